@@ -87,6 +87,9 @@ func TestCheckRefuses(t *testing.T) {
 		"pure packages have no client":            {"internal/resolution", "sigs.k8s.io/controller-runtime/pkg/client", true},
 		"controllers have one":                    {"internal/controller/subscription", "sigs.k8s.io/controller-runtime", false},
 		"controllers do not import each other":    {"internal/controller/subscription", module + "internal/controller/installplan", true},
+		"what people ask for does neither":        {"internal/ops/plan", module + "internal/controller/clusterextension", true},
+		"nor does a command":                      {"internal/cli/extensioncmd", module + "internal/controller/clusterextension", true},
+		"the manager does":                        {"internal/manager", module + "internal/controller/clusterextension", false},
 		"a package may use its own sub-packages":  {"internal/controller/subscription", module + "internal/controller/subscription/sub", false},
 		"the manager never uses the devcluster":   {"cmd/fairlead-manager", module + "internal/devcluster", true},
 		"only components links kubernetes":        {"internal/devcluster", "k8s.io/kubernetes/cmd/kube-apiserver/app", true},
@@ -121,21 +124,26 @@ func check(pkg, imported string) string {
 		}
 	}
 	ours, is := strings.CutPrefix(imported, module)
-	if !is || siblings(pkg, ours) == "" && (within(ours, r.pkg) || allowed(r, ours)) {
+	if !is || controllers(pkg, ours) == "" && (within(ours, r.pkg) || allowed(r, ours)) {
 		return ""
 	}
-	if complaint := siblings(pkg, ours); complaint != "" {
+	if complaint := controllers(pkg, ours); complaint != "" {
 		return complaint
 	}
 	return pkg + " may import only " + strings.Join(r.may, ", ")
 }
 
-// siblings refuses imports between controllers.
-func siblings(pkg, ours string) string {
-	const controllers = "internal/controller/"
-	a, isA := strings.CutPrefix(pkg, controllers)
-	b, isB := strings.CutPrefix(ours, controllers)
-	if isA && isB && strings.Split(a, "/")[0] != strings.Split(b, "/")[0] {
+// controllers refuses imports of a controller by others than internal/manager: what more than one needs is a library.
+func controllers(pkg, ours string) string {
+	const prefix = "internal/controller/"
+	a, isA := strings.CutPrefix(pkg, prefix)
+	b, isB := strings.CutPrefix(ours, prefix)
+	switch {
+	case !isB || within(pkg, "internal/manager"):
+		return ""
+	case !isA:
+		return "only internal/manager imports controllers"
+	case strings.Split(a, "/")[0] != strings.Split(b, "/")[0]:
 		return "controllers never import each other"
 	}
 	return ""

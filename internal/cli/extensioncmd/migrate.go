@@ -14,7 +14,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/extensionplan"
+	"fairlead.dev/fairlead/internal/ops/plan"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/internal/ops"
@@ -122,7 +122,7 @@ func (m *migration) run(ctx context.Context, name string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, library.Close()) }()
-	planner := extensionplan.Planner{Client: c, Library: library, Fetch: fetcher(library)}
+	planner := plan.Planner{Client: c, Library: library, Fetch: fetcher(library)}
 	mover := &ops.Mover{Client: c, Namespace: m.backups, Flags: m.again, Render: func(ctx context.Context, e *olmv1.ClusterExtension) (string, []*unstructured.Unstructured, []string, error) {
 		first, err := planner.First(ctx, q, e)
 		if err != nil {

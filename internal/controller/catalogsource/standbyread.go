@@ -9,7 +9,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/content/catalogset"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/content/image"
@@ -20,10 +19,10 @@ import (
 
 // Contents are the catalogs that the controllers publish once this manager leads, and until they do those that were read before. Content that
 // the controllers withhold has no substitute.
-type Contents struct{ Leading, Standby *catalogset.Set }
+type Contents struct{ Leading, Standby *catalogstore.Set }
 
 // Get returns the entry of one catalog.
-func (c Contents) Get(ref catalogset.Ref) (catalogset.Entry, bool) {
+func (c Contents) Get(ref catalog.Ref) (catalogstore.Entry, bool) {
 	leading, known := c.Leading.Get(ref)
 	if leading.Index != nil || leading.Withheld {
 		return leading, true

@@ -9,6 +9,8 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/internal/ops/migrate"
+	"fairlead.dev/fairlead/internal/rollout/desired"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -18,28 +20,34 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// adopter takes over what was installed in another way: by a ClusterServiceVersion, or by Helm.
+type adopter struct {
+	*environment
+	preflight *preflight
+}
+
 // adopt makes of what was rendered for the first revision what a ClusterServiceVersion runs, where the extension asks for that: Deployments
 // stay as they were found, so that none is rolled out. What they are in the bundle comes with the next revision. It returns why that cannot be.
-func (c *Controller) adopt(ctx context.Context, s *state, t *target, made *content) error {
-	text := s.ext.Annotations[AdoptsKey]
+func (a *adopter) adopt(ctx context.Context, s *state, t *desired.Target, made *content) error {
+	text := s.ext.Annotations[migrate.AdoptsKey]
 	if text == "" || len(s.revisions) > 0 {
 		return nil
 	}
 	namespace, name, ok := strings.Cut(text, "/")
 	if !ok || namespace != s.ext.Spec.Namespace || name == "" {
-		return misconfigured(fmt.Errorf("annotation %s is %q, which is not %s/NAME of a ClusterServiceVersion in the namespace of the extension", AdoptsKey, text, s.ext.Spec.Namespace))
+		return revision.Misconfigured(fmt.Errorf("annotation %s is %q, which is not %s/NAME of a ClusterServiceVersion in the namespace of the extension", migrate.AdoptsKey, text, s.ext.Spec.Namespace))
 	}
 	if t.Name != name {
-		return blocked(fmt.Errorf("annotation %s asks for what ClusterServiceVersion %s has installed, but bundle %s was chosen: set spec.source.catalog.version to the version "+
-			"that is installed, or remove the annotation", AdoptsKey, text, t.Name))
+		return revision.Blocked(fmt.Errorf("annotation %s asks for what ClusterServiceVersion %s has installed, but bundle %s was chosen: set spec.source.catalog.version to the version "+
+			"that is installed, or remove the annotation", migrate.AdoptsKey, text, t.Name))
 	}
-	owner, err := c.ownerToAdoptFrom(ctx, s.ext.Name, client.ObjectKey{Namespace: namespace, Name: name})
+	owner, err := a.ownerToAdoptFrom(ctx, s.ext.Name, client.ObjectKey{Namespace: namespace, Name: name})
 	if err != nil {
 		return err
 	}
 	objects := make([]*unstructured.Unstructured, len(made.objects))
 	for i, wanted := range made.objects {
-		live, err := c.found(ctx, wanted)
+		live, err := a.found(ctx, wanted)
 		if err != nil {
 			return err
 		}
@@ -52,7 +60,7 @@ func (c *Controller) adopt(ctx context.Context, s *state, t *target, made *conte
 	}
 	made.objects, made.adopted = objects, text
 	condition := &v2.OperatorCondition{}
-	err = c.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, condition)
+	err = a.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, condition)
 	switch {
 	case err == nil:
 		made.conditionName = name // which the pods have in their environment
@@ -64,34 +72,34 @@ func (c *Controller) adopt(ctx context.Context, s *state, t *target, made *conte
 
 // ownerToAdoptFrom reads a ClusterServiceVersion that agrees that an extension takes its objects over: with an annotation of its Subscription,
 // since whoever may write a ClusterExtension need not be allowed to take operators from others.
-func (c *Controller) ownerToAdoptFrom(ctx context.Context, extension string, key client.ObjectKey) (migrate.Owner, error) {
+func (a *adopter) ownerToAdoptFrom(ctx context.Context, extension string, key client.ObjectKey) (migrate.Owner, error) {
 	failed := func(what string, err error) (migrate.Owner, error) {
 		return migrate.Owner{}, fmt.Errorf("read %s, to take ClusterServiceVersion %s over: %w", what, key, err)
 	}
 	csv := &v1alpha1.ClusterServiceVersion{}
-	err := c.live.Get(ctx, key, csv)
+	err := a.live.Get(ctx, key, csv)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) || err == nil && (csv.IsCopied() || csv.DeletionTimestamp != nil) {
-		return migrate.Owner{}, fmt.Errorf("annotation %s asks for what ClusterServiceVersion %s has installed, and there is none, or only a copy, or it is being deleted: remove the annotation", AdoptsKey, key)
+		return migrate.Owner{}, fmt.Errorf("annotation %s asks for what ClusterServiceVersion %s has installed, and there is none, or only a copy, or it is being deleted: remove the annotation", migrate.AdoptsKey, key)
 	}
 	if err != nil {
 		return failed("it", err)
 	}
 	var subs v1alpha1.SubscriptionList
-	if err := c.live.List(ctx, &subs, client.InNamespace(key.Namespace)); err != nil {
+	if err := a.live.List(ctx, &subs, client.InNamespace(key.Namespace)); err != nil {
 		return failed("the Subscriptions of its namespace", err)
 	}
 	if !slices.ContainsFunc(subs.Items, func(sub v1alpha1.Subscription) bool {
 		return sub.Status.InstalledCSV == key.Name && sub.Annotations[migrate.MigratingKey] == extension
 	}) {
 		return migrate.Owner{}, fmt.Errorf("annotation %s asks for what ClusterServiceVersion %s has installed, and no Subscription that has installed it agrees with the annotation %s: %s: "+
-			"fairlead migrate sets both, and keeps the Subscription from upgrading meanwhile", AdoptsKey, key, migrate.MigratingKey, extension)
+			"fairlead migrate sets both, and keeps the Subscription from upgrading meanwhile", migrate.AdoptsKey, key, migrate.MigratingKey, extension)
 	}
 	originals, err := labels.NewRequirement(v1alpha1.CopiedFromLabel, selection.DoesNotExist, nil)
 	if err != nil {
 		return failed("the others", err)
 	}
 	var all v1alpha1.ClusterServiceVersionList
-	if err := c.live.List(ctx, &all, client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*originals)}); err != nil {
+	if err := a.live.List(ctx, &all, client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*originals)}); err != nil {
 		return failed("the others", err)
 	}
 	all.Items = slices.DeleteFunc(all.Items, func(o v1alpha1.ClusterServiceVersion) bool { return o.IsCopied() || o.UID == csv.UID })
@@ -99,10 +107,10 @@ func (c *Controller) ownerToAdoptFrom(ctx context.Context, extension string, key
 }
 
 // found reads what the cluster has in the place of an object; nil when there is nothing.
-func (c *Controller) found(ctx context.Context, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (a *adopter) found(ctx context.Context, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(wanted.GroupVersionKind())
-	err := c.live.Get(ctx, client.ObjectKeyFromObject(wanted), live)
+	err := a.live.Get(ctx, client.ObjectKeyFromObject(wanted), live)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 		return nil, nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/ops/migrate"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,15 +51,15 @@ func TestAdopts(t *testing.T) {
 			w.add(&v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "b.v1.0.0"}})
 			w.add(&v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", Annotations: map[string]string{"operators.fairlead.dev/migrating": cmp.Or(test.agreed, "my")}},
 				Status: v1alpha1.SubscriptionStatus{InstalledCSV: "a.v1.0.0"}})
-			w.annotate("my", AdoptsKey, test.adopts)
+			w.annotate("my", migrate.AdoptsKey, test.adopts)
 			w.serve("cat", pkg("a", "1.0.0"))
 			w.pass("my")
-			r := w.revisions("my").newest()
+			r := w.revisions("my").Newest()
 			if test.told == "" {
 				if r == nil || r.Spec.CollisionProtection != olmv1.CollisionProtectionPrevent || r.Annotations[adoptedKey] != test.adopts {
 					t.Fatalf("the revision is %+v", r)
 				}
-				for _, p := range r.Spec.Phases { // only what is there is taken over
+				for _, p := range r.Spec.Phases { // only what is there is adopted
 					for _, o := range p.Objects {
 						if is, taken := o.CollisionProtection, p.Name == "configuration"; (is == olmv1.CollisionProtectionIfNoController) != taken {
 							t.Errorf("phase %s has an object with collisionProtection %q", p.Name, is)

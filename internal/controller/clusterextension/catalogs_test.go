@@ -115,10 +115,10 @@ func TestOtherCatalogLoads(t *testing.T) {
 	w.unread("dog", "")
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 	w.writes = nil
-	if result := w.pass("my"); len(w.writes) > 0 || result.RequeueAfter != loadPatience {
+	if result := w.pass("my"); len(w.writes) > 0 || result.RequeueAfter != loadTimeout {
 		t.Errorf("while it is loaded: writes %v, again after %s", w.writes, result.RequeueAfter)
 	}
-	if got := w.controller.those(func(d *decision) bool { return d.open }); len(got) != 1 {
+	if got := w.controller.interests.those(func(d *decision) bool { return d.open }); len(got) != 1 {
 		t.Errorf("its content wakes %v", got)
 	}
 	degraded := metav1.Condition{Type: olmv1.TypeAvailable, Status: metav1.ConditionFalse, Reason: olmv1.ReasonProbeFailure, Message: "no replicas"}
@@ -126,10 +126,10 @@ func TestOtherCatalogLoads(t *testing.T) {
 	w.pass("my")
 	w.expect("my", "Available", "False/ProbeFailure: no replicas")
 	w.expect("my", "Progressing", reachedState)
-	w.clock.Step(loadPatience)
+	w.clock.Step(loadTimeout)
 	w.settle("my")
 	if got := w.installed("my"); got != "a.v1.1.0" {
-		t.Errorf("after %s %s is installed", loadPatience, got)
+		t.Errorf("after %s %s is installed", loadTimeout, got)
 	}
 	for _, problem := range []string{"connection refused", "", "no such host", ""} {
 		w.fails("dog", problem)
@@ -146,7 +146,7 @@ func TestFirstWaitsForLoading(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""))
 	w.serve("cat", pkg("a", "1.0.0"))
 	w.unread("dog", "")
-	if result := w.pass("my"); result.RequeueAfter != loadPatience {
+	if result := w.pass("my"); result.RequeueAfter != loadTimeout {
 		t.Errorf("it is looked at again after %s", result.RequeueAfter)
 	}
 	w.expect("my", "Progressing", `True/Retrying: error walking catalogs: error getting package "a" from catalog "dog": it is still being loaded`)
@@ -185,10 +185,10 @@ func TestLoadings(t *testing.T) {
 	w.serve("dog", pkg("b", "1.0.0"))
 	w.settle("my")
 	w.fails("dog", "")
-	if result := w.pass("my"); result.RequeueAfter != loadPatience {
-		t.Errorf("one that had content is waited for %s, want %s", result.RequeueAfter, loadPatience)
+	if result := w.pass("my"); result.RequeueAfter != loadTimeout {
+		t.Errorf("one that had content is waited for %s, want %s", result.RequeueAfter, loadTimeout)
 	}
-	w.clock.Step(loadPatience - time.Second)
+	w.clock.Step(loadTimeout - time.Second)
 	if result := w.pass("my"); result.RequeueAfter != time.Second {
 		t.Errorf("a second before the end it is waited for %s", result.RequeueAfter)
 	}

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 
@@ -28,6 +30,13 @@ type certificate struct {
 	secret *corev1.Secret
 }
 
+// certificates are the serving certificates of all extensions.
+type certificates struct {
+	*environment
+	writer *writer
+	issued serving.Issues
+}
+
 // keeper keeps the certificates of one extension in their Secrets.
 type keeper struct {
 	client client.Client
@@ -38,8 +47,8 @@ type keeper struct {
 	newest *olmv1.ClusterObjectSet // nil when there is no revision
 }
 
-func (c *Controller) keeper(s *state) *keeper {
-	return &keeper{client: c.client, live: c.live, clock: c.Clock, issued: &c.issued, ext: s.ext, newest: s.revisions.newest()}
+func (c *certificates) keeper(s *state) *keeper {
+	return &keeper{client: c.client, live: c.live, clock: c.Clock, issued: &c.issued, ext: s.ext, newest: s.revisions.Newest()}
 }
 
 // servingOf lists the certificates that a revision needs.
@@ -57,18 +66,18 @@ func servingOf(r *olmv1.ClusterObjectSet) ([]registryv1.Serving, error) {
 // keepUp maintains what goes with the newest revision and is no part of it: certificates and the OperatorCondition. It comes before any
 // decision, so that certificates are renewed whatever blocks an upgrade.
 func (c *Controller) keepUp(ctx context.Context, s *state, o *outcome) error {
-	newest := s.revisions.newest()
+	newest := s.revisions.Newest()
 	if newest == nil {
 		return nil
 	}
-	return errors.Join(c.keepCondition(ctx, s.ext, newest), c.keepCertificates(ctx, s, newest, o))
+	return errors.Join(c.keepCondition(ctx, s.ext, newest), c.certificates.maintain(ctx, s, newest, o))
 }
 
 // keepCertificates carries out the steps of the certificates that pods serve with. The clients of a certificate are objects of the newest
 // revision: a staged one is published by another revision, and promoted when that one has been rolled out for a while.
-func (c *Controller) keepCertificates(ctx context.Context, s *state, newest *olmv1.ClusterObjectSet, o *outcome) error {
+func (c *certificates) maintain(ctx context.Context, s *state, newest *olmv1.ClusterObjectSet, o *outcome) error {
 	k := c.keeper(s)
-	if installed := s.revisions.installed(); installed != nil && installed != newest {
+	if installed := s.revisions.Installed(); installed != nil && installed != newest {
 		if _, _, err := k.of(ctx, installed, o); err != nil { // its pods run until the newest one is rolled out
 			return err
 		}
@@ -79,7 +88,7 @@ func (c *Controller) keepCertificates(ctx context.Context, s *state, newest *olm
 		return err
 	case !found.trustedBy(newest):
 		return c.spread(ctx, s, newest, found, o)
-	case s.revisions.installed() != newest:
+	case s.revisions.Installed() != newest:
 		return nil
 	}
 	var since time.Time // when all objects of the revision were rolled out
@@ -102,7 +111,7 @@ func (c *Controller) keepCertificates(ctx context.Context, s *state, newest *olm
 		}
 		needed = append(needed, one.need)
 	}
-	return c.dropCertificates(ctx, c.secrets, s.ext, needed)
+	return c.drop(ctx, c.secrets, s.ext, needed)
 }
 
 // of are the certificates of a revision, which can be used, and what clients of its Services have to trust.
@@ -205,4 +214,30 @@ func (k *keeper) save(ctx context.Context, one *certificate) error {
 		return fmt.Errorf("write Secret %s/%s with the serving certificate of Deployment %s: %w", one.secret.Namespace, one.secret.Name, one.need.Deployment, err)
 	}
 	return nil
+}
+
+// providersLife is how long it is remembered who can make certificates in the cluster: to ask for kinds that are not there costs requests.
+const providersLife = time.Minute
+
+// providers finds out who makes serving certificates in the cluster.
+type providers struct {
+	kinds meta.RESTMapper
+	clock clock.PassiveClock
+
+	mu    sync.Mutex
+	known []registryv1.CertificateProvider
+	until time.Time
+}
+
+// get returns who can, or what was known last where that cannot be found out now.
+func (p *providers) get(context.Context) []registryv1.CertificateProvider {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.clock.Now().Before(p.until) {
+		return p.known
+	}
+	if found, ok := desired.Providers(p.kinds); ok {
+		p.known, p.until = found, p.clock.Now().Add(providersLife)
+	}
+	return p.known
 }

@@ -8,6 +8,7 @@ import (
 
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	corev1 "k8s.io/api/core/v1"
@@ -153,7 +154,7 @@ func TestRollbackTrustsTheCertificateOfNow(t *testing.T) {
 	w.settle("my")
 	w.configure("my", `{"x":1}`)
 	w.settle("my")
-	w.annotate("my", RollbackToKey, "1")
+	w.annotate("my", desired.RollbackToKey, "1")
 	w.settle("my")
 	shown, _ := w.shown()
 	if err := shown.Check(served.Hosts, w.clock.Now()); err != nil {
@@ -180,8 +181,8 @@ func TestProviderStays(t *testing.T) {
 		for _, there := range test.stays {
 			w.providers = there
 			w.settle("my")
-			if got := w.newest("my"); ProviderOf(got) != first || got.Spec.Revision != 1 {
-				t.Errorf("%s: revision %d is of %s when there are %s", first, got.Spec.Revision, ProviderOf(got), there)
+			if got := w.newest("my"); got.Annotations[desired.ProviderKey] != string(first) || got.Spec.Revision != 1 {
+				t.Errorf("%s: revision %d is of %s when there are %s", first, got.Spec.Revision, got.Annotations[desired.ProviderKey], there)
 			}
 		}
 		if test.gone == nil {
@@ -189,13 +190,13 @@ func TestProviderStays(t *testing.T) {
 		}
 		w.providers = test.gone
 		w.settle("my")
-		if got := w.newest("my"); ProviderOf(got) != test.to[0] {
-			t.Errorf("%s is gone, and certificates are made by %s", first, ProviderOf(got))
+		if got := w.newest("my"); got.Annotations[desired.ProviderKey] != string(test.to[0]) {
+			t.Errorf("%s is gone, and certificates are made by %s", first, got.Annotations[desired.ProviderKey])
 		}
 	}
 }
 
-// TestSecretOfAProductThatIsGone is taken over: that of somebody else is not.
+// TestSecretOfAProductThatIsGone is adopted: that of another client is not.
 func TestSecretOfAProductThatIsGone(t *testing.T) {
 	for _, annotations := range []map[string]string{{"cert-manager.io/certificate-name": served.Secret}, {"service.beta.openshift.io/originating-service-name": served.Service}} {
 		w := newServingWorld(t)
@@ -251,6 +252,11 @@ func (k *kinds) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RE
 	}
 	return k.RESTMapper.RESTMapping(kind, versions...)
 }
+
+var (
+	certManagerKind = schema.GroupKind{Group: "cert-manager.io", Kind: "Certificate"}
+	serviceCAKind   = schema.GroupKind{Group: "operator.openshift.io", Kind: "ServiceCA"}
+)
 
 // TestProviders are found by their kinds. A cluster that does not answer says nothing about them.
 func TestProviders(t *testing.T) {

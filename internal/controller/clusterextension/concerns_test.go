@@ -7,12 +7,12 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"github.com/blang/semver/v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-
-	"fairlead.dev/fairlead/catalog"
 )
 
 // TestContentConcerns only those whose package is other than before, and those that lack something.
@@ -50,7 +50,7 @@ func TestContentConcerns(t *testing.T) {
 	}
 }
 
-// TestCatalogIsDescribedOtherwise: another source of a catalog concerns nobody until there is other content.
+// TestCatalogIsDescribedOtherwise: another source of a catalog concerns no one until there is other content.
 func TestCatalogIsDescribedOtherwise(t *testing.T) {
 	before := &olmv1.ClusterCatalog{Spec: olmv1.ClusterCatalogSpec{Source: olmv1.CatalogSource{Image: &olmv1.ImageSource{Ref: "a"}}}}
 	for what, test := range map[string]struct {
@@ -133,7 +133,7 @@ func TestContentThatConcernsNobody(t *testing.T) {
 func TestKilledAtEveryWrite(t *testing.T) {
 	for at := 1; ; at++ {
 		w := newServingWorld(t)
-		w.annotate("my", OnFailureKey, OnFailureRollback)
+		w.annotate("my", revision.OnFailureKey, revision.OnFailureRollback)
 		w.failAt = at
 		_, err := w.controller.Reconcile(t.Context(), requestFor("my"))
 		if err == nil && w.failAt != 0 {

@@ -6,41 +6,32 @@ import (
 	"fmt"
 	"slices"
 
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	v2 "fairlead.dev/fairlead/api/operators/v2"
-	"fairlead.dev/fairlead/bundle/registryv1"
-	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/rollout/revision"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/desired"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
 // The OperatorCondition of an extension has its name, and is no part of a revision: it outlives upgrades, which it can hold up, and it is the
 // manager's, so that a service account that installs extensions needs no right to it.
 
-// told is who may write an OperatorCondition: it is kept with the revision, for when somebody deletes the OperatorCondition.
+// told is who may write an OperatorCondition: it is kept with the revision, for when a person deletes the OperatorCondition.
 type told struct {
 	ServiceAccounts []string `json:"serviceAccounts,omitempty"`
 	Deployments     []string `json:"deployments,omitempty"`
 }
 
-// Objects are those of a bundle that revisions have.
-func Objects(rendered *registryv1.Rendered) []*unstructured.Unstructured {
-	return slices.DeleteFunc(slices.Clone(rendered.Objects), isCondition)
-}
-
-func isCondition(u *unstructured.Unstructured) bool {
-	return u.GroupVersionKind().GroupKind() == v2.GroupVersion.WithKind(v2.OperatorConditionKind).GroupKind()
-}
-
 // conditionIn is what the rendered OperatorCondition says, as the text that is noted on the revision; empty when there is none.
 func conditionIn(objects []*unstructured.Unstructured) (string, error) {
-	i := slices.IndexFunc(objects, isCondition)
+	i := slices.IndexFunc(objects, desired.IsCondition)
 	if i < 0 {
 		return "", nil
 	}
@@ -53,9 +44,9 @@ func conditionIn(objects []*unstructured.Unstructured) (string, error) {
 }
 
 // keepCondition makes the OperatorCondition say what is noted on a revision. An object of that name that is not the extension's stays as it
-// is: the operator is told its name all the same, and cannot write it. One that was taken over with the operator says what it said before.
+// is: the operator is told its name all the same, and cannot write it. One that was adopted with the operator says what it said before.
 func (c *Controller) keepCondition(ctx context.Context, ext *olmv1.ClusterExtension, r *olmv1.ClusterObjectSet) error {
-	text, adopted := r.Annotations[conditionKey], r.Annotations[conditionNameKey] != ""
+	text, adopted := r.Annotations[conditionKey], r.Annotations[revision.ConditionNameKey] != ""
 	if text == "" {
 		return nil
 	}
@@ -96,10 +87,10 @@ func anyList(words []string) []any {
 }
 
 // keptFor is the extension that an OperatorCondition, or a Secret with a serving certificate, is kept for.
-func keptFor(_ context.Context, o client.Object) []reconcile.Request {
+func keptFor(_ context.Context, o client.Object) []ctrl.Request {
 	for _, r := range o.GetOwnerReferences() {
 		if r.Kind == olmv1.ClusterExtensionKind && r.APIVersion == olmv1.GroupVersion.String() {
-			return []reconcile.Request{requestFor(r.Name)}
+			return []ctrl.Request{requestFor(r.Name)}
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/internal/rollout/desired"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -56,7 +57,7 @@ func TestOperatorSaysNotNow(t *testing.T) {
 			t.Fatalf("OperatorCondition (-want +got):\n%s", diff)
 		}
 		for _, u := range w.objects() {
-			if isCondition(u) {
+			if desired.IsCondition(u) {
 				t.Error("the revision has the OperatorCondition, which has to outlive it")
 			}
 		}
@@ -88,14 +89,14 @@ func TestGoingBackIsNotHeldUp(t *testing.T) {
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 	w.settle("my")
 	w.operatorSays(metav1.ConditionFalse, false)
-	w.annotate("my", RollbackToKey, "1")
+	w.annotate("my", desired.RollbackToKey, "1")
 	w.settle("my")
 	if got := w.installed("my"); got != "a.v1.0.0" {
 		t.Errorf("%s is installed", got)
 	}
 }
 
-// TestOperatorConditionComesBack when somebody deletes it, and one of somebody else is left alone, and decides nothing.
+// TestOperatorConditionComesBack when a person deletes it, and one of another client is left alone, and decides nothing.
 func TestOperatorConditionComesBack(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""))
 	w.extra["a.v1.0.0"] = []*unstructured.Unstructured{conditionFor("one")}

@@ -3,7 +3,6 @@ package clusterextension
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -13,9 +12,10 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/policies"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
-	"fairlead.dev/fairlead/internal/rollout/serving"
 
 	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,8 +28,8 @@ import (
 const (
 	// workers is how many extensions are worked on at once.
 	workers = 4
-	// patience is how long a pass waits for a bundle that may be at hand; a slower one arrives as an event.
-	patience = 500 * time.Millisecond
+	// fetchTimeout is how long a pass waits for a bundle that may be at hand; a slower one arrives as an event.
+	fetchTimeout = 500 * time.Millisecond
 )
 
 // Options are what the controller works with.
@@ -57,60 +57,79 @@ type Options struct {
 
 // Bundles fetches bundles in the background.
 type Bundles interface {
-	Get(ctx context.Context, r bundleio.Request, patience time.Duration) bundleio.State
+	Get(ctx context.Context, r bundleio.Request, timeout time.Duration) bundleio.State
 }
 
-// Controller reconciles ClusterExtensions.
-type Controller struct {
+// environment is what the steps of a pass work with. Setup makes it, and no pass changes it.
+type environment struct {
 	Options
 	client client.Client
 	live   client.Reader // uncached
 	// secrets has the metadata of Secrets with serving certificates.
 	secrets client.Reader
 	events  record.EventRecorder
-	// kubernetes tells the version of the cluster; zero when it is not known.
+	// kubernetes returns the version of the cluster; zero when it is not known.
 	kubernetes func(context.Context) semver.Version
-	// providers tells who can make serving certificates in this cluster, the preferred one first; empty when that is not known.
+	// providers returns who can issue serving certificates in this cluster, the preferred one first; empty when that is not known.
 	providers func(context.Context) []registryv1.CertificateProvider
-	issued    serving.Issues
-	// began is when the first extension was looked at.
+	// began is when the first extension was reconciled.
 	began  func() time.Time
 	render func(*bundle.Bundle, registryv1.Options) (*registryv1.Rendered, error)
 	// count is how many custom resources of a CRD there are; nil asks the cluster.
 	count revision.Count
-	// backs are the ways back that are known to be blocked.
+	// backs are the rollbacks that are known to be blocked.
 	backs *crd.Backs
-
-	properties propertyNotes
-	loadings   loadings
-	rendered   contents
-	decided    sync.Map // the last *decision, by the names of extensions
-	fetching   sync.Map // the names of extensions that wait for a bundle
 }
 
-// Reconcile brings one extension up to date.
+// Controller reconciles ClusterExtensions. The steps of a pass are its parts, each with what it remembers.
+type Controller struct {
+	*environment
+	observer     *observer
+	fetcher      *fetcher
+	preflight    *preflight
+	adopter      *adopter
+	certificates *certificates
+	writer       *writer
+	dependencies *dependencies
+	remover      *remover
+	reporter     *reporter
+	interests    *interests
+}
+
+func newController(env *environment) *Controller {
+	c := &Controller{environment: env, observer: &observer{environment: env}, preflight: &preflight{env}, dependencies: &dependencies{environment: env}, interests: &interests{}}
+	c.fetcher = &fetcher{environment: env, preflight: c.preflight, interests: c.interests}
+	c.adopter = &adopter{env, c.preflight}
+	c.writer = &writer{env, &c.fetcher.rendered}
+	c.certificates = &certificates{environment: env, writer: c.writer}
+	c.dependencies.observer = c.observer
+	c.reporter = &reporter{environment: env, observer: c.observer, interests: c.interests,
+		status: reconcile.StatusWriter[*olmv1.ClusterExtension, olmv1.ClusterExtensionStatus]{Client: env.client, Owner: fieldOwner,
+			Status: func(e *olmv1.ClusterExtension) *olmv1.ClusterExtensionStatus { return &e.Status },
+			States: func(s *olmv1.ClusterExtensionStatus) []reconcile.State { return reconcile.Conditions(s.Conditions) }}}
+	c.remover = &remover{env, c.dependencies, c.certificates, c.reporter, c.forget}
+	return c
+}
+
+// Reconcile makes one pass over an extension.
 func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	ext := &olmv1.ClusterExtension{}
-	if err := c.client.Get(ctx, request.NamespacedName, ext); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			c.forget(request.Name)
+	return reconcile.Typed[*olmv1.ClusterExtension]{Client: c.client, Step: c.step, Deleting: c.remover.uninstall,
+		Gone: func(_ context.Context, key types.NamespacedName) (ctrl.Result, error) {
+			c.forget(key.Name)
 			return ctrl.Result{}, nil
-		}
-		return ctrl.Result{}, err
-	}
-	if !ext.DeletionTimestamp.IsZero() {
-		return c.uninstall(ctx, ext)
-	}
-	if err := c.hold(ctx, ext); err != nil {
-		return ctrl.Result{}, err
-	}
-	c.look(ext) // before anything is read, so that no news is missed
-	s, err := c.observe(ctx, ext)
+		},
+		Finalizer: olmv1.CleanupContentManagerCacheFinalizer, Owner: fieldOwner}.Reconcile(ctx, request)
+}
+
+// step observes, decides, acts and reports.
+func (c *Controller) step(ctx context.Context, ext *olmv1.ClusterExtension) (ctrl.Result, error) {
+	c.interests.look(ext) // before anything is read, so that no event is missed
+	s, err := c.observer.observe(ctx, ext)
 	if err != nil {
-		return ctrl.Result{}, c.report(ctx, &state{ext: ext}, &outcome{lost: err}, err)
+		return ctrl.Result{}, c.reporter.report(ctx, &state{ext: ext}, &outcome{lost: err}, err)
 	}
 	o := &outcome{verifies: c.Verifier != nil && c.Verifier.Verifies()}
-	if wait, err := c.starting(ctx); err != nil || wait > 0 {
+	if wait, err := c.observer.starting(ctx); err != nil || wait > 0 {
 		o.soonest(wait) // new content is an event, which comes before that as a rule
 		err = errors.Join(err, c.keepUp(ctx, s, o))
 		return ctrl.Result{RequeueAfter: o.again}, err
@@ -119,40 +138,36 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if o.problem != nil && o.stopped() == nil {
 		o.soonest(recheck) // what may pass need not be followed by an event
 	}
-	return ctrl.Result{RequeueAfter: o.again}, c.report(ctx, s, o, err)
+	return ctrl.Result{RequeueAfter: o.again}, c.reporter.report(ctx, s, o, err)
 }
 
-// work decides what is wanted, and makes a revision of it where there is none. Its error is one that the queue repeats soon; whatever else
+// work decides the next step and executes it. Its error is one that the queue repeats soon; whatever else
 // is in the way is in the outcome.
 func (c *Controller) work(ctx context.Context, s *state, o *outcome) error {
-	if waits, err := c.fromHelm(ctx, s, o); err != nil || waits {
+	if waits, err := c.adopter.fromHelm(ctx, s, o); err != nil || waits {
 		return err
 	}
 	kept := c.keepUp(ctx, s, o)
 	o.soonest(s.loaded)
-	if in, err := c.request(ctx, s); err == nil && s.waits(in) {
+	if in, err := c.observer.request(ctx, s); err == nil && s.waits(in) {
 		o.waits = true
 		return kept
 	}
-	t := c.wanted(ctx, s, o)
-	if err := c.dependencies(ctx, s, o); err != nil {
+	step := desired.Next(s.ext, desired.Observed{Revisions: s.revisions, Providers: c.providers(ctx)}, c.resolve(ctx, s, o), c.Clock.Now())
+	if err := c.dependencies.ensure(ctx, s, o); err != nil {
 		return errors.Join(kept, err)
 	}
 	if o.made != nil {
-		return kept // what is wanted is the next one, as soon as this one is observed
+		return kept // the next step follows as soon as this revision is observed
 	}
-	if t == nil {
-		c.rendered.Delete(s.ext.Name)
-		return kept
-	}
-	return errors.Join(kept, c.bringBest(ctx, s, t, o))
+	return errors.Join(kept, c.execute(ctx, s, step, o))
 }
 
-// forget drops what is remembered of an extension that is gone.
+// forget drops what is remembered of an extension that does not exist.
 func (c *Controller) forget(name string) {
-	c.rendered.Delete(name)
-	c.decided.Delete(name)
-	c.fetching.Delete(name)
+	c.fetcher.rendered.Delete(name)
+	c.interests.forget(name)
+	c.reporter.status.Forget(types.NamespacedName{Name: name})
 	c.Metrics.forget(name)
 }
 

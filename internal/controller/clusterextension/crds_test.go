@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -29,7 +30,7 @@ func TestCRDs(t *testing.T) {
 		}
 	}
 	annotate := func(text string) func(*olmv1.ClusterExtension) {
-		return func(ext *olmv1.ClusterExtension) { ext.Annotations = map[string]string{CRDExemptionsKey: text} }
+		return func(ext *olmv1.ClusterExtension) { ext.Annotations = map[string]string{revision.ExemptionsKey: text} }
 	}
 	const refused = `True/Retrying: validating upgrade for CRD "things.example.com": v1: ^.size: minimum: `
 	for name, test := range map[string]struct {

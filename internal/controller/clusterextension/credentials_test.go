@@ -22,9 +22,9 @@ type asking struct {
 	with image.Auth
 }
 
-func (a *asking) Get(ctx context.Context, r bundleio.Request, patience time.Duration) bundleio.State {
+func (a *asking) Get(ctx context.Context, r bundleio.Request, timeout time.Duration) bundleio.State {
 	a.with = r.Auth
-	return a.Bundles.Get(ctx, r, patience)
+	return a.Bundles.Get(ctx, r, timeout)
 }
 
 // TestThePullSecretForAll: no object names one for the bundles of extensions, so that of the manager counts.

@@ -7,9 +7,15 @@ import (
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/rollout/desired"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/version"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -18,13 +24,19 @@ import (
 // maxVersionText is the most that spec.source.catalog.version can have.
 const maxVersionText = 64
 
-// dependencies sees to what the wanted version lacks: it says which ClusterExtensions to create or, where the user wants that, creates them.
-func (c *Controller) dependencies(ctx context.Context, s *state, o *outcome) error {
-	if _, pinned := s.ext.Annotations[RollbackToKey]; pinned || o.resolved == nil || len(o.resolved.Missing) == 0 {
+// dependencies are the extensions that are made for the needs of others.
+type dependencies struct {
+	*environment
+	observer *observer
+}
+
+// ensure sees to what the desired version lacks: it reports which ClusterExtensions to create or, where the user asks for that, creates them.
+func (n *dependencies) ensure(ctx context.Context, s *state, o *outcome) error {
+	if _, pinned := s.ext.Annotations[desired.RollbackToKey]; pinned || o.resolved == nil || len(o.resolved.Missing) == 0 {
 		return nil
 	}
 	var all olmv1.ClusterExtensionList
-	if err := c.client.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
+	if err := n.client.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the ClusterExtensions that may be what %s needs: %w", s.ext.Name, err)
 	}
 	for _, m := range o.resolved.Missing {
@@ -40,9 +52,10 @@ func (c *Controller) dependencies(ctx context.Context, s *state, o *outcome) err
 			o.advice = append(o.advice, fmt.Sprintf("no ClusterExtension can be created for that: %s and %s are there for other packages; create one for package %s under another name",
 				m.Packages[0], other.Name, m.Packages[0]))
 		case s.ext.Annotations[InstallDependenciesKey] == "true":
-			if err := c.client.Create(ctx, made, fieldOwner); err != nil {
+			if err := n.client.Create(ctx, made, fieldOwner); err != nil {
 				return fmt.Errorf("create ClusterExtension %s, which %s needs: %w", made.Name, s.ext.Name, err)
 			}
+			reconcile.Log(ctx, s.ext).Info("dependency created", "dependency", made.Name, "reason", "it is needed and not installed")
 			o.advice = append(o.advice, fmt.Sprintf("ClusterExtension %s was created for that and is being installed", made.Name))
 		default:
 			text, err := manifestOf(made)
@@ -117,11 +130,11 @@ func manifestOf(d *olmv1.ClusterExtension) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// sweep removes the extensions that were made for the needs of one, once nobody has those needs any more: also those that were never
+// sweep removes the extensions that were made for the needs of one, once no one has those needs any more: also those that were never
 // installed, since the one that asked for them is complete without them. Where another one has those needs, they are that one's from then on.
-func (c *Controller) sweep(ctx context.Context, s *state, leaving bool) error {
+func (n *dependencies) sweep(ctx context.Context, s *state, leaving bool) error {
 	var all olmv1.ClusterExtensionList
-	if err := c.client.List(ctx, &all, client.MatchingLabels{dependencyLabel: "true"}); err != nil {
+	if err := n.client.List(ctx, &all, client.MatchingLabels{dependencyLabel: "true"}); err != nil {
 		return fmt.Errorf("list what was installed for ClusterExtension %s: %w", s.ext.Name, err)
 	}
 	for i := range all.Items {
@@ -129,19 +142,19 @@ func (c *Controller) sweep(ctx context.Context, s *state, leaving bool) error {
 		if d.Annotations[requiredByKey] != s.ext.Name || !d.DeletionTimestamp.IsZero() || d.Name == s.ext.Name {
 			continue
 		}
-		if err := c.dismiss(ctx, s, d, leaving); err != nil {
+		if err := n.dismiss(ctx, s, d, leaving); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *Controller) dismiss(ctx context.Context, s *state, d *olmv1.ClusterExtension, leaving bool) error {
-	what, err := c.installedBy(ctx, d)
+func (n *dependencies) dismiss(ctx context.Context, s *state, d *olmv1.ClusterExtension, leaving bool) error {
+	what, err := n.observer.installedBy(ctx, d)
 	if err != nil {
 		return err
 	}
-	heir, err := c.heir(ctx, s, d, what, leaving)
+	heir, err := n.heir(ctx, s, d, what, leaving)
 	if err != nil {
 		return err
 	}
@@ -149,12 +162,61 @@ func (c *Controller) dismiss(ctx context.Context, s *state, d *olmv1.ClusterExte
 	case s.ext.Name:
 		return nil
 	case "":
-		return c.dispose(ctx, s, d)
+		return n.dispose(ctx, s, d)
 	}
 	before := d.DeepCopy()
 	d.Annotations[requiredByKey] = heir
-	if err := c.client.Patch(ctx, d, client.MergeFrom(before), fieldOwner); err != nil {
+	if err := n.client.Patch(ctx, d, client.MergeFrom(before), fieldOwner); err != nil {
 		return fmt.Errorf("hand ClusterExtension %s over to %s, which needs it, too: %w", d.Name, heir, err)
 	}
 	return nil
+}
+
+// eventKept tells of an extension that was made for the needs of another one and stays although no one has them any more.
+const eventKept = "DependencyKept"
+
+// heir is who needs a dependency; empty when no one does.
+func (n *dependencies) heir(ctx context.Context, s *state, d *olmv1.ClusterExtension, what *resolution.Installed, leaving bool) (string, error) {
+	var all olmv1.ClusterObjectSetList
+	if err := n.client.List(ctx, &all, client.MatchingLabels{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind}, client.UnsafeDisableDeepCopy); err != nil {
+		return "", fmt.Errorf("list the revisions that may need ClusterExtension %s: %w", d.Name, err)
+	}
+	return ops.Dependency{Extension: d, What: what, For: s.ext.Name}.Heir(all.Items, map[string]bool{s.ext.Name: leaving}, n.observer.installedOf), nil
+}
+
+// dispose removes a dependency that no one needs any more. One with custom resources stays, as what it is to the user from then on: an
+// extension like any other. That no one needs it does not say that no one wants the data.
+func (n *dependencies) dispose(ctx context.Context, s *state, d *olmv1.ClusterExtension) error {
+	data, err := n.data(ctx, d)
+	if err != nil {
+		return err
+	}
+	if data == "" {
+		if err := client.IgnoreNotFound(n.client.Delete(ctx, d, client.Preconditions{UID: &d.UID})); err != nil {
+			return fmt.Errorf("delete ClusterExtension %s, which is not needed any more: %w", d.Name, err)
+		}
+		reconcile.Log(ctx, s.ext).Info("dependency deleted", "dependency", d.Name, "reason", "it is not needed any more")
+		n.events.Event(s.ext, corev1.EventTypeNormal, eventDependency, fmt.Sprintf("ClusterExtension %s, which was installed for the needs of this one, is removed: it is not needed any more", d.Name))
+		return nil
+	}
+	before := d.DeepCopy()
+	delete(d.Labels, dependencyLabel)
+	delete(d.Annotations, requiredByKey)
+	if err := client.IgnoreNotFound(n.client.Patch(ctx, d, client.MergeFrom(before), fieldOwner)); err != nil {
+		return fmt.Errorf("keep ClusterExtension %s, which is not needed any more, for the custom resources that it has: %w", d.Name, err)
+	}
+	text := messages.Event(fmt.Sprintf("ClusterExtension %s, which was installed for the needs of %s, is needed no more, but stays: %s; to remove it with them, fairlead uninstall %[1]s with --delete-crd for each",
+		d.Name, s.ext.Name, data))
+	n.events.Event(s.ext, corev1.EventTypeWarning, eventKept, text)
+	n.events.Event(d, corev1.EventTypeWarning, eventKept, text)
+	return nil
+}
+
+// data tells of the first CustomResourceDefinition of an extension that has custom resources; empty is for none.
+func (n *dependencies) data(ctx context.Context, ext *olmv1.ClusterExtension) (string, error) {
+	all, err := revision.List(ctx, n.client, ext.Name, ext.UID)
+	if err != nil {
+		return "", err
+	}
+	return ops.HeldData(ctx, n.live, n.count, all)
 }

@@ -10,6 +10,8 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/internal/rollout/desired"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,7 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// exists tells whether an extension is there.
+// exists reports whether an extension is there.
 func (w *world) exists(name string) bool {
 	w.t.Helper()
 	err := w.client.Get(w.t.Context(), client.ObjectKey{Name: name}, &olmv1.ClusterExtension{})
@@ -60,7 +62,7 @@ func TestMissingDependency(t *testing.T) {
 		t.Error(got)
 	}
 	w.settle("db")
-	if got := w.controller.open(t.Context(), w.extension("db")); len(got) != 1 || got[0].Name != "my" {
+	if got := w.controller.interests.open(t.Context(), w.extension("db")); len(got) != 1 || got[0].Name != "my" {
 		t.Errorf("the installation of the dependency wakes %v", got)
 	}
 	w.settle("my")
@@ -81,7 +83,7 @@ func TestDependencyThatGoes(t *testing.T) {
 	if !installedChanged.Delete(event.DeleteEvent{Object: goes}) {
 		t.Error("that an extension goes is no news")
 	}
-	if got := w.controller.open(t.Context(), goes); len(got) != 1 || got[0].Name != "my" {
+	if got := w.controller.interests.open(t.Context(), goes); len(got) != 1 || got[0].Name != "my" {
 		t.Errorf("it wakes %v", got)
 	}
 	w.remove("db")
@@ -205,13 +207,13 @@ func TestPinnedNeedsNothing(t *testing.T) {
 	w.annotate("my", InstallDependenciesKey, "true")
 	w.serve("cat", pkg("a", "1.0.0"), pkg("db", "1.0.0"))
 	w.settle("my")
-	w.annotate("my", RollbackToKey, "1")
+	w.annotate("my", desired.RollbackToKey, "1")
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0=db"), pkg("db", "1.0.0"))
 	w.settle("my")
 	if w.exists("db") {
 		t.Error("a dependency is installed for a version that is not")
 	}
-	w.annotate("my", RollbackToKey, "")
+	w.annotate("my", desired.RollbackToKey, "")
 	w.pass("my")
 	if !w.exists("db") {
 		t.Error("the dependency of the version that is wanted is not installed")
@@ -258,19 +260,19 @@ func TestNeedOfARollOut(t *testing.T) {
 	}
 }
 
-// TestNeedThatIsNotKnown keeps a dependency: of bundles with too many properties, and of those with broken ones, nobody knows what they need.
+// TestNeedThatIsNotKnown keeps a dependency: of bundles with too many properties, and of those with broken ones, no one knows what they need.
 func TestNeedThatIsNotKnown(t *testing.T) {
-	large := strings.Replace(pkg("a", "1.0.0=db"), "- type: olm.package.required", "- type: example.big\n  value: "+strings.Repeat("x", maxProperties)+"\n- type: olm.package.required", 1)
+	large := strings.Replace(pkg("a", "1.0.0=db"), "- type: olm.package.required", "- type: example.big\n  value: "+strings.Repeat("x", desired.MaxProperties)+"\n- type: olm.package.required", 1)
 	for name, test := range map[string]struct {
 		packages string
 		change   func(annotations map[string]string)
 	}{
 		"too many properties": {large, func(all map[string]string) {
-			if all[propertiesKey] != "" {
+			if all[snapshot.PropertiesKey] != "" {
 				t.Error("the properties are kept")
 			}
 		}},
-		"broken properties": {pkg("a", "1.0.0=db"), func(all map[string]string) { all[propertiesKey] = "{" }},
+		"broken properties": {pkg("a", "1.0.0=db"), func(all map[string]string) { all[snapshot.PropertiesKey] = "{" }},
 		"a broken version":  {pkg("a", "1.0.0=db"), func(all map[string]string) { all[olmv1.BundleVersionKey] = "?" }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -298,7 +300,7 @@ func TestNeedThatIsNotKnown(t *testing.T) {
 	}
 }
 
-// TestDependencyWithData stays, and is the user's from then on: nobody has asked for its custom resources to be deleted.
+// TestDependencyWithData stays, and is the user's from then on: no one has asked for its custom resources to be deleted.
 func TestDependencyWithData(t *testing.T) {
 	for name, test := range map[string]struct {
 		n       int64
@@ -349,7 +351,7 @@ func TestDependencyWithData(t *testing.T) {
 	}
 }
 
-// TestNeedOfAnAPIThatIsNotKnown: of a dependency whose properties are too many to be kept, every API that somebody asks for may be its own.
+// TestNeedOfAnAPIThatIsNotKnown: of a dependency whose properties are too many to be kept, every API that a person asks for may be its own.
 func TestNeedOfAnAPIThatIsNotKnown(t *testing.T) {
 	asks := []catalog.Property{{Type: catalog.PropertyGVKRequired, Value: []byte(`{"group":"example.com","kind":"Thing","version":"v1"}`)}}
 	has := func(kind string) *resolution.Installed {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -34,7 +35,7 @@ func (w *world) installCRD(crd *apiextensionsv1.CustomResourceDefinition, by *ol
 	w.must(w.client.Create(w.t.Context(), crd))
 }
 
-// counted makes all CRDs have as many custom resources, and returns how often somebody has counted.
+// counted makes all CRDs have as many custom resources, and returns how often a person has counted.
 func (w *world) counted(n int64, err error) *int {
 	asked := 0
 	w.controller.count = func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) (int64, error) {
@@ -48,7 +49,7 @@ func (w *world) counted(n int64, err error) *int {
 func TestUpgradeThatDropsACRD(t *testing.T) {
 	const refused = `True/Retrying: validating upgrade for CRD "things.example.com": removal: bundle a.v1.1.0 does not have it, so that it would be deleted, but `
 	annotate := func(text string) func(*olmv1.ClusterExtension) {
-		return func(ext *olmv1.ClusterExtension) { ext.Annotations = map[string]string{CRDExemptionsKey: text} }
+		return func(ext *olmv1.ClusterExtension) { ext.Annotations = map[string]string{revision.ExemptionsKey: text} }
 	}
 	for name, test := range map[string]struct {
 		n       int64
@@ -112,12 +113,12 @@ func TestUpgradeThatDropsACRD(t *testing.T) {
 	}
 }
 
-// TestRollbackThatDropsACRD is refused, whether somebody asks for it or a roll-out has failed.
+// TestRollbackThatDropsACRD is refused, whether a person asks for it or a rollout has failed.
 func TestRollbackThatDropsACRD(t *testing.T) {
 	for name, ask := range map[string]func(w *world){
-		"asked for": func(w *world) { w.annotate("my", RollbackToKey, "1") },
+		"asked for": func(w *world) { w.annotate("my", desired.RollbackToKey, "1") },
 		"by itself": func(w *world) {
-			w.annotate("my", OnFailureKey, OnFailureRollback)
+			w.annotate("my", revision.OnFailureKey, revision.OnFailureRollback)
 			w.says(w.newest("my"), exceeded...)
 		},
 	} {

@@ -8,9 +8,10 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/rollout/desired"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -48,7 +49,7 @@ func TestUnchangedCostsNothing(t *testing.T) {
 	w.settle("my")
 	gets, renders := w.bundles.gets, w.renders
 	w.controller.forget("my")
-	w.controller.properties = propertyNotes{}
+	w.controller.observer.properties = propertyNotes{}
 	w.writes = nil
 	w.clock.Step(time.Hour)
 	result := w.pass("my")
@@ -73,10 +74,10 @@ func TestStart(t *testing.T) {
 		w.writes = nil
 	}
 	restart()
-	if result := w.pass("my"); len(w.writes) > 0 || result.RequeueAfter != startPatience {
+	if result := w.pass("my"); len(w.writes) > 0 || result.RequeueAfter != startTimeout {
 		t.Errorf("before catalogs are read: writes %v, again after %s", w.writes, result.RequeueAfter)
 	}
-	if got := w.controller.those(func(d *decision) bool { return d.open }); len(got) != 1 {
+	if got := w.controller.interests.those(func(d *decision) bool { return d.open }); len(got) != 1 {
 		t.Errorf("new content wakes %v", got)
 	}
 	w.serve("cat", pkg("a", "1.0.0"))
@@ -88,7 +89,7 @@ func TestStart(t *testing.T) {
 	w.must(w.client.Delete(t.Context(), w.secret()))
 	w.pass("my")
 	w.secret()
-	w.clock.Step(startPatience)
+	w.clock.Step(startTimeout)
 	w.settle("my")
 	w.expect("my", "Progressing", "True/Succeeded: Desired state reached")
 	if text := w.message("my", "Progressing"); !strings.Contains(text, "catalog cat cannot be read") {
@@ -225,16 +226,15 @@ func TestVanishedContent(t *testing.T) {
 	if !strings.Contains(message, "a.v1.0.0 stays installed") {
 		t.Errorf("it is not said what goes on: %s", message)
 	}
-	foretold := func() (kept, done bool) {
-		r := Kept(w.revisions("my"), "")
-		return r != nil && Kept(w.revisions("my"), ">1.0.0") == nil, r != nil && IsMadeFor(r, w.extension("my"), registryv1.BuiltIn)
+	next := func(within string) desired.Step {
+		return desired.Next(w.extension("my"), desired.Observed{Revisions: w.revisions("my"), Providers: w.providers}, desired.Offer{Conflict: &resolution.Conflict{}, Range: within}, w.clock.Now())
 	}
-	if kept, done := foretold(); !kept || !done {
-		t.Errorf("others would tell that it is kept: %t, and that there is nothing to do: %t", kept, done)
+	if kept, out := next(""), next(">1.0.0"); kept.Action != desired.Keep || out.Action != desired.Stay {
+		t.Errorf("a plan prints %s, and %s where another version is desired", kept.Action, out.Action)
 	}
 	w.configure("my", `{"x":2}`)
-	if kept, done := foretold(); !kept || done {
-		t.Errorf("others would tell that it is kept: %t, and that there is nothing to do: %t, with another configuration", kept, done)
+	if kept := next(""); kept.Action != desired.Write || kept.Target.Name != "a.v1.0.0" {
+		t.Errorf("a plan prints %+v with another configuration", kept)
 	}
 	w.settle("my")
 	if got := w.newest("my"); got.Spec.Revision != 2 || w.installed("my") != "a.v1.0.0" {
@@ -252,7 +252,7 @@ func TestNamespace(t *testing.T) {
 	w.expect("my", "Progressing", `True/Retrying: namespaces "late" not found: create namespace late, which spec.namespace of ClusterExtension my names; the installation begins when it is there`)
 	late := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "late"}}
 	w.add(late)
-	if got := w.controller.forNamespace(t.Context(), late); len(got) != 1 || got[0].Name != "my" {
+	if got := w.controller.interests.forNamespace(t.Context(), late); len(got) != 1 || got[0].Name != "my" {
 		t.Errorf("the namespace wakes %v", got)
 	}
 	w.settle("my")

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// forged is a set of somebody who may make some, with all that a revision of my would say of itself.
+// forged is a set of a person who may make some, with all that a revision of my would say of itself.
 func (w *world) forged(name string) *olmv1.ClusterObjectSet {
 	w.t.Helper()
 	newest := w.newest("my")
@@ -48,7 +48,7 @@ func TestForgedRevision(t *testing.T) {
 	}
 }
 
-// TestNameOfTheNextRevisionIsTaken is told, and the set of somebody else is not touched.
+// TestNameOfTheNextRevisionIsTaken is told, and the set of another client is not touched.
 func TestNameOfTheNextRevisionIsTaken(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""))
 	w.serve("cat", pkg("a", "1.0.0"))

@@ -117,10 +117,10 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 	}
 	w.client = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(kinds).WithStatusSubresource(&olmv1.ClusterExtension{}, &olmv1.ClusterObjectSet{}, &v2.OperatorCondition{}).
 		WithInterceptorFuncs(w.interceptor()).Build()
-	w.controller = &Controller{client: w.client, live: w.client, secrets: w.client, events: w.events, render: w.render,
+	w.controller = newController(&environment{client: w.client, live: w.client, secrets: w.client, events: w.events, render: w.render,
 		kubernetes: func(context.Context) semver.Version { return semver.Version{} },
 		providers:  func(context.Context) []registryv1.CertificateProvider { return w.providers },
-		Options:    Options{Catalogs: catalogstore.NewSet(), Clock: w.clock, Bundles: w.bundles, SystemNamespace: "olm", Metrics: NewMetrics(), Notify: &Notifier{}}}
+		Options:    Options{Catalogs: catalogstore.NewSet(), Clock: w.clock, Bundles: w.bundles, SystemNamespace: "olm", Metrics: NewMetrics(), Notify: &Notifier{}}})
 	w.controller.began = sync.OnceValue(w.clock.Now)
 	w.controller.Notify.controller = w.controller
 	for _, o := range append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns"}}) {
@@ -260,7 +260,7 @@ func (w *world) must(err error) {
 	}
 }
 
-func (w *world) revisions(name string) revisions {
+func (w *world) revisions(name string) revision.History {
 	w.t.Helper()
 	all, err := revision.List(w.t.Context(), w.client, name, uidOf(name))
 	w.must(err)
@@ -412,7 +412,7 @@ func (w *world) configure(name, config string) {
 	})
 }
 
-// has tells whether an Event was made since the last call, and forgets the others.
+// has reports whether an Event was made since the last call, and forgets the others.
 func (w *world) has(text string) bool {
 	found := false
 	for len(w.events.Events) > 0 {
@@ -423,7 +423,7 @@ func (w *world) has(text string) bool {
 
 var errGone = errors.New("connection refused")
 
-func names(all revisions) []string {
+func names(all revision.History) []string {
 	var out []string
 	for i := range all {
 		out = append(out, fmt.Sprintf("%s %s %s", all[i].Name, all[i].Annotations[olmv1.BundleVersionKey], all[i].Spec.LifecycleState))

@@ -31,8 +31,8 @@ func TestHeldUp(t *testing.T) {
 		"the account":                 {olmv1.ReasonRetrying, about(&permissions.Lacking{}), "Permissions"},
 		"more permissions":            {olmv1.ReasonBlocked, about(revision.Blocked(&revision.IncreaseError{})), "MorePermissions"},
 		"the operator":                {olmv1.ReasonRetrying, about(&revision.NotUpgradeable{}), "NotUpgradeable"},
-		"the configuration":           {olmv1.ReasonInvalidConfiguration, about(misconfigured(errGone)), "InvalidConfiguration"},
-		"a bundle that is none":       {olmv1.ReasonBlocked, about(blocked(errGone)), "Blocked"},
+		"the configuration":           {olmv1.ReasonInvalidConfiguration, about(revision.Misconfigured(errGone)), "InvalidConfiguration"},
+		"a bundle that is none":       {olmv1.ReasonBlocked, about(revision.Blocked(errGone)), "Blocked"},
 		"a registry":                  {olmv1.ReasonRetrying, about(errGone), "Retrying"},
 		"a roll-out that has stopped": {olmv1.ReasonProgressDeadlineExceeded, &outcome{}, "ProgressDeadlineExceeded"},
 	} {

@@ -3,27 +3,31 @@ package clusterextension
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/ops/migrate"
+	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // fromHelm makes the first revision of an extension that another implementation of this API has installed by way of Helm: of what is deployed,
-// which counts as installed from then on. The Secrets with the releases stay. It tells whether there is something to wait for: the revision,
+// which counts as installed from then on. The Secrets with the releases stay. It reports whether there is something to wait for: the revision,
 // as soon as it is observed, is what everything else is decided from.
-func (c *Controller) fromHelm(ctx context.Context, s *state, o *outcome) (waits bool, _ error) {
+func (a *adopter) fromHelm(ctx context.Context, s *state, o *outcome) (waits bool, _ error) {
 	if len(s.revisions) == 1 && unmarked(&s.revisions[0]) {
-		return true, c.countAsInstalled(ctx, s.ext, &s.revisions[0])
+		return true, a.countAsInstalled(ctx, s.ext, &s.revisions[0])
 	}
-	if len(s.revisions) > 0 || s.ext.Annotations[AdoptsKey] != "" {
+	if len(s.revisions) > 0 || s.ext.Annotations[migrate.AdoptsKey] != "" {
 		return false, nil
 	}
-	secrets, err := c.releases(ctx, s.ext)
+	secrets, err := a.releases(ctx, s.ext)
 	if err != nil {
 		return false, err
 	}
@@ -32,36 +36,37 @@ func (c *Controller) fromHelm(ctx context.Context, s *state, o *outcome) (waits 
 		o.problem = err // that there may be something must not be taken for that there is nothing
 		return err != nil, nil
 	}
-	built, made, err := c.revisionOf(s.ext, release)
+	built, change, err := a.revisionOf(s.ext, release)
 	if err != nil {
-		o.problem = blocked(err)
-		o.soonest(recheck) // no event tells that somebody has deleted the Secret
+		o.problem = revision.Blocked(err)
+		o.soonest(recheck) // no event tells that a person has deleted the Secret
 		return true, nil
 	}
-	if o.problem = c.checks().Namespace(ctx, s.ext); o.problem == nil {
-		o.problem = c.preflight(ctx, s, made, o)
+	if o.problem = a.preflight.checks().Namespace(ctx, s.ext); o.problem == nil {
+		o.problem = a.preflight.check(ctx, s, change, o)
 	}
 	if o.problem != nil {
 		return true, nil
 	}
-	if err := revision.Write(ctx, c.client, built); err != nil {
+	if err := revision.Write(ctx, a.client, built); err != nil {
 		return true, err
 	}
 	o.made = built.Set
-	return true, c.countAsInstalled(ctx, s.ext, built.Set)
+	reconcile.Log(ctx, s.ext).Info("revision written", "revision", built.Set.Name, "bundle", built.Set.Annotations[olmv1.BundleNameKey], "reason", "a Helm release is adopted")
+	return true, a.countAsInstalled(ctx, s.ext, built.Set)
 }
 
-// unmarked tells whether a revision was made from a Helm release by a pass that did not get to say that it is installed.
+// unmarked reports whether a revision was made from a Helm release by a pass that did not get to say that it is installed.
 func unmarked(r *olmv1.ClusterObjectSet) bool {
 	return r.Labels[olmv1.MigratedFromHelmKey] == "true" && r.Spec.Revision == 1 && revision.Active(r) && !meta.IsStatusConditionTrue(r.Status.Conditions, olmv1.TypeSucceeded)
 }
 
 // revisionOf is the first revision of an extension, which takes over what a release has, whoever it belongs to: the other implementation made
 // the extension itself the controller of the objects.
-func (c *Controller) revisionOf(ext *olmv1.ClusterExtension, release *migrate.HelmRelease) (*revision.Revision, *content, error) {
+func (a *adopter) revisionOf(ext *olmv1.ClusterExtension, release *migrate.HelmRelease) (*revision.Revision, revision.Change, error) {
 	objects, err := release.Objects()
 	if err != nil {
-		return nil, nil, err
+		return nil, revision.Change{}, err
 	}
 	notes := map[string]string{}
 	for _, key := range []string{olmv1.PackageNameKey, olmv1.BundleNameKey, olmv1.BundleVersionKey, olmv1.BundleReferenceKey, olmv1.BundleReleaseKey} {
@@ -70,35 +75,81 @@ func (c *Controller) revisionOf(ext *olmv1.ClusterExtension, release *migrate.He
 		}
 	}
 	if notes[olmv1.PackageNameKey] == "" || notes[olmv1.BundleNameKey] == "" || notes[olmv1.BundleVersionKey] == "" {
-		return nil, nil, fmt.Errorf("adopt Helm release %d of ClusterExtension %s: Secret %s/%s does not say which bundle it is of (%s, %s, %s); delete the Secret to have the extension reinstalled",
+		return nil, revision.Change{}, fmt.Errorf("adopt Helm release %d of ClusterExtension %s: Secret %s/%s does not say which bundle it is of (%s, %s, %s); delete the Secret to have the extension reinstalled",
 			release.Version, ext.Name, release.Secret.Namespace, release.Secret.Name, olmv1.PackageNameKey, olmv1.BundleNameKey, olmv1.BundleVersionKey)
 	}
-	if text := release.Chart.Metadata.Annotations[olmv1.PropertiesKey]; text != "" && len(text) <= maxProperties {
+	if text := release.Chart.Metadata.Annotations[olmv1.PropertiesKey]; text != "" && len(text) <= desired.MaxProperties {
 		notes[olmv1.PropertiesKey] = text
 	}
-	made := &content{name: notes[olmv1.BundleNameKey], version: notes[olmv1.BundleVersionKey], image: notes[olmv1.BundleReferenceKey], objects: objects}
+	change := revision.Change{Extension: ext, Objects: objects,
+		Bundle: revision.Bundle{Name: notes[olmv1.BundleNameKey], Version: notes[olmv1.BundleVersionKey], Image: notes[olmv1.BundleReferenceKey]}}
 	built, err := revision.Build(revision.Options{
-		Extension: revision.Extension{Name: ext.Name, UID: ext.UID, Namespace: ext.Spec.Namespace}, Number: 1, SystemNamespace: c.SystemNamespace,
+		Extension: revision.Extension{Name: ext.Name, UID: ext.UID, Namespace: ext.Spec.Namespace}, Number: 1, SystemNamespace: a.SystemNamespace,
 		Objects: objects, Annotations: notes, Labels: map[string]string{olmv1.MigratedFromHelmKey: "true"},
 		CollisionProtection: olmv1.CollisionProtectionNone, ServiceAccount: revision.AccountOf(ext), ProgressDeadlineMinutes: revision.ProgressDeadlineMinutes(ext),
 	})
-	return built, made, err
+	return built, change, err
 }
 
 // countAsInstalled says of a revision that it was rolled out, by whoever did that. The releases have had their time then.
-func (c *Controller) countAsInstalled(ctx context.Context, ext *olmv1.ClusterExtension, r *olmv1.ClusterObjectSet) error {
-	if err := c.retireReleases(ctx, ext); err != nil {
+func (a *adopter) countAsInstalled(ctx context.Context, ext *olmv1.ClusterExtension, r *olmv1.ClusterObjectSet) error {
+	if err := a.retireReleases(ctx, ext); err != nil {
 		return err
 	}
 	live := &olmv1.ClusterObjectSet{}
-	if err := c.live.Get(ctx, client.ObjectKeyFromObject(r), live); err != nil {
+	if err := a.live.Get(ctx, client.ObjectKeyFromObject(r), live); err != nil {
 		return fmt.Errorf("read revision %s, which was made from a Helm release: %w", r.Name, err)
 	}
 	before := live.DeepCopy()
 	olmv1.SetCondition(&live.Status.Conditions, olmv1.NewCondition(olmv1.TypeSucceeded, metav1.ConditionTrue, olmv1.ReasonSucceeded, "It was installed by Helm."),
-		live.Generation, metav1.Time{Time: c.Clock.Now()})
-	if err := c.client.Status().Patch(ctx, live, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
+		live.Generation, metav1.Time{Time: a.Clock.Now()})
+	if err := a.client.Status().Patch(ctx, live, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
 		return fmt.Errorf("say of revision %s, which was made from a Helm release, that it is installed: %w", r.Name, err)
+	}
+	return nil
+}
+
+// releases are the Secrets with Helm releases of an extension, without those of which something has become already.
+func (a *adopter) releases(ctx context.Context, ext *olmv1.ClusterExtension) ([]corev1.Secret, error) {
+	var list corev1.SecretList
+	if err := a.live.List(ctx, &list, client.InNamespace(a.SystemNamespace), client.MatchingLabels(migrate.HelmLabels(ext.Name))); err != nil {
+		return nil, fmt.Errorf("look for Helm releases of ClusterExtension %s: %w", ext.Name, err)
+	}
+	return slices.DeleteFunc(list.Items, func(s corev1.Secret) bool { return s.Annotations[takenOverKey] != "" || outlives(&s, ext) }), nil
+}
+
+// outlives reports whether a Secret is of an extension that had the name before: it belongs to that, or to none and is older than this one.
+func outlives(s *corev1.Secret, ext *olmv1.ClusterExtension) bool {
+	others := false
+	for _, r := range s.OwnerReferences {
+		if r.UID == ext.UID {
+			return false
+		}
+		others = others || revision.IsExtension(r)
+	}
+	return others || s.CreationTimestamp.Before(&ext.CreationTimestamp)
+}
+
+// isOfAnother reports whether a release is of what the extension does not ask for: it was another one's of the name. What an extension asks for
+// cannot be changed in this respect.
+func isOfAnother(ext *olmv1.ClusterExtension, release *migrate.HelmRelease) bool {
+	of := release.Note(olmv1.PackageNameKey)
+	return of != "" && of != packageOf(ext) || release.Namespace != "" && release.Namespace != ext.Spec.Namespace
+}
+
+// retireReleases notes on the releases of an extension that its first revision was made of them. They stay, for whoever wants to look at them.
+func (a *adopter) retireReleases(ctx context.Context, ext *olmv1.ClusterExtension) error {
+	secrets, err := a.releases(ctx, ext)
+	if err != nil {
+		return err
+	}
+	for i := range secrets {
+		s := &secrets[i]
+		before := s.DeepCopy()
+		metav1.SetMetaDataAnnotation(&s.ObjectMeta, takenOverKey, string(ext.UID))
+		if err := client.IgnoreNotFound(a.client.Patch(ctx, s, client.MergeFrom(before), fieldOwner)); err != nil {
+			return fmt.Errorf("note on Secret %s/%s that ClusterExtension %s has adopted the release in it: %w", s.Namespace, s.Name, ext.Name, err)
+		}
 	}
 	return nil
 }

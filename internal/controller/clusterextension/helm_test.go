@@ -98,7 +98,7 @@ func TestHelmReleasesThatFailed(t *testing.T) {
 			w.add(s)
 			w.serve("cat", pkg("a", "1.0.0"))
 			w.pass("my")
-			if r := w.revisions("my").newest(); r != nil {
+			if r := w.revisions("my").Newest(); r != nil {
 				t.Errorf("there is a revision: %+v", r)
 			}
 			if got := w.condition("my", olmv1.TypeProgressing); !strings.Contains(got, "sh.helm.release.v1.my.v2") {
@@ -108,7 +108,7 @@ func TestHelmReleasesThatFailed(t *testing.T) {
 	}
 }
 
-// TestHelmReleasesThatAreLookedAtAgain: no event tells that somebody has restored a part of a release, or deleted one as the message advises.
+// TestHelmReleasesThatAreLookedAtAgain: no event tells that a person has restored a part of a release, or deleted one as the message advises.
 func TestHelmReleasesThatAreLookedAtAgain(t *testing.T) {
 	for name, change := range map[string]func(*corev1.Secret){
 		"a part is missing": func(s *corev1.Secret) { s.Data["extraChunks"] = []byte(`["sh.helm.release.v1.my.v2-1"]`) },
@@ -142,7 +142,7 @@ func TestHelmReleaseHalfTaken(t *testing.T) {
 		w.failAt = 0
 		w.pass("my")
 		w.pass("my")
-		first := w.revisions("my").numbered(1)
+		first := w.revisions("my").Numbered(1)
 		if first == nil || !meta.IsStatusConditionTrue(first.Status.Conditions, olmv1.TypeSucceeded) || first.Labels[olmv1.MigratedFromHelmKey] == "" || w.installed("my") != "a.v1.0.0" {
 			t.Errorf("after a failure of write %d: revisions %v", n, names(w.revisions("my")))
 		}
@@ -190,7 +190,7 @@ func TestHelmReleasesOfBefore(t *testing.T) {
 	}
 }
 
-// TestHelmReleasesMeetTheGates: a release is what it is, but nothing is taken over for an account that may not have it.
+// TestHelmReleasesMeetTheGates: a release is what it is, but nothing is adopted for an account that may not have it.
 func TestHelmReleasesMeetTheGates(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*olmv1.ClusterExtension)
@@ -209,7 +209,7 @@ func TestHelmReleasesMeetTheGates(t *testing.T) {
 			w.add(s)
 			w.serve("cat", pkg("a", "1.0.0"))
 			w.pass("my")
-			if r := w.revisions("my").newest(); r != nil {
+			if r := w.revisions("my").Newest(); r != nil {
 				t.Errorf("there is a revision: %+v", r)
 			}
 			if got := w.condition("my", olmv1.TypeProgressing); !strings.Contains(got, test.want) {

@@ -14,7 +14,7 @@ import (
 )
 
 // TestDefinitionsThatNoRevisionHas: what Helm has installed goes with an extension that is deleted before a revision has taken it over, but no
-// custom resources do that nobody has named.
+// custom resources do that no one has named.
 func TestDefinitionsThatNoRevisionHas(t *testing.T) {
 	yes, no := true, false
 	ours := metav1.OwnerReference{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: "my", UID: uidOf("my"), Controller: &yes}

@@ -43,7 +43,7 @@ func TestServiceAccount(t *testing.T) {
 	if got := progressOf(w.extension("my")).Message; !strings.Contains(got, `Resources:[configmaps]`) || !strings.Contains(got, `"metadata":{"name":"my-installer"`) || !strings.HasSuffix(got, "' | kubectl auth reconcile -f -") {
 		t.Error(got)
 	}
-	if got := w.controller.forbidden(t.Context(), nil); len(got) != 1 || got[0].Name != "my" {
+	if got := w.controller.interests.forbidden(t.Context(), nil); len(got) != 1 || got[0].Name != "my" {
 		t.Errorf("another role wakes %v", got)
 	}
 	w.add(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "all"}, Rules: []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}}})
@@ -60,7 +60,7 @@ func TestServiceAccount(t *testing.T) {
 	}
 }
 
-// TestMorePermissions stop an upgrade until somebody agrees; whoever names the version has agreed.
+// TestMorePermissions stop an upgrade until a person agrees; whoever names the version has agreed.
 func TestMorePermissions(t *testing.T) {
 	for name, test := range map[string]struct {
 		agree func(*world, string)
@@ -97,7 +97,7 @@ func TestMorePermissions(t *testing.T) {
 }
 
 // TestMorePermissionsOfTheSameName: another image or another catalog may have something else under the name of the bundle. Only another
-// configuration of the same content is nobody's matter but that of whoever wrote it.
+// configuration of the same content is no one's matter but that of whoever wrote it.
 func TestMorePermissionsOfTheSameName(t *testing.T) {
 	image := pkg("a", "1.0.0")
 	inline := strings.ReplaceAll(image, "image: quay.io/a:v1.0.0\n", "") + "- type: olm.bundle.object\n  value: {data: eyJraW5kIjoiQ29uZmlnTWFwIn0=}\n"

@@ -1,14 +1,24 @@
 package clusterextension
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
-	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 const (
@@ -18,33 +28,29 @@ const (
 	recheck = time.Minute
 )
 
-// checks are those that come before a revision is written.
-func (c *Controller) checks() revision.Preflight {
-	return revision.Preflight{Client: c.client, Live: c.live, Count: c.count, Policies: c.Policies, Backs: c.backs}
-}
+// preflight makes the checks that come before a revision.
+type preflight struct{ *environment }
 
-// step is what an extension would be changed to.
-func (s *state) step(made *content) revision.Change {
-	return revision.Change{Extension: s.ext, Revisions: s.revisions, Objects: made.objects, Repeated: made.repeated,
-		Bundle: revision.Bundle{Name: made.name, Version: made.version, Image: made.image, Content: made.digest, Direct: s.ext.Annotations[snapshot.BundleImageKey] != ""}}
+// checks are those that come before a revision is written.
+func (p *preflight) checks() revision.Preflight {
+	return revision.Preflight{Client: p.client, Live: p.live, Count: p.count, Policies: p.Policies, Backs: p.backs}
 }
 
 // preflight makes the checks that come before anything is written, and returns what they refuse.
-func (c *Controller) preflight(ctx context.Context, s *state, made *content, o *outcome) error {
-	step := s.step(made)
-	crds := func() error { return c.checkCRDs(ctx, s, step) }
+func (p *preflight) check(ctx context.Context, s *state, change revision.Change, o *outcome) error {
+	crds := func() error { return p.checkCRDs(ctx, s, change) }
 	rest := []func() error{
-		func() error { return c.checkDropped(ctx, s, step) },
+		func() error { return p.checkDropped(ctx, s, change) },
 		func() error {
-			if err := c.checks().Account(ctx, step); err != nil {
+			if err := p.checks().Account(ctx, change); err != nil {
 				return permissionProblem{err}
 			}
 			return nil
 		},
-		func() error { return c.checks().Increase(ctx, step) },
+		func() error { return p.checks().Increase(ctx, change) },
 	}
 	checks := append([]func() error{crds}, rest...)
-	if step.Repeated { // the way back may need all custom resources to be read: that comes last, and is done when nothing else is in the way
+	if change.Repeated { // the way back may need all custom resources to be read: that comes last, and is done when nothing else is in the way
 		checks = append(rest, crds)
 	}
 	var problem error
@@ -64,14 +70,14 @@ type permissionProblem struct{ error }
 func (p permissionProblem) Unwrap() error { return p.error }
 
 // checkCRDs refuses upgrades of CustomResourceDefinitions that could break stored objects.
-func (c *Controller) checkCRDs(ctx context.Context, s *state, step revision.Change) error {
-	all, err := c.checks().Definitions(ctx, step)
+func (p *preflight) checkCRDs(ctx context.Context, s *state, change revision.Change) error {
+	all, err := p.checks().Definitions(ctx, change)
 	if err != nil {
 		return err
 	}
 	problem := revision.Unsafe(all)
-	if problem == nil || step.Repeated {
-		return s.staysFailed(problem, step)
+	if problem == nil || change.Repeated {
+		return s.staysFailed(problem, change)
 	}
 	reports := map[string]string{}
 	for _, d := range all {
@@ -79,28 +85,84 @@ func (c *Controller) checkCRDs(ctx context.Context, s *state, step revision.Chan
 			reports[d.Name] = crd.Report(d.Name, d.Findings)
 		}
 	}
-	where, err := c.writeReport(ctx, step.Extension, reports)
+	where, err := p.writeReport(ctx, change.Extension, reports)
 	if err != nil {
 		return errors.Join(problem, err)
 	}
 	return fmt.Errorf("%w\n%s has all findings, with what to do about each; to upgrade nevertheless, exempt checks with annotation %s, or set "+
-		"spec.install.preflight.crdUpgradeSafety.enforcement to None", problem, where, CRDExemptionsKey)
+		"spec.install.preflight.crdUpgradeSafety.enforcement to None", problem, where, revision.ExemptionsKey)
 }
 
 // checkDropped refuses content without a CustomResourceDefinition that active revisions have: they would take it, and all custom resources,
 // with them.
-func (c *Controller) checkDropped(ctx context.Context, s *state, step revision.Change) error {
-	dropped, err := c.checks().Dropped(ctx, step)
+func (p *preflight) checkDropped(ctx context.Context, s *state, change revision.Change) error {
+	dropped, err := p.checks().Dropped(ctx, change)
 	if err != nil {
 		return err
 	}
-	return s.staysFailed(revision.DroppedError(dropped), step)
+	return s.staysFailed(revision.DroppedError(dropped), change)
 }
 
-// staysFailed adds to what bars an automatic step back that the failed revision stays.
-func (s *state) staysFailed(err error, step revision.Change) error {
-	if _, asked := s.ext.Annotations[RollbackToKey]; err != nil && step.Repeated && !asked {
-		return fmt.Errorf("%w\nso revision %s, whose rollout has failed, stays, and is not rolled back", err, s.revisions.newest().Name)
+// staysFailed adds to what blocks an automatic rollback that the failed revision stays.
+func (s *state) staysFailed(err error, change revision.Change) error {
+	if _, asked := s.ext.Annotations[desired.RollbackToKey]; err != nil && change.Repeated && !asked {
+		return fmt.Errorf("%w\nso revision %s, whose rollout has failed, stays, and is not rolled back", err, s.revisions.Newest().Name)
 	}
 	return err
+}
+
+// maxReport bounds what a ConfigMap holds of one CRD, in bytes, and maxReports what it holds of all; a ConfigMap can have a MiB.
+const (
+	maxReport  = 200 << 10
+	maxReports = 4 * maxReport
+)
+
+// reportData is what the ConfigMap holds: of each CRD all that there is room for, the same for the same findings.
+func reportData(reports map[string]string) map[string]string {
+	data := map[string]string{}
+	left := maxReports
+	for _, crd := range slices.SortedFunc(maps.Keys(reports), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(reports[a]), len(reports[b])), cmp.Compare(a, b)) // small ones have room in any case
+	}) {
+		text := reports[crd]
+		most := min(maxReport, left)
+		if left -= min(len(text), most); len(text) > most {
+			text = strings.ToValidUTF8(text[:most], "") + fmt.Sprintf("... (and %d bytes more, for which there is no room)", len(text)-most)
+		}
+		data[crd] = text
+	}
+	return data
+}
+
+// writeReport keeps all findings in a ConfigMap that goes with the extension, and returns how to find it. It is written only when it says
+// something new.
+func (p *preflight) writeReport(ctx context.Context, ext *olmv1.ClusterExtension, reports map[string]string) (string, error) {
+	wanted := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.SystemNamespace, Name: ext.Name + "-crd-upgrade-report",
+			Labels:          map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(ext.Name)},
+			OwnerReferences: []metav1.OwnerReference{ownerOf(ext)}},
+		Data: reportData(reports),
+	}
+	where := fmt.Sprintf("ConfigMap %s/%s", wanted.Namespace, wanted.Name)
+	there := &corev1.ConfigMap{}
+	err := p.live.Get(ctx, client.ObjectKeyFromObject(wanted), there)
+	switch {
+	case apierrors.IsNotFound(err):
+		err = p.client.Create(ctx, wanted, fieldOwner)
+	case err == nil && there.Labels[olmv1.OwnerNameKey] != olmv1.LabelValue(ext.Name):
+		err = errors.New("there is another one of this name: delete it")
+	case err == nil && !maps.Equal(there.Data, wanted.Data):
+		changed := there.DeepCopy()
+		changed.Data = wanted.Data
+		err = p.client.Patch(ctx, changed, client.MergeFrom(there), fieldOwner)
+	}
+	if err != nil {
+		return "", fmt.Errorf("write the full report to %s: %w", where, err)
+	}
+	return where, nil
+}
+
+// ownerOf is a reference to the extension.
+func ownerOf(ext *olmv1.ClusterExtension) metav1.OwnerReference {
+	return *metav1.NewControllerRef(ext, olmv1.GroupVersion.WithKind(olmv1.ClusterExtensionKind))
 }

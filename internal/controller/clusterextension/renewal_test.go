@@ -8,6 +8,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 
@@ -31,7 +32,7 @@ var obstacles = map[string]func(*world){
 	"the configuration does not fit":          func(w *world) { w.configure("my", `{"bad":1}`) },
 	"the catalog is gone":                     func(w *world) { w.unserve("cat") },
 	"the package is gone, another version":    func(w *world) { w.serve("cat", pkg("b", "1.0.0")); w.version("my", "2.0.0") },
-	"there is no revision to go back to":      func(w *world) { w.annotate("my", RollbackToKey, "7") },
+	"there is no revision to go back to":      func(w *world) { w.annotate("my", desired.RollbackToKey, "7") },
 	"the account that is asked for is weak":   func(w *world) { w.account("nobody") },
 	"what the new version needs is not there": func(w *world) { w.serve("cat", pkg("a", "1.0.0", "1.1.0=b")) },
 }
@@ -41,7 +42,7 @@ func (w *world) account(name string) {
 	w.change("my", func(e *olmv1.ClusterExtension) { e.Spec.ServiceAccount = &olmv1.ServiceAccountReference{Name: name} })
 }
 
-// TestRenewalIsNotHeldUp by whatever stands in the way of what is wanted: what is installed is repeated, and trusts the next certificate.
+// TestRenewalIsNotHeldUp by whatever stands in the way of the desired state: what is installed is repeated, and trusts the next certificate.
 func TestRenewalIsNotHeldUp(t *testing.T) {
 	for name, obstruct := range obstacles {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +59,7 @@ func TestRenewalIsNotHeldUp(t *testing.T) {
 			said := w.condition("my", "Progressing")
 			w.clock.Step(serving.DefaultLife/3*2 + time.Hour)
 			for step := range 6 {
-				w.controller.rendered = contents{} // a new manager continues
+				w.controller.fetcher.rendered = contents{} // a new manager continues
 				w.pass("my")
 				if shown, _ := w.shown(); shown.Check(served.Hosts, w.clock.Now()) != nil {
 					t.Fatalf("step %d: what pods show is not trusted: %v", step, shown.Check(served.Hosts, w.clock.Now()))
@@ -150,13 +151,13 @@ func TestRenewalKeepsTheAccount(t *testing.T) {
 	}
 }
 
-// TestRenewalOfWhatWasGoneBackTo makes one revision more and no other: it stays what was gone back to.
+// TestRenewalOfWhatWasGoneBackTo makes one revision more and no other: it stays what was rolled back to.
 func TestRenewalOfWhatWasGoneBackTo(t *testing.T) {
 	w := newServingWorld(t)
 	w.settle("my")
 	w.configure("my", `{"x":1}`)
 	w.settle("my")
-	w.annotate("my", RollbackToKey, "1")
+	w.annotate("my", desired.RollbackToKey, "1")
 	w.settle("my")
 	w.clock.Step(serving.DefaultLife/3*2 + time.Hour)
 	w.settle("my")
@@ -173,14 +174,14 @@ func TestRenewalOfWhatWasGoneBackTo(t *testing.T) {
 // TestRenewalThatFails is no upgrade to go back from.
 func TestRenewalThatFails(t *testing.T) {
 	w := newServingWorld(t)
-	w.annotate("my", OnFailureKey, OnFailureRollback)
+	w.annotate("my", revision.OnFailureKey, revision.OnFailureRollback)
 	w.settle("my")
 	w.clock.Step(serving.DefaultLife/3*2 + time.Hour)
 	w.pass("my")
 	w.says(w.newest("my"), is("Progressing", olmv1.ReasonProgressDeadlineExceeded, "too long"), is("Available", olmv1.ReasonProbeFailure, "down"))
 	w.pass("my")
 	w.pass("my")
-	if got := w.newest("my"); got.Spec.Revision != 2 || got.Annotations[failedKey] != "" {
+	if got := w.newest("my"); got.Spec.Revision != 2 || got.Annotations[desired.FailedKey] != "" {
 		t.Errorf("it was gone back from: %v %v", names(w.revisions("my")), got.Annotations)
 	}
 	w.rollOut("my")

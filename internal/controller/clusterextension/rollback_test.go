@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
@@ -48,7 +49,7 @@ func TestRollbackTo(t *testing.T) {
 	w.settle("my")
 	w.unserve("cat")
 	gets := w.bundles.gets
-	w.annotate("my", RollbackToKey, "1")
+	w.annotate("my", desired.RollbackToKey, "1")
 	w.settle("my")
 	if diff := cmp.Diff(before, w.objectsOf(w.newest("my"))); diff != "" || w.installed("my") != "a.v1.0.0" || w.bundles.gets != gets {
 		t.Errorf("%s is installed after %d fetches:\n%s", w.installed("my"), w.bundles.gets-gets, diff)
@@ -59,7 +60,7 @@ func TestRollbackTo(t *testing.T) {
 	if got := w.newest("my").Spec.Revision; got != 3 {
 		t.Errorf("the pinned revision was left for revision %d", got)
 	}
-	w.annotate("my", RollbackToKey, "")
+	w.annotate("my", desired.RollbackToKey, "")
 	w.settle("my")
 	if got := w.installed("my"); got != "a.v1.1.0" {
 		t.Errorf("without the annotation %s is installed", got)
@@ -72,7 +73,7 @@ func TestRollbackToNowhere(t *testing.T) {
 	w.serve("cat", pkg("a", "1.0.0"))
 	w.settle("my")
 	for value, text := range map[string]string{"7": "which is not there", "x": "which is not the number of a revision"} {
-		w.annotate("my", RollbackToKey, value)
+		w.annotate("my", desired.RollbackToKey, value)
 		w.pass("my")
 		if got := w.condition("my", "Progressing"); !strings.HasPrefix(got, "False/InvalidConfiguration") || !strings.Contains(got, text) {
 			t.Errorf("of %s it is said: %s", value, got)
@@ -80,10 +81,10 @@ func TestRollbackToNowhere(t *testing.T) {
 	}
 }
 
-// TestRollbackOnFailure goes back when a roll-out fails, does not try the same again, and acts on what is new.
+// TestRollbackOnFailure goes back when a rollout fails, does not try the same again, and acts on what is new.
 func TestRollbackOnFailure(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""))
-	w.annotate("my", OnFailureKey, OnFailureRollback)
+	w.annotate("my", revision.OnFailureKey, revision.OnFailureRollback)
 	w.serve("cat", pkg("a", "1.0.0"))
 	w.settle("my")
 	before := w.objectsOf(w.newest("my"))
@@ -103,7 +104,7 @@ func TestRollbackOnFailure(t *testing.T) {
 	if got := w.newest("my").Spec.Revision; got != 3 {
 		t.Errorf("what failed is tried again: %v", names(w.revisions("my")))
 	}
-	if got := w.condition("my", "Progressing"); !strings.HasPrefix(got, "False/Blocked: the roll-out of revision my-2 failed, and revision my-3 went back") {
+	if got := w.condition("my", "Progressing"); !strings.HasPrefix(got, "False/Blocked: the rollout of revision my-2 failed, and revision my-3 rolled back") {
 		t.Error(got)
 	}
 	w.serve("cat", strings.Replace(pkg("a", "1.0.0", "1.2.0"), "replaces: a.v1.0.0", "replaces: a.v1.0.0\n  skips: [a.v1.1.0]", 1))
@@ -123,11 +124,11 @@ func (w *world) loseContent(r *olmv1.ClusterObjectSet) {
 	}
 }
 
-// TestRepairWhenGoingBackIsRefused: a roll-out has failed and is to be gone back from. Where that cannot be, what catalogs have by then is
+// TestRepairWhenGoingBackIsRefused: a rollout has failed and is to be rolled back. Where that cannot be, what catalogs have by then is
 // taken. Where it can, that comes first, and both are told of where neither can be had.
 func TestRepairWhenGoingBackIsRefused(t *testing.T) {
 	repair := strings.Replace(pkg("a", "1.0.0", "1.2.0"), "replaces: a.v1.0.0", "replaces: a.v1.0.0\n  skips: [a.v1.1.0]", 1)
-	lost := func(w *world) { w.loseContent(w.revisions("my").numbered(1)) }
+	lost := func(w *world) { w.loseContent(w.revisions("my").Numbered(1)) }
 	dropped := func(w *world) {
 		w.installCRD(definition(2), w.newest("my"))
 		w.counted(2, nil)
@@ -146,7 +147,7 @@ func TestRepairWhenGoingBackIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, want("my", "a", ""))
-			w.annotate("my", OnFailureKey, OnFailureRollback)
+			w.annotate("my", revision.OnFailureKey, revision.OnFailureRollback)
 			w.annotate("my", permissions.AcknowledgedKey, "*")
 			w.brings("a.v1.1.0", definition(2))
 			w.serve("cat", pkg("a", "1.0.0"))
@@ -178,7 +179,7 @@ func TestRepairWhenGoingBackIsRefused(t *testing.T) {
 	}
 }
 
-// TestFailureWithoutRollback stays as it is, for somebody to look at.
+// TestFailureWithoutRollback stays as it is, for a person to look at.
 func TestFailureWithoutRollback(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""))
 	w.serve("cat", pkg("a", "1.0.0"))
@@ -194,7 +195,7 @@ func TestFailureWithoutRollback(t *testing.T) {
 }
 
 // TestUpgradeFromLostContent: whether an upgrade asks for more permissions than what is installed has cannot be told without the content of
-// that. It waits until somebody names the version, and so has looked at it.
+// that. It waits until a person names the version, and so has looked at it.
 func TestUpgradeFromLostContent(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""))
 	w.serve("cat", pkg("a", "1.0.0"))

@@ -42,8 +42,8 @@ func Setup(mgr manager.Manager, o Options) error {
 	//nolint:staticcheck // the same kind of Events as the other controllers make
 	events := mgr.GetEventRecorderFor(eventSource)
 	providers := &providers{kinds: mgr.GetRESTMapper(), clock: o.Clock}
-	c := &Controller{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events, kubernetes: kubernetes.Get,
-		providers: providers.get, began: sync.OnceValue(o.Clock.Now), backs: &crd.Backs{Clock: o.Clock}, render: registryv1.Render}
+	c := newController(&environment{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events, kubernetes: kubernetes.Get,
+		providers: providers.get, began: sync.OnceValue(o.Clock.Now), backs: &crd.Backs{Clock: o.Clock}, render: registryv1.Render})
 	secrets, err := servingSecrets(mgr)
 	if err != nil {
 		return err
@@ -58,14 +58,14 @@ func Setup(mgr manager.Manager, o Options) error {
 // watch lists what leads to a pass.
 func (c *Controller) watch(b *builder.Builder) *builder.Builder {
 	own := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, deleted))
-	forbidden := reconcile.After(reconcile.Burst, c.forbidden)
+	forbidden := reconcile.After(reconcile.Burst, c.interests.forbidden)
 	return b.
 		Watches(&olmv1.ClusterExtension{}, &handler.EnqueueRequestForObject{}, own).
-		Watches(&olmv1.ClusterExtension{}, handler.EnqueueRequestsFromMapFunc(c.open), builder.WithPredicates(installedChanged)).
+		Watches(&olmv1.ClusterExtension{}, handler.EnqueueRequestsFromMapFunc(c.interests.open), builder.WithPredicates(installedChanged)).
 		Watches(&v2.OperatorCondition{}, handler.EnqueueRequestsFromMapFunc(keptFor)).
 		Watches(&olmv1.ClusterObjectSet{}, handler.EnqueueRequestsFromMapFunc(ownerOfRevision)).
-		Watches(&olmv1.ClusterCatalog{}, handler.EnqueueRequestsFromMapFunc(c.all), builder.WithPredicates(describedOtherwise)).
-		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.forNamespace), builder.WithPredicates(comesOrGoes)).
+		Watches(&olmv1.ClusterCatalog{}, handler.EnqueueRequestsFromMapFunc(c.interests.all), builder.WithPredicates(describedOtherwise)).
+		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.interests.forNamespace), builder.WithPredicates(comesOrGoes)).
 		WatchesMetadata(&corev1.ServiceAccount{}, forbidden).
 		Watches(&rbacv1.Role{}, forbidden).
 		Watches(&rbacv1.ClusterRole{}, forbidden).

@@ -9,6 +9,8 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/rollout/desired"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -26,7 +28,7 @@ func (v view) signature() *metav1.Condition {
 	}
 	r := v.outcome.made
 	if r == nil {
-		r = v.revisions.newest()
+		r = v.revisions.Newest()
 	}
 	if r == nil {
 		return nil
@@ -49,38 +51,38 @@ const verifyTime = 20 * time.Second
 // judgeRevision decides whether the bundle of a revision that a user rolls back to may be installed again, by the signature policy as it is now.
 // While it may not, the outcome has the reason. The automatic rollback of a failed rollout is exempt: a refusal would leave an extension
 // that does not work, and what is installed stays whatever the policy says by now.
-func (c *Controller) judgeRevision(ctx context.Context, s *state, t *target, o *outcome) (*image.Verification, bool) {
-	if !o.verifies || t.undone != nil {
+func (f *fetcher) judgeRevision(ctx context.Context, s *state, t *desired.Target, o *outcome) (*image.Verification, bool) {
+	if !o.verifies || t.Undone != nil {
 		return nil, true
 	}
 	request := judgementOf(t)
 	if request == nil {
-		o.problem = blocked(image.Undecided(fmt.Errorf("roll back to revision %s: bundle %s has no image, and was installed before there was a signature policy: "+
-			"what its manifests were read from is not known, and cannot be verified; correct or remove annotation %s", t.source.Name, t.Name, RollbackToKey)))
+		o.problem = revision.Blocked(image.Undecided(fmt.Errorf("roll back to revision %s: bundle %s has no image, and was installed before there was a signature policy: "+
+			"what its manifests were read from is not known, and cannot be verified; correct or remove annotation %s", t.Source.Name, t.Name, desired.RollbackToKey)))
 		return nil, false
 	}
-	state := c.ask(ctx, s.ext.Name, *request, o)
+	state := f.ask(ctx, s.ext.Name, *request, o)
 	switch {
 	case image.IsUnverified(o.problem):
-		o.problem = blocked(fmt.Errorf("roll back to revision %s: %w; or remove annotation %s", t.source.Name, o.problem, RollbackToKey))
+		o.problem = revision.Blocked(fmt.Errorf("roll back to revision %s: %w; or remove annotation %s", t.Source.Name, o.problem, desired.RollbackToKey))
 		return nil, false
 	case o.problem != nil:
-		o.problem = fmt.Errorf("roll back to revision %s: %w", t.source.Name, o.problem)
+		o.problem = fmt.Errorf("roll back to revision %s: %w", t.Source.Name, o.problem)
 		return nil, false
 	}
 	known := request.Image == "" || strings.Contains(request.Image, "@")
 	if v := state.Verification; v != nil && v.Outcome != image.Accepted && !known {
-		o.problem = blocked(image.Undecided(fmt.Errorf("roll back to revision %s: image %s was installed by a tag, before there was a signature policy: which digest "+
-			"that stood for is not known, and cannot be verified; correct or remove annotation %s", t.source.Name, t.Image, RollbackToKey)))
+		o.problem = revision.Blocked(image.Undecided(fmt.Errorf("roll back to revision %s: image %s was installed by a tag, before there was a signature policy: which digest "+
+			"that stood for is not known, and cannot be verified; correct or remove annotation %s", t.Source.Name, t.Image, desired.RollbackToKey)))
 		return nil, false
 	}
 	return state.Verification, state.Done()
 }
 
 // judgementOf asks about the bundle of a revision, by the digest that it had; nil where nothing is known that could be asked about.
-func judgementOf(t *target) *bundleio.Request {
-	recorded := image.Recorded(t.source.Annotations)
-	request := &bundleio.Request{Name: t.Name, Image: t.Image, NamedBy: t.namedBy, Judge: true, Policy: bundleio.Policy{Timeout: verifyTime}}
+func judgementOf(t *desired.Target) *bundleio.Request {
+	recorded := image.Recorded(t.Source.Annotations)
+	request := &bundleio.Request{Name: t.Name, Image: t.Image, NamedBy: t.NamedBy, Judge: true, Policy: bundleio.Policy{Timeout: verifyTime}}
 	switch {
 	case t.Image != "" && recorded != nil && recorded.Digest != "" && !strings.Contains(t.Image, "@"):
 		request.Image, request.Requested = image.Pin(t.Image, recorded.Digest), t.Image
@@ -93,14 +95,4 @@ func judgementOf(t *target) *bundleio.Request {
 		request.NamedBy = &image.Origin{Ref: recorded.Ref, Digest: recorded.Digest}
 	}
 	return request
-}
-
-// NamedBy is the catalog that named the bundle of a revision by its digest when that was made. The catalog may have other content by now, which
-// takes nothing from what its signature covered.
-func NamedBy(r *olmv1.ClusterObjectSet) *image.Origin {
-	recorded := image.Recorded(r.Annotations)
-	if recorded == nil || recorded.Catalog == nil || !strings.HasSuffix(r.Annotations[olmv1.BundleReferenceKey], "@"+recorded.Digest) {
-		return nil
-	}
-	return recorded.Catalog
 }

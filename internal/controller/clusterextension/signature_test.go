@@ -8,6 +8,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,17 +16,17 @@ import (
 
 // TestSignatureVerified is about what is fetched or refused now, and absent where no policy is configured.
 func TestSignatureVerified(t *testing.T) {
-	refused := blocked(fmt.Errorf("fetch bundle a.v2: %w", &image.Error{Kind: image.Unverified, Op: "pull", Ref: "r/a@sha256:2", Reason: "rule 1 of /p refuses it"}))
+	refused := revision.Blocked(fmt.Errorf("fetch bundle a.v2: %w", &image.Error{Kind: image.Unverified, Op: "pull", Ref: "r/a@sha256:2", Reason: "rule 1 of /p refuses it"}))
 	covered := image.Record(&image.Verification{Outcome: image.Covered, Digest: "sha256:1", Signers: []image.Signer{{Key: "sha256:k"}},
 		Catalog: &image.Origin{Ref: "r/c:v1", Digest: "sha256:c"}})
-	of := func(record string) revisions {
+	of := func(record string) revision.History {
 		r := olmv1.ClusterObjectSet{}
 		r.Spec.LifecycleState = olmv1.LifecycleStateActive
 		r.Annotations = map[string]string{olmv1.BundleNameKey: "a.v1", olmv1.BundleReferenceKey: "r/a@sha256:1", verificationKey: record}
-		return revisions{r}
+		return revision.History{r}
 	}
 	for name, test := range map[string]struct {
-		revisions revisions
+		revisions revision.History
 		outcome   outcome
 		want      string // status, reason and a part of the message; empty is no condition
 	}{
@@ -49,13 +50,5 @@ func TestSignatureVerified(t *testing.T) {
 				t.Errorf("a refused bundle is %s %s", c.Status, c.Reason)
 			}
 		})
-	}
-	if got := NamedBy(&of(covered)[0]); got == nil || got.Ref != "r/c:v1" {
-		t.Errorf("the bundle of a revision was named by %v", got)
-	}
-	other := of(covered)
-	other[0].Annotations[olmv1.BundleReferenceKey] = "r/a:v1"
-	if got := NamedBy(&other[0]); got != nil {
-		t.Errorf("an image by tag was named by %v", got)
 	}
 }

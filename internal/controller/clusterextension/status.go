@@ -2,6 +2,7 @@ package clusterextension
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +19,7 @@ import (
 // view is all that a status depends on.
 type view struct {
 	ext       *olmv1.ClusterExtension
-	revisions revisions
+	revisions revision.History
 	outcome   *outcome
 }
 
@@ -76,7 +78,7 @@ func (v view) lost(next olmv1.ClusterExtensionStatus, stamp metav1.Time) olmv1.C
 
 // install is the bundle of the newest revision that was rolled out.
 func (v view) install() *olmv1.ClusterExtensionInstallStatus {
-	r := v.revisions.installed()
+	r := v.revisions.Installed()
 	if r == nil {
 		return nil
 	}
@@ -90,10 +92,10 @@ func (v view) install() *olmv1.ClusterExtensionInstallStatus {
 // activeRevisions has the installed one first, without conditions, then those that roll out.
 func (v view) activeRevisions() []olmv1.RevisionStatus {
 	var all []olmv1.RevisionStatus
-	if r := v.revisions.installed(); r != nil {
+	if r := v.revisions.Installed(); r != nil {
 		all = append(all, olmv1.RevisionStatus{Name: r.Name})
 	}
-	for _, r := range v.revisions.rolling() {
+	for _, r := range v.revisions.Rolling() {
 		s := olmv1.RevisionStatus{Name: r.Name}
 		for _, kind := range []string{olmv1.TypeAvailable, olmv1.TypeProgressing} {
 			if c := meta.FindStatusCondition(r.Status.Conditions, kind); c != nil {
@@ -108,9 +110,9 @@ func (v view) activeRevisions() []olmv1.RevisionStatus {
 	return all
 }
 
-// installed says whether a bundle is installed. That an upgrade fails takes nothing away.
+// installed reports whether a bundle is installed. That an upgrade fails takes nothing away.
 func (v view) installed() metav1.Condition {
-	if r := v.revisions.installed(); r != nil {
+	if r := v.revisions.Installed(); r != nil {
 		what := r.Annotations[olmv1.BundleReferenceKey]
 		if what == "" {
 			what = r.Annotations[olmv1.BundleNameKey]
@@ -118,13 +120,13 @@ func (v view) installed() metav1.Condition {
 		return olmv1.NewCondition(olmv1.TypeInstalled, metav1.ConditionTrue, olmv1.ReasonSucceeded, fmt.Sprintf("Installed bundle %s successfully", what))
 	}
 	reason := olmv1.ReasonFailed
-	if rolling := v.revisions.rolling(); v.outcome.made != nil || len(rolling) > 0 && !retrying(rolling[len(rolling)-1]) {
+	if rolling := v.revisions.Rolling(); v.outcome.made != nil || len(rolling) > 0 && !retrying(rolling[len(rolling)-1]) {
 		reason = olmv1.ReasonAbsent
 	}
 	return olmv1.NewCondition(olmv1.TypeInstalled, metav1.ConditionFalse, reason, nothingInstalled)
 }
 
-// retrying tells whether a revision is in trouble that may pass.
+// retrying reports whether a revision is in trouble that may pass.
 func retrying(r *olmv1.ClusterObjectSet) bool {
 	c := meta.FindStatusCondition(r.Status.Conditions, olmv1.TypeProgressing)
 	return c != nil && c.Reason == olmv1.ReasonRetrying
@@ -132,9 +134,9 @@ func retrying(r *olmv1.ClusterObjectSet) bool {
 
 // available repeats what the installed revision says of its objects and, before there is one, the newest that rolls out.
 func (v view) available() *metav1.Condition {
-	r := v.revisions.installed()
+	r := v.revisions.Installed()
 	if r == nil {
-		r = v.revisions.newest()
+		r = v.revisions.Newest()
 	}
 	if r == nil {
 		return nil
@@ -145,4 +147,101 @@ func (v view) available() *metav1.Condition {
 	}
 	mirrored := olmv1.NewCondition(olmv1.TypeAvailable, c.Status, c.Reason, c.Message)
 	return &mirrored
+}
+
+const reached = "Desired state reached"
+
+// progressing says what is worked on, what is in the way, or that there is nothing left to do.
+func (v view) progressing() metav1.Condition {
+	say := func(status metav1.ConditionStatus, reason, message string) metav1.Condition {
+		return olmv1.NewCondition(olmv1.TypeProgressing, status, reason, message)
+	}
+	o := v.outcome
+	switch s := o.stopped(); {
+	case s != nil:
+		return say(metav1.ConditionFalse, s.Reason, textOf(s)+v.keeps())
+	case o.problem != nil:
+		return say(metav1.ConditionTrue, olmv1.ReasonRetrying, textOf(o.problem)+v.keeps())
+	case o.conflict != nil:
+		return say(metav1.ConditionTrue, olmv1.ReasonRetrying, strings.Join(append([]string{o.conflict.Error() + v.keeps()}, o.advice...), "\n"))
+	case o.doing != "":
+		return say(metav1.ConditionTrue, olmv1.ReasonRollingOut, o.doing)
+	}
+	r := v.revisions.Newest()
+	if o.made != nil {
+		r = o.made
+	}
+	if r == nil {
+		return say(metav1.ConditionTrue, olmv1.ReasonRetrying, "there is no revision yet")
+	}
+	c := meta.FindStatusCondition(r.Status.Conditions, olmv1.TypeProgressing)
+	switch {
+	case c == nil:
+		return say(metav1.ConditionTrue, olmv1.ReasonRollingOut, fmt.Sprintf("Revision %s is rolling out.", r.Annotations[olmv1.BundleVersionKey]))
+	case c.Status == metav1.ConditionTrue && c.Reason == olmv1.ReasonSucceeded:
+		return say(metav1.ConditionTrue, olmv1.ReasonSucceeded, strings.Join(slices.Concat([]string{reached}, o.unmet, o.notes, o.leftOut, o.advice), "\n"))
+	}
+	return say(c.Status, c.Reason, c.Message)
+}
+
+// textOf is the text of a problem, the same for the same problem. One that explains itself in several lines is told in full.
+func textOf(err error) string {
+	if text := err.Error(); strings.Contains(text, "\n") {
+		return text
+	}
+	return messages.Error(err)
+}
+
+// keeps says what goes on working in spite of a problem.
+func (v view) keeps() string {
+	r := v.revisions.Installed()
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf("\nbundle %s stays installed and is looked after meanwhile", r.Annotations[olmv1.BundleNameKey])
+}
+
+const (
+	deprecationUnknown = "deprecation status unknown: catalog data unavailable"
+	noBundleYet        = "no bundle installed yet"
+)
+
+// deprecations repeat what the catalog says about the package, the channels that are followed and the installed bundle.
+func (v view) deprecations() []metav1.Condition {
+	var known bool
+	var pkg, channels, bundle []string
+	if r := v.outcome.resolved; r != nil && r.Deprecation != nil {
+		known = true
+		pkg = nonEmpty(r.Deprecation.Package)
+		for _, name := range slices.Sorted(maps.Keys(r.Deprecation.Channels)) {
+			channels = append(channels, nonEmpty(r.Deprecation.Channels[name])...)
+		}
+		bundle = nonEmpty(r.Deprecation.Installed)
+	}
+	say := func(kind, not string, messages []string) metav1.Condition {
+		switch {
+		case !known:
+			return olmv1.NewCondition(kind, metav1.ConditionUnknown, olmv1.ReasonDeprecationStatusUnknown, deprecationUnknown)
+		case len(messages) > 0:
+			return olmv1.NewCondition(kind, metav1.ConditionTrue, olmv1.ReasonDeprecated, strings.Join(messages, "\n"))
+		}
+		return olmv1.NewCondition(kind, metav1.ConditionFalse, olmv1.ReasonNotDeprecated, not)
+	}
+	ofBundle := say(olmv1.TypeBundleDeprecated, "bundle not deprecated", bundle)
+	if v.revisions.Installed() == nil {
+		ofBundle = olmv1.NewCondition(olmv1.TypeBundleDeprecated, metav1.ConditionUnknown, olmv1.ReasonAbsent, noBundleYet)
+	}
+	return []metav1.Condition{
+		say(olmv1.TypeDeprecated, "not deprecated", slices.Concat(pkg, channels, bundle)),
+		say(olmv1.TypePackageDeprecated, "package not deprecated", pkg),
+		say(olmv1.TypeChannelDeprecated, "channel not deprecated", channels),
+		ofBundle,
+	}
+}
+
+func nonEmpty(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{text}
 }

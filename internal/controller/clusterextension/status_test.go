@@ -9,6 +9,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/rollout/desired"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -64,7 +66,7 @@ func TestStatus(t *testing.T) {
 	const installed1 = "Installed=True/Succeeded: Installed bundle quay.io/a:1.0.0 successfully"
 	const available = "Available=True/ProbesSucceeded: all good"
 	tests := map[string]struct {
-		revisions revisions
+		revisions revision.History
 		outcome   outcome
 		want      []string
 		version   string
@@ -84,51 +86,51 @@ func TestStatus(t *testing.T) {
 			active:  []string{"my-1"},
 		},
 		"the first revision rolls out": {
-			revisions: revisions{set(1, "2.0.0", rolling...)}, outcome: outcome{resolved: known(resolution.Deprecation{})},
+			revisions: revision.History{set(1, "2.0.0", rolling...)}, outcome: outcome{resolved: known(resolution.Deprecation{})},
 			want: slices.Concat([]string{"Installed=False/Absent: No bundle installed", "Progressing=True/RollingOut: Revision 2.0.0 is rolling out."}, fine,
 				[]string{noBundle, "Available=False/ProbeFailure: Deployment a: not ready"}),
 			active: []string{"my-1 Available Progressing"},
 		},
 		"the first revision collides": {
-			revisions: revisions{set(1, "1.0.0", collides...)}, outcome: outcome{resolved: known(resolution.Deprecation{})},
+			revisions: revision.History{set(1, "1.0.0", collides...)}, outcome: outcome{resolved: known(resolution.Deprecation{})},
 			want:   slices.Concat([]string{"Installed=False/Failed: No bundle installed", "Progressing=True/Retrying: revision object collisions in phase deploy"}, fine, []string{noBundle}),
 			active: []string{"my-1 Progressing"},
 		},
 		"installed": {
-			revisions: revisions{set(1, "1.0.0", done...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0", active: []string{"my-1"},
+			revisions: revision.History{set(1, "1.0.0", done...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0", active: []string{"my-1"},
 			want: slices.Concat([]string{installed1, "Progressing=True/Succeeded: Desired state reached"}, fine, []string{fineBundle, available}),
 		},
 		"installed, and its workload does not run any more": {
-			revisions: revisions{set(1, "1.0.0", unhealthy...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0", active: []string{"my-1"},
+			revisions: revision.History{set(1, "1.0.0", unhealthy...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0", active: []string{"my-1"},
 			want: slices.Concat([]string{installed1, "Progressing=True/Succeeded: Desired state reached"}, fine, []string{fineBundle, "Available=False/ProbeFailure: Deployment a: no replicas"}),
 		},
 		"installed before, archived now": {
-			revisions: revisions{archived(set(1, "1.0.0", done...)), set(2, "1.0.0", done...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0", active: []string{"my-2"},
+			revisions: revision.History{archived(set(1, "1.0.0", done...)), set(2, "1.0.0", done...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0", active: []string{"my-2"},
 			want: slices.Concat([]string{installed1, "Progressing=True/Succeeded: Desired state reached"}, fine, []string{fineBundle, available}),
 		},
 		"an upgrade rolls out": {
-			revisions: revisions{set(1, "1.0.0", done...), set(2, "2.0.0", rolling...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0",
+			revisions: revision.History{set(1, "1.0.0", done...), set(2, "2.0.0", rolling...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0",
 			want:   slices.Concat([]string{installed1, "Progressing=True/RollingOut: Revision 2.0.0 is rolling out."}, fine, []string{fineBundle, available}),
 			active: []string{"my-1", "my-2 Available Progressing"},
 		},
 		"an upgrade takes too long": {
-			revisions: revisions{set(1, "1.0.0", done...), set(2, "2.0.0", exceeded...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0",
+			revisions: revision.History{set(1, "1.0.0", done...), set(2, "2.0.0", exceeded...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0",
 			want: slices.Concat([]string{installed1, "Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 1 minute(s). Last status: x"}, fine,
 				[]string{fineBundle, available}),
 			active: []string{"my-1", "my-2 Progressing"},
 		},
 		"a version that nothing leads to": {
-			revisions: revisions{set(1, "1.0.0", done...)}, outcome: outcome{resolved: known(resolution.Deprecation{}), conflict: none}, version: "1.0.0", active: []string{"my-1"},
+			revisions: revision.History{set(1, "1.0.0", done...)}, outcome: outcome{resolved: known(resolution.Deprecation{}), conflict: none}, version: "1.0.0", active: []string{"my-1"},
 			want: slices.Concat([]string{installed1, `Progressing=True/Retrying: error upgrading from currently installed version "1.0.0": no bundles found for package "a" matching version "3"`},
 				fine, []string{fineBundle, available}),
 		},
 		"a configuration that does not fit": {
-			revisions: revisions{set(1, "1.0.0", done...)}, version: "1.0.0", active: []string{"my-1"},
-			outcome: outcome{problem: misconfigured(errors.New("invalid ClusterExtension configuration: x"))},
+			revisions: revision.History{set(1, "1.0.0", done...)}, version: "1.0.0", active: []string{"my-1"},
+			outcome: outcome{problem: revision.Misconfigured(errors.New("invalid ClusterExtension configuration: x"))},
 			want:    slices.Concat([]string{installed1, "Progressing=False/InvalidConfiguration: invalid ClusterExtension configuration: x"}, unknown, []string{unknownBundle, available}),
 		},
 		"a bundle that cannot be installed": {
-			outcome: outcome{problem: blocked(errors.New("invalid bundle"))},
+			outcome: outcome{problem: revision.Blocked(errors.New("invalid bundle"))},
 			want:    slices.Concat([]string{"Installed=False/Failed: No bundle installed", "Progressing=False/Blocked: invalid bundle"}, unknown, []string{noBundle}),
 		},
 		"trouble that may pass": {
@@ -141,12 +143,12 @@ func TestStatus(t *testing.T) {
 			want:    slices.Concat([]string{"Installed=Unknown/Failed: no answer", "Progressing=True/Retrying: retrying to get installed bundle: no answer"}, unknown, []string{noBundle}),
 		},
 		"deprecated without a word": {
-			revisions: revisions{set(1, "1.0.0", done...)}, version: "1.0.0", active: []string{"my-1"},
+			revisions: revision.History{set(1, "1.0.0", done...)}, version: "1.0.0", active: []string{"my-1"},
 			outcome: outcome{resolved: known(resolution.Deprecation{Channels: map[string]string{"x": ""}})},
 			want:    slices.Concat([]string{installed1, "Progressing=True/Succeeded: Desired state reached"}, fine, []string{fineBundle, available}),
 		},
 		"all of it is deprecated": {
-			revisions: revisions{set(1, "1.0.0", done...)}, version: "1.0.0", active: []string{"my-1"},
+			revisions: revision.History{set(1, "1.0.0", done...)}, version: "1.0.0", active: []string{"my-1"},
 			outcome: outcome{resolved: known(resolution.Deprecation{Package: "use b", Channels: map[string]string{"y": "no y", "x": "no x"}, Installed: "old"})},
 			want: []string{installed1, "Progressing=True/Succeeded: Desired state reached", "Deprecated=True/Deprecated: use b|no x|no y|old",
 				"PackageDeprecated=True/Deprecated: use b", "ChannelDeprecated=True/Deprecated: no x|no y", "BundleDeprecated=True/Deprecated: old", available},
@@ -223,7 +225,7 @@ var specified = []string{
 func TestStatusTellsWhichAnnotationsItKnows(t *testing.T) {
 	ext := want("my", "a", "")
 	for _, lost := range []error{nil, errGone} {
-		for _, annotations := range []map[string]string{nil, {OnFailureKey: "rollback"}, {OnFailureKey: "rollback", RollbackToKey: "1"}, {RollbackToKey: "2"}, {"example.com/x": "y"}} {
+		for _, annotations := range []map[string]string{nil, {revision.OnFailureKey: "rollback"}, {revision.OnFailureKey: "rollback", desired.RollbackToKey: "1"}, {desired.RollbackToKey: "2"}, {"example.com/x": "y"}} {
 			ext.Annotations = annotations
 			if len(ext.Status.Conditions) > 0 && len(annotations) > 0 && annotations["example.com/x"] == "" && olmv1.SeesAnnotations(ext) {
 				t.Errorf("the status of before knows %v: %v", annotations, ext.Status.Conditions)
@@ -232,7 +234,7 @@ func TestStatusTellsWhichAnnotationsItKnows(t *testing.T) {
 			if !olmv1.SeesAnnotations(ext) {
 				t.Errorf("the status does not know %v: %v", annotations, ext.Status.Conditions)
 			}
-			if got := meta.FindStatusCondition(ext.Status.Conditions, olmv1.TypeAnnotationsSeen); (got != nil) != (annotations[OnFailureKey]+annotations[RollbackToKey] != "") {
+			if got := meta.FindStatusCondition(ext.Status.Conditions, olmv1.TypeAnnotationsSeen); (got != nil) != (annotations[revision.OnFailureKey]+annotations[desired.RollbackToKey] != "") {
 				t.Errorf("with %v there is %v", annotations, got)
 			}
 		}

@@ -8,10 +8,21 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/bundle/registryv1"
+	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/internal/rollout/serving"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // authorities are the CA bundles of clients of Services, by the names of the Services.
@@ -35,7 +46,7 @@ func (a authorities) trustedBy(r *olmv1.ClusterObjectSet) bool {
 }
 
 // trust makes the certificates that new content needs, and makes its objects trust them.
-func (c *Controller) trust(ctx context.Context, s *state, made *content) error {
+func (c *certificates) trust(ctx context.Context, s *state, made *content) error {
 	found, k := authorities{}, c.keeper(s)
 	for _, need := range made.serving {
 		one, err := k.ensure(ctx, need)
@@ -50,19 +61,84 @@ func (c *Controller) trust(ctx context.Context, s *state, made *content) error {
 
 // spread makes a revision that repeats the newest one, of the same bundle, configuration and account, and trusts other authorities. It passes
 // no gate: it installs nothing that is not there.
-func (c *Controller) spread(ctx context.Context, s *state, newest *olmv1.ClusterObjectSet, found authorities, o *outcome) error {
+func (c *certificates) spread(ctx context.Context, s *state, newest *olmv1.ClusterObjectSet, found authorities, o *outcome) error {
 	objects, err := revision.Objects(ctx, c.client, newest)
 	if err != nil {
 		return fmt.Errorf("read revision %s, to let its objects trust other certificates: %w", newest.Name, err)
 	}
+	o.reason = "its objects have to trust another certificate"
 	notes := maps.Clone(newest.Annotations)
 	delete(notes, revision.DigestKey)
 	delete(notes, revision.ServiceAccountKey)
 	notes[authoritiesKey] = found.digest()
-	if s.ext.Annotations[RollbackToKey] != "" && notes[copyKey] == "" {
-		notes[copyKey] = newest.Name
+	if s.ext.Annotations[desired.RollbackToKey] != "" && notes[desired.CopyKey] == "" {
+		notes[desired.CopyKey] = newest.Name
 	}
 	_, account, _ := strings.Cut(newest.Annotations[revision.ServiceAccountKey], "/")
-	return c.write(ctx, s, revision.Options{Objects: serving.Inject(objects, s.ext.Spec.Namespace, found), Annotations: notes, ServiceAccount: account,
+	return c.writer.write(ctx, s, revision.Options{Objects: serving.Inject(objects, s.ext.Spec.Namespace, found), Annotations: notes, ServiceAccount: account,
 		ProgressDeadlineMinutes: newest.Spec.ProgressDeadlineMinutes}, o)
+}
+
+// servingSecrets adds a cache of the metadata of Secrets with serving certificates: their events tell that
+// another client deleted or wrote one, and only then its content is read.
+func servingSecrets(mgr manager.Manager) (cache.Cache, error) {
+	return reconcile.AddCache(mgr, "Secrets with serving certificates", cache.Options{DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultLabelSelector: labels.SelectorFromSet(labels.Set{servingLabel: "true"})})
+}
+
+// aSecret is the metadata of a Secret.
+func aSecret() *metav1.PartialObjectMetadata {
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	return o
+}
+
+func servingLabels(extension string) map[string]string {
+	return map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(extension), servingLabel: "true"}
+}
+
+// claim makes a Secret one of the extension, and reports whether it was not before.
+func claim(secret *corev1.Secret, ext *olmv1.ClusterExtension) bool {
+	if revision.Owns(ext, secret) && labels.SelectorFromSet(servingLabels(ext.Name)).Matches(labels.Set(secret.Labels)) {
+		return false
+	}
+	if secret.Labels == nil {
+		secret.Labels = map[string]string{}
+	}
+	maps.Copy(secret.Labels, servingLabels(ext.Name))
+	secret.OwnerReferences = []metav1.OwnerReference{ownerOf(ext)}
+	return true
+}
+
+// claimable reports whether a Secret may be written for the extension: it is there for it, or was made for the same Service by a product that
+// made the certificates of the extension before.
+func claimable(secret *corev1.Secret, ext *olmv1.ClusterExtension, serving registryv1.Serving) bool {
+	return revision.Owns(ext, secret) || secret.Labels[olmv1.OwnerNameKey] == olmv1.LabelValue(ext.Name) || registryv1.MadeElsewhere(secret, serving)
+}
+
+// young is the age up to which a Secret is not taken for one that nothing needs: what needs it may be about to be written.
+const young = 10 * time.Minute
+
+// dropCertificates deletes those Secrets of an extension that are not needed, and that have been there for a while. Those of an extension that
+// is deleted would be collected as garbage, too, but that may take its time.
+func (c *certificates) drop(ctx context.Context, from client.Reader, ext *olmv1.ClusterExtension, needed []registryv1.Serving) error {
+	all := &metav1.PartialObjectMetadataList{}
+	all.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+	if err := from.List(ctx, all, client.InNamespace(ext.Spec.Namespace), client.MatchingLabels(servingLabels(ext.Name))); err != nil {
+		return fmt.Errorf("list the serving certificates of ClusterExtension %s: %w", ext.Name, err)
+	}
+	for i := range all.Items {
+		one := &all.Items[i]
+		if ext.DeletionTimestamp.IsZero() && one.CreationTimestamp.Add(young).After(c.Clock.Now()) {
+			continue
+		}
+		if slices.ContainsFunc(needed, func(s registryv1.Serving) bool { return s.Secret == one.Name }) {
+			continue
+		}
+		one.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+		if err := client.IgnoreNotFound(c.client.Delete(ctx, one, client.Preconditions{UID: &one.UID})); err != nil {
+			return fmt.Errorf("delete Secret %s/%s with a serving certificate of ClusterExtension %s: %w", one.Namespace, one.Name, ext.Name, err)
+		}
+	}
+	return nil
 }

@@ -6,65 +6,64 @@ import (
 	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// hold keeps the extension, when it is deleted, until its revisions are torn down.
-func (c *Controller) hold(ctx context.Context, ext *olmv1.ClusterExtension) error {
-	before := ext.DeepCopy()
-	if !controllerutil.AddFinalizer(ext, olmv1.CleanupContentManagerCacheFinalizer) {
-		return nil
-	}
-	if err := c.client.Patch(ctx, ext, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
-		return fmt.Errorf("add a finalizer to ClusterExtension %s: %w", ext.Name, err)
-	}
-	return nil
+// remover removes extensions that are being deleted.
+type remover struct {
+	*environment
+	dependencies *dependencies
+	certificates *certificates
+	reporter     *reporter
+	forget       func(extension string)
 }
 
 // uninstall deletes the revisions, and lets the extension go when all are gone. Each is torn down by the controller of ClusterObjectSets, whose
 // progress is told.
-func (c *Controller) uninstall(ctx context.Context, ext *olmv1.ClusterExtension) (ctrl.Result, error) {
+func (u *remover) uninstall(ctx context.Context, ext *olmv1.ClusterExtension) (ctrl.Result, error) {
 	// A cache may tell of the extension as it is now, and of revisions as they were.
-	all, err := revision.List(ctx, c.live, ext.Name, ext.UID)
+	all, err := revision.List(ctx, u.live, ext.Name, ext.UID)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if orphans, err := c.orphans(ctx, ext, all); err != nil || orphans != nil {
+	if orphans, err := u.orphans(ctx, ext, all); err != nil || orphans != nil {
 		if err != nil {
 			return ctrl.Result{}, err
 		}
-		return ctrl.Result{}, c.orphan(ctx, ext, orphans)
+		return ctrl.Result{}, u.orphan(ctx, ext, orphans)
 	}
 	if len(all) == 0 {
-		if err := c.keepDefinitions(ctx, ext); err != nil {
+		if err := u.keepDefinitions(ctx, ext); err != nil {
 			return ctrl.Result{}, err
 		}
-		if err := c.sweep(ctx, &state{ext: ext}, true); err != nil {
+		if err := u.dependencies.sweep(ctx, &state{ext: ext}, true); err != nil {
 			return ctrl.Result{}, err
 		}
-		if err := c.dropCertificates(ctx, c.live, ext, nil); err != nil {
+		if err := u.certificates.drop(ctx, u.live, ext, nil); err != nil {
 			return ctrl.Result{}, err
 		}
-		return ctrl.Result{}, c.letGo(ctx, ext)
+		return ctrl.Result{}, u.letGo(ctx, ext)
 	}
 	s := &state{ext: ext, revisions: all}
 	o := &outcome{leaving: true}
-	last := s.revisions.inTheWay()
+	last := inTheWay(s.revisions)
 	o.doing = fmt.Sprintf("Uninstalling: revision %s is being torn down", last.Name)
 	if p := meta.FindStatusCondition(last.Status.Conditions, olmv1.TypeProgressing); p != nil && !last.DeletionTimestamp.IsZero() {
 		o.doing += ": " + p.Message
 	}
-	return ctrl.Result{}, c.report(ctx, s, o, c.tearDown(ctx, ext, s.revisions))
+	return ctrl.Result{}, u.reporter.report(ctx, s, o, u.tearDown(ctx, ext, s.revisions))
 }
 
 // inTheWay is the revision whose teardown is told of: the newest active one, and when there is none any of the rest.
-func (r revisions) inTheWay() *olmv1.ClusterObjectSet {
+func inTheWay(r revision.History) *olmv1.ClusterObjectSet {
 	for i := len(r) - 1; i >= 0; i-- {
 		if r[i].Spec.LifecycleState != olmv1.LifecycleStateArchived {
 			return &r[i]
@@ -76,32 +75,125 @@ func (r revisions) inTheWay() *olmv1.ClusterObjectSet {
 // tearDown deletes revisions, the oldest first: one that is still there when a later one goes is handed the objects of that, and would start
 // the version before again in the middle of the removal. Unless it is said how, they go in the background, also where a finalizer asks for the
 // foreground: then Kubernetes would delete the objects before they are taken out in order.
-func (c *Controller) tearDown(ctx context.Context, ext *olmv1.ClusterExtension, all revisions, how ...client.DeleteOption) error {
+func (u *remover) tearDown(ctx context.Context, ext *olmv1.ClusterExtension, all revision.History, how ...client.DeleteOption) error {
 	how = append([]client.DeleteOption{client.PropagationPolicy(metav1.DeletePropagationBackground)}, how...)
 	for i := range all {
 		r := &all[i]
 		if !r.DeletionTimestamp.IsZero() {
 			continue
 		}
-		if err := client.IgnoreNotFound(c.client.Delete(ctx, r, append(how, client.Preconditions{UID: &r.UID})...)); err != nil {
+		if err := client.IgnoreNotFound(u.client.Delete(ctx, r, append(how, client.Preconditions{UID: &r.UID})...)); err != nil {
 			return fmt.Errorf("delete revision %s of ClusterExtension %s, which is being deleted: %w", r.Name, ext.Name, err)
 		}
+		reconcile.Log(ctx, ext).Info("revision deleted", "revision", r.Name, "reason", "the ClusterExtension is being deleted")
 	}
 	return nil
 }
 
 // letGo removes the finalizers, those of other implementations of this API included.
-func (c *Controller) letGo(ctx context.Context, ext *olmv1.ClusterExtension) error {
+func (u *remover) letGo(ctx context.Context, ext *olmv1.ClusterExtension) error {
 	before := ext.DeepCopy()
 	ext.Finalizers = slices.DeleteFunc(ext.Finalizers, func(f string) bool {
 		return f == olmv1.CleanupContentManagerCacheFinalizer || f == olmv1.CleanupUnpackCacheFinalizer
 	})
-	c.forget(ext.Name)
+	u.forget(ext.Name)
 	if len(ext.Finalizers) == len(before.Finalizers) {
 		return nil
 	}
-	if err := client.IgnoreNotFound(c.client.Patch(ctx, ext, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner)); err != nil {
+	if err := client.IgnoreNotFound(u.client.Patch(ctx, ext, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner)); err != nil {
 		return fmt.Errorf("remove the finalizer of ClusterExtension %s: %w", ext.Name, err)
 	}
+	reconcile.Log(ctx, ext).Info("removed", "reason", "nothing of it is left, or what is left stays")
+	return nil
+}
+
+// orphans are the revisions that are to leave their objects, because the extension was deleted so; nil when it was not. Kubernetes takes its
+// finalizer and the references to the extension away, maybe before the controller comes to look: then there are only revisions that no one
+// controls. As long as there are some of the extension, such others are strangers.
+func (u *remover) orphans(ctx context.Context, ext *olmv1.ClusterExtension, owned []olmv1.ClusterObjectSet) (revision.History, error) {
+	told := revision.Orphans(ext)
+	if !told && len(owned) > 0 {
+		return nil, nil
+	}
+	var list olmv1.ClusterObjectSetList
+	labels := client.MatchingLabels{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(ext.Name)}
+	if err := u.live.List(ctx, &list, labels); err != nil {
+		return nil, fmt.Errorf("list the orphaned revisions of ClusterExtension %s: %w", ext.Name, err)
+	}
+	list.Items = slices.DeleteFunc(list.Items, func(set olmv1.ClusterObjectSet) bool {
+		return metav1.GetControllerOfNoCopy(&set) != nil || set.Name != revision.Name(ext.Name, set.Spec.Revision) || set.CreationTimestamp.Before(&ext.CreationTimestamp)
+	})
+	if !told && len(list.Items) == 0 {
+		return nil, nil
+	}
+	return revision.Sorted(append(append([]olmv1.ClusterObjectSet{}, owned...), list.Items...)), nil
+}
+
+// orphan lets the extension go without anything that was installed with it. The revisions go, too, and release their objects. All are marked
+// before that, since what tells is removed meanwhile.
+func (u *remover) orphan(ctx context.Context, ext *olmv1.ClusterExtension, all revision.History) error {
+	if err := u.mark(ctx, ext); err != nil {
+		return fmt.Errorf("note on ClusterExtension %s that its objects stay: %w", ext.Name, err)
+	}
+	for i := range all {
+		if err := u.mark(ctx, &all[i]); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("note on revision %s of ClusterExtension %s that its objects stay: %w", all[i].Name, ext.Name, err)
+		}
+	}
+	if err := u.tearDown(ctx, ext, all, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
+		return err
+	}
+	return u.letGo(ctx, ext)
+}
+
+// mark notes on an object that what it has stays.
+func (u *remover) mark(ctx context.Context, o client.Object) error {
+	before := o.DeepCopyObject().(client.Object)
+	if !revision.Orphan(o) {
+		return nil
+	}
+	return u.client.Patch(ctx, o, client.MergeFrom(before), fieldOwner)
+}
+
+// reasonKept is the reason of the Event that tells of definitions that stay, here and where revisions are taken out.
+const reasonKept = "CRDKept"
+
+// keepDefinitions takes CustomResourceDefinitions with custom resources from an extension that goes. It owns some where another implementation
+// has installed them by way of Helm, and no revision has come to take them over: they would go with it.
+func (u *remover) keepDefinitions(ctx context.Context, ext *olmv1.ClusterExtension) error {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionList"))
+	if err := u.live.List(ctx, list); err != nil {
+		return fmt.Errorf("list the CustomResourceDefinitions, to see which of them go with ClusterExtension %s: %w", ext.Name, err)
+	}
+	for i := range list.Items {
+		crd := &list.Items[i]
+		if controller := metav1.GetControllerOfNoCopy(crd); !revision.Owns(ext, crd) || controller != nil && controller.UID != ext.UID || revision.DeletesCRD(ext, crd.Name) {
+			continue
+		}
+		if err := u.keepDefinition(ctx, ext, crd.Name); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *remover) keepDefinition(ctx context.Context, ext *olmv1.ClusterExtension, name string) error {
+	live := &apiextensionsv1.CustomResourceDefinition{}
+	if err := u.live.Get(ctx, client.ObjectKey{Name: name}, live); err != nil {
+		return fmt.Errorf("read CustomResourceDefinition %s: %w", name, err)
+	}
+	what := revision.Populated(ctx, u.live, u.count, name)
+	if what == "" || !live.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	deaf, err := revision.LosesConverter(ctx, u.live, live, func(service metav1.Object) bool { return revision.Owns(ext, service) })
+	if err != nil {
+		return err
+	}
+	if err := revision.Keep(ctx, u.client, live, revision.KeptOf(ext.Name, ext.UID), deaf, fieldOwner); err != nil {
+		return err
+	}
+	u.events.Eventf(ext, corev1.EventTypeWarning, reasonKept, "CustomResourceDefinition %s stays: %s. To delete it with them, kubectl delete crd %[1]s", name, what)
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/rollout/desired"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -82,10 +84,10 @@ func TestRollbackUnderATightenedPolicy(t *testing.T) {
 		w.settle("my")
 		var asked bundleio.Request
 		p.version, w.bundles.judge = "sha256:tight", refuses(&asked)
-		w.annotate("my", RollbackToKey, "1")
+		w.annotate("my", desired.RollbackToKey, "1")
 		w.settle("my")
 		got := w.condition("my", "Progressing")
-		for _, text := range []string{"False/Blocked: roll back to revision my-1: ", "rule 1 of /p rejects it", "remove annotation " + RollbackToKey} {
+		for _, text := range []string{"False/Blocked: roll back to revision my-1: ", "rule 1 of /p rejects it", "remove annotation " + desired.RollbackToKey} {
 			if !strings.Contains(got, text) {
 				t.Errorf("%q is not in %s", text, got)
 			}
@@ -111,7 +113,7 @@ func TestRollbackUnderATightenedPolicy(t *testing.T) {
 	})
 	t.Run("from what failed", func(t *testing.T) {
 		w, p := upgraded(t)
-		w.annotate("my", OnFailureKey, OnFailureRollback)
+		w.annotate("my", revision.OnFailureKey, revision.OnFailureRollback)
 		w.pass("my")
 		var asked bundleio.Request
 		p.version, w.bundles.judge = "sha256:tight", refuses(&asked)
@@ -144,7 +146,8 @@ func TestJudgementOf(t *testing.T) {
 		"in a catalog, before":    {nothing: true},
 	} {
 		r := &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{olmv1.BundleReferenceKey: test.image, verificationKey: image.Record(test.recorded)}}}
-		got := judgementOf(repeated(r))
+		ext := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{desired.RollbackToKey: "0"}}}
+		got := judgementOf(desired.Next(ext, desired.Observed{Revisions: revision.History{*r}}, desired.Offer{}, time.Time{}).Target)
 		if test.nothing {
 			if got != nil {
 				t.Errorf("%s: %+v", name, got)
@@ -166,7 +169,7 @@ func TestRollbackToAnUnknownDigest(t *testing.T) {
 	w.settle("my")
 	p := &policy{version: "sha256:new"}
 	w.controller.Verifier, w.bundles.judge = p, signs
-	w.annotate("my", RollbackToKey, "1")
+	w.annotate("my", desired.RollbackToKey, "1")
 	w.settle("my")
 	if got := w.condition("my", "Progressing"); w.installed("my") != "a.v1.1.0" || !strings.Contains(got, "which digest that stood for is not known") {
 		t.Errorf("%s is installed: %s", w.installed("my"), got)
@@ -200,7 +203,7 @@ func TestWhatWasRenderedExpires(t *testing.T) {
 			w.serve("cat", pkg("a", "1.0.0"))
 			w.failAt = 2 // it is rendered, and cannot be written
 			_, _ = w.controller.Reconcile(t.Context(), requestFor("my"))
-			if known, ok := w.controller.rendered.Load("my"); !ok || known.expires.IsZero() {
+			if known, ok := w.controller.fetcher.rendered.Load("my"); !ok || known.expires.IsZero() {
 				t.Fatalf("nothing is kept for the next pass: %+v", known)
 			}
 			w.clock.Step(test.after)

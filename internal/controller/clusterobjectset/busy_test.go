@@ -64,7 +64,7 @@ func TestLostContentOfABusyCluster(t *testing.T) {
 		w.lose("ext-1")
 		w.controller.live = &busy{Reader: w.controller.live, kind: "Service", left: 1 << 30, err: tooMany}
 		w.leave(nil)
-		w.clock.SetTime(w.set("ext-1").DeletionTimestamp.Add(operandPatience + time.Second))
+		w.clock.SetTime(w.set("ext-1").DeletionTimestamp.Add(operandTimeout + time.Second))
 		w.settle()
 		if told := w.told(); len(w.names()) > 0 || !strings.Contains(told, "removes what else it controls when the set goes, of Service") {
 			t.Errorf("left: %v; told: %s", w.names(), told)
@@ -72,7 +72,7 @@ func TestLostContentOfABusyCluster(t *testing.T) {
 	})
 }
 
-// TestLostContentWithoutLabels: definitions are found by their owner, whatever somebody has done to their labels.
+// TestLostContentWithoutLabels: definitions are found by their owner, whatever a person has done to their labels.
 func TestLostContentWithoutLabels(t *testing.T) {
 	w := extended(t)
 	w.count = 3

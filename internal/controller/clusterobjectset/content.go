@@ -14,15 +14,22 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
+// contents are what sets consist of.
+type contents struct {
+	*environment
+	identities *identities
+	cache      revision.Memory
+}
+
 // load reads the phases that have to be looked at, by their indexes, and makes sure that they are what they were when they were first seen.
-func (c *Controller) load(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes) (map[int]revision.Phase, error) {
+func (l *contents) load(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes) (map[int]revision.Phase, error) {
 	first := known.phases == nil
 	if len(set.Status.ObservedPhases) == 0 {
-		if err := c.own(ctx, set); err != nil {
+		if err := l.own(ctx, set); err != nil {
 			return nil, err
 		}
 	}
-	loader, err := c.loader(ctx, set)
+	loader, err := l.loader(ctx, set)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +59,8 @@ func (c *Controller) load(ctx context.Context, set *olmv1.ClusterObjectSet, know
 }
 
 // read reads all phases of a set, and the versions of the Secrets that they are in.
-func (c *Controller) read(ctx context.Context, set *olmv1.ClusterObjectSet) ([]revision.Phase, map[types.NamespacedName]string, error) {
-	loader, err := c.loader(ctx, set)
+func (l *contents) read(ctx context.Context, set *olmv1.ClusterObjectSet) ([]revision.Phase, map[types.NamespacedName]string, error) {
+	loader, err := l.loader(ctx, set)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,22 +74,22 @@ func (c *Controller) read(ctx context.Context, set *olmv1.ClusterObjectSet) ([]r
 }
 
 // loader reads the Secrets of a set. What was read before, and has not changed since, is not asked for again.
-func (c *Controller) loader(ctx context.Context, set *olmv1.ClusterObjectSet) (*revision.Loader, error) {
-	reader, err := c.reader(ctx, set)
+func (l *contents) loader(ctx context.Context, set *olmv1.ClusterObjectSet) (*revision.Loader, error) {
+	reader, err := l.identities.reader(ctx, set)
 	if err != nil {
 		return nil, err
 	}
-	loader := revision.NewLoader(reader, set, c.namespace)
-	loader.Remember(&c.contents, c.watches.secret)
+	loader := revision.NewLoader(reader, set, l.namespace)
+	loader.Remember(&l.cache, l.watches.secret)
 	return loader, nil
 }
 
 // own makes the Secrets of a revision go with it, if they are the manager's: others are their authors' to keep.
-func (c *Controller) own(ctx context.Context, set *olmv1.ClusterObjectSet) error {
+func (l *contents) own(ctx context.Context, set *olmv1.ClusterObjectSet) error {
 	if !readAsManager(set) {
 		return nil
 	}
-	return revision.Own(ctx, c.live, c.client, set, c.namespace)
+	return revision.Own(ctx, l.live, l.client, set, l.namespace)
 }
 
 // unaltered refuses phases that are not what was first seen.
@@ -109,13 +116,13 @@ func unaltered(set *olmv1.ClusterObjectSet, phases []revision.Phase) error {
 }
 
 // observe records the digests of the phases before anything of them is applied. It returns false when the set has changed since it was read.
-func (c *Controller) observe(ctx context.Context, set *olmv1.ClusterObjectSet, content map[int]revision.Phase) (done bool, _ error) {
+func (r *reporter) record(ctx context.Context, set *olmv1.ClusterObjectSet, content map[int]revision.Phase) (done bool, _ error) {
 	if len(set.Status.ObservedPhases) > 0 || len(set.Spec.Phases) == 0 {
 		return true, nil
 	}
 	version := set.ResourceVersion
-	now := c.clock.Now()
-	err := c.report(ctx, set, func(set *olmv1.ClusterObjectSet) {
+	now := r.clock.Now()
+	err := r.report(ctx, set, func(set *olmv1.ClusterObjectSet) {
 		for i := range set.Spec.Phases {
 			set.Status.ObservedPhases = append(set.Status.ObservedPhases, olmv1.ObservedPhase{Name: content[i].Name, Digest: revision.PhaseDigest(content[i])})
 		}

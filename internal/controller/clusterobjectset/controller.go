@@ -5,21 +5,23 @@ import (
 	"fmt"
 	"sync"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/policies"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
 const (
@@ -29,8 +31,8 @@ const (
 	fieldManager = client.FieldOwner("olm.operatorframework.io/clusterobjectset-controller")
 )
 
-// Controller reconciles ClusterObjectSets.
-type Controller struct {
+// environment is what the steps of a pass work with. Setup makes it, and no pass changes it.
+type environment struct {
 	client client.Client
 	// live reads past the caches.
 	live     client.Reader
@@ -38,8 +40,6 @@ type Controller struct {
 	accounts accounts
 	watches  watcher
 	metrics  *metrics.ClusterObjectSets
-	memory   memory
-	contents revision.Memory
 	events   record.EventRecorder
 	clock    clock.PassiveClock
 	// kinds are those whose objects can be deleted, and the groups of which that is not known.
@@ -47,12 +47,32 @@ type Controller struct {
 	// count is how many custom resources of a definition there are, held what those with finalizers wait for.
 	count crd.Count
 	held  func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) ([]string, error)
-	// large is held while the content of a large set is in memory: one at a time.
-	large sync.Mutex
 	// policies judges the admission policies that sets rely on; nil requires none.
 	policies *policies.Checker
 	// namespace holds the Secrets that are referred to without one.
 	namespace string
+}
+
+// Controller reconciles ClusterObjectSets. The steps of a pass are its parts.
+type Controller struct {
+	*environment
+	identities *identities
+	contents   *contents
+	converters *converters
+	keeper     *keeper
+	handover   *handover
+	reporter   *reporter
+	memory     memory
+	// large is held while the content of a large set is in memory: one at a time.
+	large sync.Mutex
+}
+
+func newController(env *environment) *Controller {
+	c := &Controller{environment: env, identities: &identities{env}, keeper: &keeper{env}, reporter: &reporter{env}}
+	c.contents = &contents{environment: env, identities: c.identities}
+	c.converters = &converters{env, c.contents}
+	c.handover = &handover{env, c.contents}
+	return c
 }
 
 // accounts gives clients that act as a service account.
@@ -61,23 +81,22 @@ type accounts interface {
 }
 
 // Reconcile makes one pass over a ClusterObjectSet.
-func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	set := &olmv1.ClusterObjectSet{}
-	err := c.client.Get(ctx, req.NamespacedName, set)
-	switch {
-	case apierrors.IsNotFound(err):
-		c.forget(ctx, req.Name)
-		c.metrics.Forget(req.Name)
-		return reconcile.Result{}, nil
-	case err != nil:
-		return reconcile.Result{}, fmt.Errorf("read ClusterObjectSet %s: %w", req.Name, err)
-	}
+func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	return reconcile.Typed[*olmv1.ClusterObjectSet]{Client: c.client, Step: c.step, Deleting: c.step,
+		Gone: func(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
+			c.forget(ctx, key.Name)
+			c.metrics.Forget(key.Name)
+			return ctrl.Result{}, nil
+		}}.Reconcile(ctx, request)
+}
+
+func (c *Controller) step(ctx context.Context, set *olmv1.ClusterObjectSet) (ctrl.Result, error) {
 	defer c.alone(set)()
 	if !revision.Active(set) {
 		return c.takeOut(ctx, set)
 	}
-	if done, err := c.holdBack(ctx, set); !done {
-		return reconcile.Result{}, err
+	if done, err := c.ensureFinalizer(ctx, set); !done {
+		return ctrl.Result{}, err
 	}
 	return c.rollOut(ctx, set)
 }
@@ -94,8 +113,8 @@ func (c *Controller) alone(set *olmv1.ClusterObjectSet) (done func()) {
 	return c.large.Unlock
 }
 
-// holdBack makes sure that the set does not go before its objects. It returns false when the set has changed since it was read.
-func (c *Controller) holdBack(ctx context.Context, set *olmv1.ClusterObjectSet) (done bool, _ error) {
+// ensureFinalizer makes sure that the set does not go before its objects. It returns false when the set has changed since it was read.
+func (c *Controller) ensureFinalizer(ctx context.Context, set *olmv1.ClusterObjectSet) (done bool, _ error) {
 	before := set.DeepCopy()
 	if !controllerutil.AddFinalizer(set, olmv1.TeardownFinalizer) {
 		return true, nil
@@ -106,14 +125,15 @@ func (c *Controller) holdBack(ctx context.Context, set *olmv1.ClusterObjectSet) 
 	return true, nil
 }
 
-// letGo lets the set go, or an archived one be done with.
-func (c *Controller) letGo(ctx context.Context, set *olmv1.ClusterObjectSet) error {
+// removeFinalizer releases a set that is deleted or archived.
+func (c *Controller) removeFinalizer(ctx context.Context, set *olmv1.ClusterObjectSet) error {
 	c.forget(ctx, set.Name)
-	c.contents.Forget(set.UID)
+	c.contents.cache.Forget(set.UID)
 	before := set.DeepCopy()
 	if !controllerutil.RemoveFinalizer(set, olmv1.TeardownFinalizer) {
 		return nil
 	}
+	reconcile.Log(ctx, set).Info("removed", "reason", "nothing of it is left, or what is left stays")
 	return unlessOutdated("remove the finalizer of", set, c.client.Patch(ctx, set, optimistic(before), fieldManager))
 }
 

@@ -19,13 +19,19 @@ import (
 // requests that are under way are answered first.
 const lingering = 10 * time.Second
 
+// converters keep custom resources converted while the server that converts them changes.
+type converters struct {
+	*environment
+	contents *contents
+}
+
 // keepConverter lets a definition be converted by whatever converts it now, as long as that runs.
-func (c *Controller) keepConverter(ctx context.Context, f *family, content map[int]revision.Phase, next rollout.Adjust) rollout.Adjust {
+func (v *converters) keepConverter(ctx context.Context, f *family, content map[int]revision.Phase, next rollout.Adjust) rollout.Adjust {
 	return func(desired, live *unstructured.Unstructured) error {
 		if err := next(desired, live); err != nil || live == nil {
 			return err
 		}
-		handover := crd.Handover{Reader: c.live, Since: f.set.CreationTimestamp}
+		handover := crd.Handover{Reader: v.live, Since: f.set.CreationTimestamp}
 		for _, p := range content {
 			for _, o := range p.Objects {
 				if kind := o.GroupVersionKind(); kind.Group == "" && kind.Kind == "Service" {
@@ -46,7 +52,7 @@ type rewritingError struct{ waiting string }
 func (e *rewritingError) Error() string { return e.waiting }
 
 // migrate rewrites the custom resources of a definition before versions go that they may be stored in, or the webhook that converts these.
-func (c *Controller) migrate(ctx context.Context, next rollout.Adjust) rollout.Adjust {
+func (v *converters) migrate(ctx context.Context, next rollout.Adjust) rollout.Adjust {
 	return func(desired, live *unstructured.Unstructured) error {
 		if err := next(desired, live); err != nil || live == nil {
 			return err
@@ -59,11 +65,11 @@ func (c *Controller) migrate(ctx context.Context, next rollout.Adjust) rollout.A
 		if err != nil {
 			return fmt.Errorf("read the versions of CustomResourceDefinition %s of the revision: %w", desired.GetName(), err)
 		}
-		v, err := crd.Judge(ctx, crd.Change{Live: was, Desired: is, Policy: &crd.Policy{None: true}}, crd.Stored{})
+		verdict, err := crd.Judge(ctx, crd.Change{Live: was, Desired: is, Policy: &crd.Policy{None: true}}, crd.Stored{})
 		if err != nil {
 			return err
 		}
-		m := crd.Migration{Client: c.client, Reader: c.live, Live: was, Leaving: v.Leaving, Unconverted: v.Unconverted, Now: c.clock.Now()}
+		m := crd.Migration{Client: v.client, Reader: v.live, Live: was, Leaving: verdict.Leaving, Unconverted: verdict.Unconverted, Now: v.clock.Now()}
 		waiting, err := m.Rewrite(ctx, pagesRewritten)
 		if err == nil && waiting != "" {
 			err = &rewritingError{waiting}
@@ -73,22 +79,22 @@ func (c *Controller) migrate(ctx context.Context, next rollout.Adjust) rollout.A
 }
 
 // lingers is how long the revisions before one that is complete are not to be archived yet, because API servers may go on asking their servers.
-func (c *Controller) lingers(ctx context.Context, f *family) time.Duration {
+func (v *converters) lingers(ctx context.Context, f *family) time.Duration {
 	older := f.older()
 	if len(older) == 0 {
 		return 0
 	}
-	since := c.clock.Now()
+	since := v.clock.Now()
 	if done := meta.FindStatusCondition(f.set.Status.Conditions, olmv1.TypeSucceeded); done != nil {
 		since = done.LastTransitionTime.Time
 	}
-	left := since.Add(lingering).Sub(c.clock.Now())
+	left := since.Add(lingering).Sub(v.clock.Now())
 	if left <= 0 {
 		return 0
 	}
-	services, _ := c.servers(ctx, f.set)
+	services, _ := v.servers(ctx, f.set)
 	for _, set := range older {
-		others, asked := c.servers(ctx, set)
+		others, asked := v.servers(ctx, set)
 		if maps.DeleteFunc(others, func(ref rollout.Ref, _ bool) bool { return services[ref] }); asked && len(others) > 0 {
 			return left
 		}
@@ -97,8 +103,8 @@ func (c *Controller) lingers(ctx context.Context, f *family) time.Duration {
 }
 
 // servers are the Services of a set, and whether API servers ask some. What cannot be read any more is not waited for.
-func (c *Controller) servers(ctx context.Context, set *olmv1.ClusterObjectSet) (services map[rollout.Ref]bool, asked bool) {
-	phases, _, err := c.read(ctx, set)
+func (v *converters) servers(ctx context.Context, set *olmv1.ClusterObjectSet) (services map[rollout.Ref]bool, asked bool) {
+	phases, _, err := v.contents.read(ctx, set)
 	if err != nil {
 		return nil, false
 	}

@@ -124,7 +124,7 @@ func TestAnotherConverter(t *testing.T) {
 }
 
 // TestTheSameConverterElsewhere: a Service that keeps its name serves what it did only as long as it keeps the port, and pods of before answer.
-// Otherwise every request would fail until the end of a roll-out that may need one to be answered.
+// Otherwise every request would fail until the end of a rollout that may need one to be answered.
 func TestTheSameConverterElsewhere(t *testing.T) {
 	const old, next = "443 /convert", "9443 /convert"
 	for name, test := range map[string]struct {

@@ -2,24 +2,28 @@ package clusterobjectset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
-// operandPatience is how long an operator stays for the custom resources that go with their definitions: it may have to do what their
+// operandTimeout is how long an operator stays for the custom resources that go with their definitions: it may have to do what their
 // finalizers stand for.
-const operandPatience = 10 * time.Minute
+const operandTimeout = 10 * time.Minute
 
 // reasonKept is the reason of the Event that tells of definitions that stay.
 const reasonKept = "CRDKept"
@@ -36,32 +40,35 @@ type definitions struct {
 	hold bool
 }
 
-// settleDefinitions decides what becomes of the definitions that a set controls. Those with custom resources stay, unless somebody wants them
+// keeper keeps definitions whose custom resources would be lost, and removes the others in time.
+type keeper struct{ *environment }
+
+// settleDefinitions decides what becomes of the definitions that a set controls. Those with custom resources stay, unless a person wants them
 // deleted; then they go while the operator still runs.
-func (c *Controller) settleDefinitions(ctx context.Context, f *family, known *notes) (*definitions, error) {
+func (k *keeper) settle(ctx context.Context, f *family, known *notes) (*definitions, error) {
 	d := &definitions{first: map[rollout.Ref]bool{}, late: map[rollout.Ref]bool{}}
-	end, err := c.endOf(ctx, f)
+	end, err := k.endOf(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range known.phases {
 		for _, e := range p {
 			if e.ref.GroupKind() == crdKind.GroupKind() {
-				if err := c.settleDefinition(ctx, f, end, known, e.ref, d); err != nil {
+				if err := k.settleDefinition(ctx, f, end, known, e.ref, d); err != nil {
 					return nil, err
 				}
 			}
 		}
 	}
 	if end.leaving {
-		err = c.awaitSiblings(ctx, f, d)
+		err = k.awaitSiblings(ctx, f, d)
 	}
 	return d, err
 }
 
-func (c *Controller) settleDefinition(ctx context.Context, f *family, end *ending, known *notes, ref rollout.Ref, d *definitions) error {
+func (k *keeper) settleDefinition(ctx context.Context, f *family, end *ending, known *notes, ref rollout.Ref, d *definitions) error {
 	live := &apiextensionsv1.CustomResourceDefinition{}
-	err := c.live.Get(ctx, client.ObjectKey{Name: ref.Name}, live)
+	err := k.live.Get(ctx, client.ObjectKey{Name: ref.Name}, live)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -72,11 +79,11 @@ func (c *Controller) settleDefinition(ctx context.Context, f *family, end *endin
 		return nil // it is not this one's to remove
 	}
 	if !live.DeletionTimestamp.IsZero() {
-		return c.await(ctx, live, ref, d)
+		return k.await(ctx, live, ref, d)
 	}
 	what := ""
 	if !end.deletes(live.Name) {
-		if what, err = c.populated(ctx, f.set, known, live); err != nil {
+		if what, err = k.populated(ctx, f.set, known, live); err != nil {
 			return err
 		}
 	}
@@ -84,21 +91,21 @@ func (c *Controller) settleDefinition(ctx context.Context, f *family, end *endin
 		d.first[ref] = true
 		return nil
 	}
-	return c.keep(ctx, f, end, live, what)
+	return k.keep(ctx, f, end, live, what)
 }
 
 // await notes what a definition waits for that is being deleted.
-func (c *Controller) await(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition, ref rollout.Ref, d *definitions) error {
-	held, err := c.held(ctx, c.live, live)
+func (k *keeper) await(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition, ref rollout.Ref, d *definitions) error {
+	held, err := k.held(ctx, k.live, live)
 	if err != nil {
 		held = []string{fmt.Sprintf("what the custom resources of %s wait for is not known: %s", live.Name, messages.Error(err))}
 	}
-	until := live.DeletionTimestamp.Add(operandPatience)
+	until := live.DeletionTimestamp.Add(operandTimeout)
 	after := fmt.Sprintf("; the operator stays for that until %s", until.UTC().Format(time.RFC3339))
-	if d.first[ref] = true; c.clock.Now().After(until) {
+	if d.first[ref] = true; k.clock.Now().After(until) {
 		delete(d.first, ref)
 		d.late[ref] = true
-		after = fmt.Sprintf("; %s were not enough for that, so the operator is removed; remove the finalizers yourself", operandPatience)
+		after = fmt.Sprintf("; %s were not enough for that, so the operator is removed; remove the finalizers yourself", operandTimeout)
 	}
 	for _, what := range held {
 		d.waiting = append(d.waiting, what+after)
@@ -107,30 +114,30 @@ func (c *Controller) await(ctx context.Context, live *apiextensionsv1.CustomReso
 }
 
 // keep makes sure that a definition stays, and tells why.
-func (c *Controller) keep(ctx context.Context, f *family, end *ending, live *apiextensionsv1.CustomResourceDefinition, what string) error {
-	deaf, err := revision.LosesConverter(ctx, c.live, live, func(service metav1.Object) bool {
+func (k *keeper) keep(ctx context.Context, f *family, end *ending, live *apiextensionsv1.CustomResourceDefinition, what string) error {
+	deaf, err := revision.LosesConverter(ctx, k.live, live, func(service metav1.Object) bool {
 		controller := metav1.GetControllerOfNoCopy(service)
 		return controller != nil && (controller.UID == f.set.UID || end.leaving && f.siblings[controller.UID] != nil)
 	})
 	if err != nil {
 		return err
 	}
-	held, err := c.held(ctx, c.live, live)
+	held, err := k.held(ctx, k.live, live)
 	if err == nil && len(held) > 0 {
 		what += "; " + held[0] + ", which no controller removes once the operator is gone"
 	}
-	if err := revision.Keep(ctx, c.client, live, end.keptOf(f), deaf, objectManager); err != nil {
+	if err := revision.Keep(ctx, k.client, live, end.keptOf(f), deaf, objectManager); err != nil {
 		return unlessChanged(err)
 	}
 	text := fmt.Sprintf("CustomResourceDefinition %s stays: %s. To delete it with them, kubectl delete crd %[1]s", live.Name, what)
-	c.events.Event(f.set, corev1.EventTypeWarning, reasonKept, text)
+	k.events.Event(f.set, corev1.EventTypeWarning, reasonKept, text)
 	if end.ext != nil {
-		c.events.Event(end.ext, corev1.EventTypeWarning, reasonKept, text)
+		k.events.Event(end.ext, corev1.EventTypeWarning, reasonKept, text)
 	}
 	return nil
 }
 
-// unlessChanged lets somebody else's change of an object pass: the next pass sees it.
+// unlessChanged lets another client's change of an object pass: the next pass sees it.
 func unlessChanged(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -140,17 +147,17 @@ func unlessChanged(err error) error {
 
 // awaitSiblings holds back what runs an operator as long as other revisions of its extension, which goes, have definitions: their custom
 // resources may need it.
-func (c *Controller) awaitSiblings(ctx context.Context, f *family, d *definitions) error {
+func (k *keeper) awaitSiblings(ctx context.Context, f *family, d *definitions) error {
 	metadata := &metav1.PartialObjectMetadataList{}
 	metadata.SetGroupVersionKind(crdKind.GroupVersion().WithKind(crdKind.Kind + "List"))
-	if err := c.live.List(ctx, metadata, client.MatchingLabels{managedByLabel: managedByValue}); err != nil {
+	if err := k.live.List(ctx, metadata, client.MatchingLabels{managedByLabel: managedByValue}); err != nil {
 		return fmt.Errorf("list the CustomResourceDefinitions of the other revisions: %w", err)
 	}
 	var names []string
 	for i := range metadata.Items {
 		crd := &metadata.Items[i]
 		controller := metav1.GetControllerOfNoCopy(crd)
-		if controller == nil || f.siblings[controller.UID] == nil || !crd.DeletionTimestamp.IsZero() && c.clock.Now().After(crd.DeletionTimestamp.Add(operandPatience)) {
+		if controller == nil || f.siblings[controller.UID] == nil || !crd.DeletionTimestamp.IsZero() && k.clock.Now().After(crd.DeletionTimestamp.Add(operandTimeout)) {
 			continue
 		}
 		names = append(names, fmt.Sprintf("CustomResourceDefinition %s, which revision %s removes or lets go of first", crd.Name, f.siblings[controller.UID].Name))
@@ -159,4 +166,102 @@ func (c *Controller) awaitSiblings(ctx context.Context, f *family, d *definition
 	d.hold = len(names) > 0
 	d.waiting = append(d.waiting, names...)
 	return nil
+}
+
+// ending is with what a set goes.
+type ending struct {
+	set *olmv1.ClusterObjectSet
+	// ext is the extension that the set is a revision of; nil when there is none, or it is gone.
+	ext *olmv1.ClusterExtension
+	// leaving says that the extension goes, with all its revisions.
+	leaving bool
+}
+
+// endOf finds out with what a set goes. It reads past the cache: the consent to losing data counts when it is there.
+func (k *keeper) endOf(ctx context.Context, f *family) (*ending, error) {
+	end := &ending{set: f.set}
+	name, uid := revision.ExtensionOf(f.set)
+	if uid == "" {
+		return end, nil
+	}
+	ext := &olmv1.ClusterExtension{}
+	err := k.live.Get(ctx, client.ObjectKey{Name: name}, ext)
+	switch {
+	case apierrors.IsNotFound(err) || err == nil && ext.UID != uid:
+		end.leaving = f.set.DeletionTimestamp != nil
+	case err != nil:
+		return nil, fmt.Errorf("read ClusterExtension %s, to see whether it goes: %w", name, err)
+	default:
+		end.ext, end.leaving = ext, f.set.DeletionTimestamp != nil && !ext.DeletionTimestamp.IsZero()
+	}
+	return end, nil
+}
+
+// deletes reports whether a person wants a CustomResourceDefinition deleted although it has custom resources.
+func (e *ending) deletes(crd string) bool {
+	if revision.DeletesCRD(e.set, crd) || e.ext != nil && revision.DeletesCRD(e.ext, crd) {
+		return true
+	}
+	return e.ext != nil && !e.leaving && revision.RemovalExempt(e.ext, crd)
+}
+
+// keptOf is for whom a definition is kept. While the extension stays, a later revision of it may take the definition over; otherwise only the
+// next extension of its name may, not what is left of this one.
+func (e *ending) keptOf(f *family) string {
+	name, uid := revision.ExtensionOf(f.set)
+	switch {
+	case uid == "":
+		return ""
+	case e.leaving:
+		return revision.KeptOf(name, uid)
+	}
+	return revision.KeptOf(name, f.set.UID)
+}
+
+// populated says how many custom resources a definition has, or why that cannot be told; empty is for none. Its error is one that may pass
+// in time.
+func (k *keeper) populated(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes, live *apiextensionsv1.CustomResourceDefinition) (string, error) {
+	own, err := k.ownOf(ctx, set, known, live)
+	if err != nil {
+		return "", err
+	}
+	v, err := crd.Judge(ctx, crd.Change{Live: live, Own: own}, crd.Stored{Reader: k.live, Count: k.count})
+	if k.worthWaiting(ctx, set, err) {
+		return "", err
+	}
+	return v.Stored, nil
+}
+
+// ownOf are the custom resources of a definition that the set has itself: they go in any case.
+func (k *keeper) ownOf(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes, crd *apiextensionsv1.CustomResourceDefinition) (map[client.ObjectKey]bool, error) {
+	own := map[client.ObjectKey]bool{}
+	for _, p := range known.phases {
+		for _, e := range p {
+			if e.ref.Group != crd.Spec.Group || e.ref.Kind != crd.Spec.Names.Kind {
+				continue
+			}
+			live, key := metadataOf(e.ref.GroupVersionKind), client.ObjectKey{Namespace: e.ref.Namespace, Name: e.ref.Name}
+			err := k.live.Get(ctx, key, live)
+			if client.IgnoreNotFound(err) != nil {
+				return nil, fmt.Errorf("read %s: %w", e.ref, err)
+			}
+			if err == nil && metav1.IsControlledBy(live, set) {
+				own[key] = true
+			}
+		}
+	}
+	return own, nil
+}
+
+// worthWaiting reports whether an error may pass in time. A set that is deleted does not wait for ever.
+func (e *environment) worthWaiting(ctx context.Context, set *olmv1.ClusterObjectSet, err error) bool {
+	return passing(ctx, err) && (set.DeletionTimestamp == nil || e.clock.Now().Before(set.DeletionTimestamp.Add(operandTimeout)))
+}
+
+// passing reports whether the API server could not answer for now. What it has answered stays the same.
+func passing(ctx context.Context, err error) bool {
+	if err == nil || errors.Is(err, crd.ErrUnserved) {
+		return false
+	}
+	return ctx.Err() != nil || reconcile.IsTransient(err) || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown
 }

@@ -157,7 +157,7 @@ func TestDefinitionsWait(t *testing.T) {
 	if crd := w.definition(); crd.DeletionTimestamp != nil || len(crd.OwnerReferences) == 0 || w.get("Deployment", "op") == nil {
 		t.Error("something was done before it could be told")
 	}
-	w.clock.SetTime(time.Now().Add(operandPatience + time.Minute)) // the fake server deletes at the time of the computer
+	w.clock.SetTime(time.Now().Add(operandTimeout + time.Minute)) // the fake server deletes at the time of the computer
 	w.settle()
 	if crd := w.definition(); crd == nil || crd.DeletionTimestamp != nil || len(w.names()) > 0 {
 		t.Errorf("left: %v; the CRD is %v", w.names(), crd)
@@ -201,7 +201,7 @@ func TestPatience(t *testing.T) {
 	w.held = []string{"Thing ns/a waits for its finalizers example.com/up"}
 	w.leave(nil)
 	w.settle()
-	w.clock.SetTime(time.Now().Add(operandPatience + time.Minute))
+	w.clock.SetTime(time.Now().Add(operandTimeout + time.Minute))
 	w.settle()
 	if got := w.objects(); len(got) > 0 {
 		t.Errorf("the operator stays: %v", got)
@@ -291,7 +291,7 @@ func TestDroppedDefinitions(t *testing.T) {
 	}
 }
 
-// TestDefinitionsOfOthers: without an extension the annotation of the set itself counts, and what somebody else controls by now is not asked about.
+// TestDefinitionsOfOthers: without an extension the annotation of the set itself counts, and what another client controls by now is not asked about.
 func TestDefinitionsOfOthers(t *testing.T) {
 	w := extended(t)
 	w.countErr = errors.New("asked")
@@ -324,12 +324,12 @@ func TestOwnCustomResources(t *testing.T) {
 			}
 		}
 		set, known := w.set("ext-1"), &notes{}
-		if err := w.controller.learn(t.Context(), set, known); err != nil {
+		if err := w.controller.contents.learn(t.Context(), set, known); err != nil {
 			t.Fatal(err)
 		}
 		known.phases[0] = append(known.phases[0], entry{ref: rollout.RefOf(configMap(t, "theirs", ""))}, entry{ref: rollout.RefOf(configMap(t, "gone", ""))})
 		w.count = test.estimate
-		if got, err := w.controller.populated(t.Context(), set, known, crd); got != test.want || err != nil {
+		if got, err := w.controller.keeper.populated(t.Context(), set, known, crd); got != test.want || err != nil {
 			t.Errorf("%+v: %q %v", test, got, err)
 		}
 	}

@@ -1,29 +1,23 @@
 // Package clusterobjectset is the controller of ClusterObjectSets, the revisions of ClusterExtensions: it applies their objects phase by
-// phase, keeps them as they are meant to be, tells how far they are, and takes them out again in reverse order.
+// phase, corrects drift, reports how far they are, and removes them again in reverse order.
 //
-// It never changes what a revision consists of, and touches no object that belongs to somebody else, unless the revision says so. Which
-// revisions there are is the business of those who make them.
+// It never changes what a revision consists of, and writes no object of another owner, unless the revision says so. Which revisions exist is
+// decided by those who write them.
 //
-// Start reading at Controller.Reconcile (controller.go), of which setup.go says what it is given and what wakes it. Then:
+// Start reading at Controller.Reconcile (controller.go); setup.go has what it works with and the events that lead to a pass. Then:
 //
 //	rollout.go     a pass over an active revision
-//	content.go     what a revision consists of, and whether it is what it was
-//	memory.go      what needs no second look
-//	siblings.go    the other revisions of an extension
-//	rules.go       who an object belongs to; pure
-//	probes.go      when an object is available; pure
-//	converting.go  definitions whose conversion goes from one server to another
-//	serving.go     whether the server that converts now goes on doing so
-//	status.go      what is told, and writing it
-//	metrics.go     what is counted
-//	teardown.go    a pass over a revision that goes
-//	definitions.go definitions that stay or go first, for the sake of their custom resources
-//	operands.go    whether a definition has custom resources
-//	ending.go      with what a revision goes, and what was agreed to be lost
+//	content.go     contents: what a revision consists of, and whether that is unchanged
 //	found.go       the objects of a revision whose content is lost
-//	release.go     what stays, but is no longer the revision's
-//	handover.go    what goes back to an older revision instead of going
-//	identity.go    the service account that a revision acts as
+//	memory.go      what does not have to be read again
+//	family.go      the other revisions of an extension, and the owner of an object; pure
+//	probes.go      when an object is available; pure
+//	converting.go  converters: definitions whose conversion moves to another server
+//	status.go      reporter: conditions, Events, the log and metrics
+//	teardown.go    a pass over a revision that is removed
+//	definitions.go keeper: definitions that stay or go first, for the sake of their custom resources
+//	handover.go    what goes back to an older revision, and what stays without an owner
+//	identity.go    identities: the service account that a revision acts as
 //	watches.go     the kinds of objects that are watched, and for whom
-//	wake.go        whom an event concerns
+//	wake.go        the revisions that an event concerns
 package clusterobjectset

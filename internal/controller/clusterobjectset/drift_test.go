@@ -22,7 +22,7 @@ func running(t *testing.T) *world {
 	return w
 }
 
-// TestDrift: what somebody else changes of the wanted fields is healed, with one look at the object that has changed; what they add stays.
+// TestDrift: what another client changes of the wanted fields is corrected, with one look at the object that has changed; what they add stays.
 func TestDrift(t *testing.T) {
 	w := running(t)
 	edit := func(change func(u *unstructured.Unstructured)) {
@@ -76,7 +76,7 @@ func TestReadiness(t *testing.T) {
 	w.expect("ext-1", "Available=True/ProbesSucceeded")
 }
 
-// TestHealingGoesOn although one object is somebody else's by now.
+// TestHealingGoesOn although one object is another client's by now.
 func TestHealingGoesOn(t *testing.T) {
 	w := running(t)
 	u := w.get("ConfigMap", "config")
@@ -120,7 +120,7 @@ func TestHealingBehindWhatLacksSomething(t *testing.T) {
 	w.expect("ext-1", "Available=False/ProbeFailure", things+": condition NamesAccepted is not set yet", "Deployment.apps/v1 ns/op")
 }
 
-// TestHealingBehindWhatIsBeingDeleted: an object that waits for a finalizer of somebody else keeps nothing of a later phase from coming back.
+// TestHealingBehindWhatIsBeingDeleted: an object that waits for a finalizer of another client keeps nothing of a later phase from coming back.
 func TestHealingBehindWhatIsBeingDeleted(t *testing.T) {
 	w := running(t)
 	u := w.get("ConfigMap", "config")

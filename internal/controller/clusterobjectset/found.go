@@ -21,28 +21,28 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
-// reasonContentLost is the reason of the Events that tell what is done where nobody can read any more what a revision consists of.
+// reasonContentLost is the reason of the Events that tell what is done where no one can read any more what a revision consists of.
 const reasonContentLost = "ContentLost"
 
-// lost tells whether the content of a set that goes cannot be had any more. What a service account may not read, and was never read, was never
+// lost reports whether the content of a set that goes cannot be had any more. What a service account may not read, and was never read, was never
 // applied either.
 func lost(set *olmv1.ClusterObjectSet, err error) bool {
 	return revision.Lost(err) || apierrors.IsForbidden(err) && len(set.Status.ObservedPhases) == 0
 }
 
-// findOut is for a set of which nobody can read any more what it consists of: its objects are looked for in the cluster. Those that it
+// findOut is for a set of which no one can read any more what it consists of: its objects are looked for in the cluster. Those that it
 // controls say so.
-func (c *Controller) findOut(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes, why error) error {
+func (l *contents) findOut(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes, why error) error {
 	if len(set.Status.ObservedPhases) == 0 {
 		known.discover(nil)
 		return nil // nothing is applied before that is noted
 	}
 	lost := fmt.Sprintf("look for the objects of revision %s, whose content is lost (%v)", set.Name, why)
-	refs, err := c.findDefinitions(ctx, set)
+	refs, err := l.findDefinitions(ctx, set)
 	if err != nil {
 		return fmt.Errorf("%s: %w", lost, err)
 	}
-	kinds, unknown, err := c.kinds(ctx)
+	kinds, unknown, err := l.kinds(ctx)
 	if err != nil {
 		return fmt.Errorf("%s: find out which kinds of objects the cluster has: %w", lost, err)
 	}
@@ -50,8 +50,8 @@ func (c *Controller) findOut(ctx context.Context, set *olmv1.ClusterObjectSet, k
 		if kind.GroupKind() == crdKind.GroupKind() {
 			continue
 		}
-		found, err := c.findKind(ctx, set, kind)
-		if c.worthWaiting(ctx, set, err) {
+		found, err := l.findKind(ctx, set, kind)
+		if l.worthWaiting(ctx, set, err) {
 			return fmt.Errorf("%s: list %s: %w", lost, kind.GroupKind(), err)
 		}
 		if err != nil {
@@ -64,16 +64,16 @@ func (c *Controller) findOut(ctx context.Context, set *olmv1.ClusterObjectSet, k
 	if len(unknown) > 0 {
 		text += fmt.Sprintf(" Kubernetes removes what else it controls when the set goes, of %s.", strings.Join(unknown[:min(len(unknown), 5)], ", "))
 	}
-	c.events.Event(set, corev1.EventTypeWarning, reasonContentLost, messages.Event(text))
+	l.events.Event(set, corev1.EventTypeWarning, reasonContentLost, messages.Event(text))
 	return nil
 }
 
 // findDefinitions finds the CustomResourceDefinitions that a set owns in whatever way. Without knowing all of them nothing can go on: one that
 // goes with the set takes its custom resources along.
-func (c *Controller) findDefinitions(ctx context.Context, set *olmv1.ClusterObjectSet) ([]rollout.Ref, error) {
+func (l *contents) findDefinitions(ctx context.Context, set *olmv1.ClusterObjectSet) ([]rollout.Ref, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(crdKind.GroupVersion().WithKind(crdKind.Kind + "List"))
-	if err := c.live.List(ctx, list); err != nil {
+	if err := l.live.List(ctx, list); err != nil {
 		return nil, fmt.Errorf("list CustomResourceDefinitions: %w", err)
 	}
 	var refs []rollout.Ref
@@ -87,10 +87,10 @@ func (c *Controller) findDefinitions(ctx context.Context, set *olmv1.ClusterObje
 }
 
 // findKind finds the objects of a kind that a set controls.
-func (c *Controller) findKind(ctx context.Context, set *olmv1.ClusterObjectSet, kind schema.GroupVersionKind) ([]rollout.Ref, error) {
+func (l *contents) findKind(ctx context.Context, set *olmv1.ClusterObjectSet, kind schema.GroupVersionKind) ([]rollout.Ref, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	err := c.live.List(ctx, list, client.MatchingLabels{managedByLabel: managedByValue})
+	err := l.live.List(ctx, list, client.MatchingLabels{managedByLabel: managedByValue})
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) || apierrors.IsMethodNotSupported(err) {
 		return nil, nil
 	}
@@ -106,7 +106,7 @@ func (c *Controller) findKind(ctx context.Context, set *olmv1.ClusterObjectSet, 
 	return refs, nil
 }
 
-// belongs tells whether a set controls an object, or, of one that is deleted without its objects, has done so: Kubernetes may have taken the
+// belongs reports whether a set controls an object, or, of one that is deleted without its objects, has done so: Kubernetes may have taken the
 // reference away already.
 func belongs(o *metav1.PartialObjectMetadata, set *olmv1.ClusterObjectSet) bool {
 	if controller := metav1.GetControllerOfNoCopy(o); controller != nil {

@@ -64,7 +64,7 @@ func (w *world) told() string {
 	return strings.Join(all, "\n")
 }
 
-// TestLostContent: what a set controls that nobody can read any more is looked for in the cluster, and goes in the order of its kinds.
+// TestLostContent: what a set controls that no one can read any more is looked for in the cluster, and goes in the order of its kinds.
 func TestLostContent(t *testing.T) {
 	for _, how := range []string{"deleted", "archived"} {
 		t.Run(how, func(t *testing.T) {

@@ -5,6 +5,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,22 +18,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
-// handOver gives back to the revision before this one what that is still to keep: a roll-out that is given up must not take away what ran
+// handover passes objects on that a set does not keep: to an older revision, or to no owner.
+type handover struct {
+	*environment
+	contents *contents
+}
+
+// giveBack gives back to the revision before this one what that is still to keep: a rollout that is given up must not take away what ran
 // before it.
-func (c *Controller) handOver(ctx context.Context, f *family, known *notes) error {
+func (h *handover) giveBack(ctx context.Context, f *family, known *notes) error {
 	older := f.older()
 	if len(older) == 0 {
 		return nil
 	}
 	heir := slices.MaxFunc(older, func(a, b *olmv1.ClusterObjectSet) int { return cmp.Compare(a.Spec.Revision, b.Spec.Revision) })
-	keeps, why, err := c.keptBy(ctx, heir)
+	keeps, why, err := h.keptBy(ctx, heir)
 	if err != nil {
 		return fmt.Errorf("give back to revision %s what it is to keep: %w", heir.Name, err)
 	}
@@ -37,7 +44,7 @@ func (c *Controller) handOver(ctx context.Context, f *family, known *notes) erro
 			if why == nil && !keeps[anyVersion(e.ref)] {
 				continue
 			}
-			done, err := c.bequeath(ctx, f.set, heir, e.ref)
+			done, err := h.bequeath(ctx, f.set, heir, e.ref)
 			if err != nil {
 				return err
 			}
@@ -47,15 +54,15 @@ func (c *Controller) handOver(ctx context.Context, f *family, known *notes) erro
 		}
 	}
 	if why != nil && given > 0 {
-		c.events.Event(f.set, corev1.EventTypeWarning, reasonContentLost, messages.Event(fmt.Sprintf("The content of revision %s is lost, so it is not known which objects it has: "+
+		h.events.Event(f.set, corev1.EventTypeWarning, reasonContentLost, messages.Event(fmt.Sprintf("The content of revision %s is lost, so it is not known which objects it has: "+
 			"all %d objects of this revision are left to it, and go when it goes. %v", heir.Name, given, why)))
 	}
 	return nil
 }
 
-// keptBy are the objects that a revision is to keep; why is set when nobody can tell any more.
-func (c *Controller) keptBy(ctx context.Context, heir *olmv1.ClusterObjectSet) (keeps map[rollout.Ref]bool, why, _ error) {
-	phases, _, err := c.read(ctx, heir)
+// keptBy are the objects that a revision is to keep; why is set when no one can tell any more.
+func (h *handover) keptBy(ctx context.Context, heir *olmv1.ClusterObjectSet) (keeps map[rollout.Ref]bool, why, _ error) {
+	phases, _, err := h.contents.read(ctx, heir)
 	if err != nil && revision.Lost(err) {
 		return nil, err, nil
 	}
@@ -77,10 +84,10 @@ func anyVersion(ref rollout.Ref) rollout.Ref {
 	return ref
 }
 
-// bequeath makes another revision the controller of an object, if this one is. It tells whether it was.
-func (c *Controller) bequeath(ctx context.Context, from, to *olmv1.ClusterObjectSet, ref rollout.Ref) (done bool, _ error) {
+// bequeath makes another revision the controller of an object, if this one is. It reports whether it was.
+func (h *handover) bequeath(ctx context.Context, from, to *olmv1.ClusterObjectSet, ref rollout.Ref) (done bool, _ error) {
 	live := named(ref)
-	err := c.live.Get(ctx, client.ObjectKeyFromObject(live), live)
+	err := h.live.Get(ctx, client.ObjectKeyFromObject(live), live)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 		return false, nil
 	}
@@ -91,5 +98,87 @@ func (c *Controller) bequeath(ctx context.Context, from, to *olmv1.ClusterObject
 		return false, nil
 	}
 	owners := slices.DeleteFunc(live.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == from.UID || r.UID == to.UID })
-	return true, c.edit(ctx, live, func(u *unstructured.Unstructured) { u.SetOwnerReferences(append(owners, controlledBy(to))) })
+	return true, h.edit(ctx, live, func(u *unstructured.Unstructured) { u.SetOwnerReferences(append(owners, controlledBy(to))) })
+}
+
+// disown removes the set from the owners of an object that stays.
+func (h *handover) disown(ctx context.Context, set *olmv1.ClusterObjectSet, live *unstructured.Unstructured) error {
+	owners := slices.DeleteFunc(live.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == set.UID })
+	if len(owners) == len(live.GetOwnerReferences()) {
+		return nil
+	}
+	return h.edit(ctx, live, func(u *unstructured.Unstructured) { u.SetOwnerReferences(owners) })
+}
+
+// part takes an object that the set controls from the extension of the set. Implementations that install by way of Helm make that the controller,
+// so that all objects go with it, those included that are kept when the set goes. An apply cannot take away what others have written.
+func (h *handover) part(ctx context.Context, set *olmv1.ClusterObjectSet, live *unstructured.Unstructured) error {
+	if !metav1.IsControlledBy(live, set) {
+		return nil
+	}
+	owners := slices.DeleteFunc(live.GetOwnerReferences(), extensionOf(set))
+	if len(owners) == len(live.GetOwnerReferences()) {
+		return nil
+	}
+	return h.edit(ctx, live, func(u *unstructured.Unstructured) { u.SetOwnerReferences(owners) })
+}
+
+// extensionOf reports whether an owner is the extension that the set is a revision of.
+func extensionOf(set *olmv1.ClusterObjectSet) func(metav1.OwnerReference) bool {
+	_, uid := revision.ExtensionOf(set)
+	return func(r metav1.OwnerReference) bool { return uid != "" && r.UID == uid }
+}
+
+// orphan leaves the objects of a set to themselves, without what says that they are managed.
+func (h *handover) orphan(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes) error {
+	for _, p := range known.phases {
+		for _, e := range p {
+			live := named(e.ref)
+			err := h.live.Get(ctx, client.ObjectKeyFromObject(live), live)
+			if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("read %s: %w", e.ref, err)
+			}
+			// Kubernetes may have removed the reference already; the labels still tell whose the object was.
+			if controller := metav1.GetControllerOf(live); controller != nil && controller.UID != set.UID || live.GetLabels()[managedByLabel] != managedByValue {
+				continue
+			}
+			extension := extensionOf(set)
+			err = h.edit(ctx, live, func(u *unstructured.Unstructured) {
+				u.SetOwnerReferences(slices.DeleteFunc(u.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == set.UID || extension(r) }))
+				u.SetLabels(unmark(u.GetLabels()))
+				u.SetAnnotations(unmark(u.GetAnnotations()))
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unmark takes what the manager has put on an object out of its labels or annotations.
+func unmark(values map[string]string) map[string]string {
+	for key := range values {
+		if strings.HasPrefix(key, olmv1.GroupName+"/") || key == managedByLabel || key == rollout.ContentAnnotation {
+			delete(values, key)
+		}
+	}
+	return values
+}
+
+// edit changes the metadata of an object that was read, unless it has changed since. Afterwards the object is the changed one.
+func (h *handover) edit(ctx context.Context, live *unstructured.Unstructured, change func(*unstructured.Unstructured)) error {
+	changed := live.DeepCopy()
+	change(changed)
+	err := h.client.Patch(ctx, changed, optimistic(live), client.FieldOwner(objectManager))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("change the owners of %s: %w", rollout.RefOf(live), err)
+	}
+	if err == nil {
+		live.Object = changed.Object
+	}
+	return nil
 }

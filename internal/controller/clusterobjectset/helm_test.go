@@ -15,7 +15,7 @@ func byHelm(u metav1.Object, controller bool) {
 		Controller: &controller}))
 }
 
-// helmed is a world in which revision 1 has taken over what Helm had installed for the extension.
+// helmed is a world in which revision 1 has adopted what Helm had installed for the extension.
 func helmed(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)

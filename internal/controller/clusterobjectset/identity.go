@@ -30,21 +30,24 @@ func accountOf(set *olmv1.ClusterObjectSet) (namespace, name string, _ error) {
 	return namespace, name, nil
 }
 
-// readAsManager tells whether the Secrets that a set refers to may be read as the manager: it acts as the manager anyway, or is a revision of an
+// readAsManager reports whether the Secrets that a set refers to may be read as the manager: it acts as the manager anyway, or is a revision of an
 // extension, for which the manager wrote them. The policies in config say who may make such sets.
 func readAsManager(set *olmv1.ClusterObjectSet) bool {
 	_, uid := revision.ExtensionOf(set)
 	return uid != "" || set.Annotations[revision.ServiceAccountKey] == ""
 }
 
+// identities are who acts for a set.
+type identities struct{ *environment }
+
 // reader is what reads the Secrets that a set refers to: whoever may make sets for an account would otherwise learn what is in Secrets that
 // the account may not read, or whether they are there. What has been read in this way is read once more by the manager when the set goes:
 // the account may be gone by then, and the digests see to it that it is the same.
-func (c *Controller) reader(ctx context.Context, set *olmv1.ClusterObjectSet) (client.Reader, error) {
+func (i *identities) reader(ctx context.Context, set *olmv1.ClusterObjectSet) (client.Reader, error) {
 	if readAsManager(set) || !revision.Active(set) && len(set.Status.ObservedPhases) > 0 {
-		return c.live, nil
+		return i.live, nil
 	}
-	return c.writer(ctx, set)
+	return i.writer(ctx, set)
 }
 
 // unread says what the service account of a set lacks to read its Secrets.
@@ -57,29 +60,29 @@ func unread(set *olmv1.ClusterObjectSet, err error) error {
 }
 
 // writer is the client that writes the objects of a set; nil is that of the manager.
-func (c *Controller) writer(ctx context.Context, set *olmv1.ClusterObjectSet) (client.Client, error) {
+func (i *identities) writer(ctx context.Context, set *olmv1.ClusterObjectSet) (client.Client, error) {
 	namespace, name, err := accountOf(set)
 	if err != nil || name == "" {
 		return nil, err
 	}
-	return c.accounts.Client(ctx, namespace, name)
+	return i.accounts.Client(ctx, namespace, name)
 }
 
 // explain is an error in words. Of what the service account may not do, it says which rule would allow it.
-func (c *Controller) explain(set *olmv1.ClusterObjectSet, err error) string {
+func (i *identities) explain(set *olmv1.ClusterObjectSet, err error) string {
 	text := messages.Error(err)
 	var failed *rollout.RequestError
 	namespace, name, accountErr := accountOf(set)
 	if name == "" || accountErr != nil || !apierrors.IsForbidden(err) || !errors.As(err, &failed) || failed.Verb == "read" || strings.Contains(text, "attempting to grant RBAC") {
 		return text
 	}
-	return fmt.Sprintf("%s; ServiceAccount %s/%s lacks the rule %s", text, namespace, name, c.rule(failed))
+	return fmt.Sprintf("%s; ServiceAccount %s/%s lacks the rule %s", text, namespace, name, i.rule(failed))
 }
 
 // rule is what allows a request.
-func (c *Controller) rule(failed *rollout.RequestError) string {
+func (i *identities) rule(failed *rollout.RequestError) string {
 	group, resource := failed.Ref.Group, strings.ToLower(failed.Ref.Kind)
-	if mapping, err := c.client.RESTMapper().RESTMapping(failed.Ref.GroupKind(), failed.Ref.Version); err == nil {
+	if mapping, err := i.client.RESTMapper().RESTMapping(failed.Ref.GroupKind(), failed.Ref.Version); err == nil {
 		resource = mapping.Resource.Resource
 	}
 	verb, names := failed.Verb, fmt.Sprintf(", resourceNames: [%s]", failed.Ref.Name)
@@ -98,7 +101,7 @@ func (c *Controller) rule(failed *rollout.RequestError) string {
 
 // vouched is why a set is not rolled out: the admission policies are not in force that decide who may make one which acts as its account, or as
 // the manager. A set that has been rolled out is kept in order, as long as only the manager can have written that it has been.
-func (c *Controller) vouched(ctx context.Context, set *olmv1.ClusterObjectSet) error {
+func (i *identities) vouched(ctx context.Context, set *olmv1.ClusterObjectSet) error {
 	namespace, name, err := accountOf(set)
 	if err != nil {
 		return err
@@ -107,7 +110,7 @@ func (c *Controller) vouched(ctx context.Context, set *olmv1.ClusterObjectSet) e
 	if name != "" {
 		account = namespace + "/" + name
 	}
-	err = c.policies.Require(ctx, account, true)
+	err = i.policies.Require(ctx, account, true)
 	var missing *policies.MissingError
 	if !errors.As(err, &missing) {
 		return err

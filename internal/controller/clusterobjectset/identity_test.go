@@ -59,7 +59,7 @@ func TestServiceAccount(t *testing.T) {
 	}
 }
 
-// TestMissingServiceAccount holds up a roll-out, but not the removal: nobody else is left to clean up after it.
+// TestMissingServiceAccount blocks a rollout, but not the removal: no one else is left to clean up after it.
 func TestMissingServiceAccount(t *testing.T) {
 	w := newWorld(t)
 	w.accountless = true

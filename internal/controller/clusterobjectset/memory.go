@@ -36,7 +36,7 @@ type notes struct {
 // entry is an object of a set.
 type entry struct {
 	ref rollout.Ref
-	// version is the one in which the object was as wanted and available; empty when it was not.
+	// version is the one in which the object was as desired and available; empty when it was not.
 	version string
 	// left says that a later revision keeps the object.
 	left bool
@@ -119,7 +119,7 @@ func (n *notes) check(w watcher) bool {
 	return true
 }
 
-// complete says whether every object was as wanted and available.
+// complete reports whether every object was as desired and available.
 func (n *notes) complete() bool {
 	for _, p := range n.phases {
 		for _, e := range p {
@@ -131,7 +131,7 @@ func (n *notes) complete() bool {
 	return n.phases != nil
 }
 
-// transition says whether later revisions keep some of the objects.
+// transition reports whether later revisions keep some of the objects.
 func (n *notes) transition() bool {
 	for _, p := range n.phases {
 		for _, e := range p {
@@ -143,7 +143,7 @@ func (n *notes) transition() bool {
 	return false
 }
 
-// dirty says whether an object of a phase has to be looked at.
+// dirty reports whether an object of a phase has to be looked at.
 func (n *notes) dirty(phase int) bool {
 	return slices.ContainsFunc(n.phases[phase], func(e entry) bool { return e.version == "" })
 }

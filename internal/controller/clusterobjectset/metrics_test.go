@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/metrics"
 )
 
-// counts are the series of revisions that are not 0, with the number of roll-outs.
+// counts are the series of revisions that are not 0, with the number of rollouts.
 func counts(t *testing.T, r *prometheus.Registry) []string {
 	t.Helper()
 	families, err := r.Gather()

@@ -48,19 +48,19 @@ func (c *Controller) rollOut(ctx context.Context, set *olmv1.ClusterObjectSet) (
 func (c *Controller) conclude(ctx context.Context, f *family, o outcome) (ctrl.Result, error) {
 	now := c.clock.Now()
 	rolledOut := o.rolledOut(f.set)
-	if err := c.report(ctx, f.set, func(set *olmv1.ClusterObjectSet) { reportRollout(set, o, now) }); err != nil {
+	if err := c.reporter.report(ctx, f.set, func(set *olmv1.ClusterObjectSet) { reportRollout(set, o, now) }); err != nil {
 		return ctrl.Result{}, err
 	}
 	var linger time.Duration
 	if rolledOut {
-		if linger = c.lingers(ctx, f); linger <= 0 {
+		if linger = c.converters.lingers(ctx, f); linger <= 0 {
 			if err := c.retire(ctx, f.older()); err != nil {
 				return ctrl.Result{}, err
 			}
 		}
 	}
 	if errors.As(o.err, new(*revision.BlockedError)) {
-		o.retry = progressRetry // somebody may put right a Secret of which no event tells
+		o.retry = progressRetry // a person may put right a Secret of which no event tells
 	}
 	again := reconcile.Sooner(o.retry, linger)
 	if !rolledOut {
@@ -82,24 +82,25 @@ func (c *Controller) retire(ctx context.Context, older []*olmv1.ClusterObjectSet
 	for _, set := range older {
 		before := set.DeepCopy()
 		set.Spec.LifecycleState = olmv1.LifecycleStateArchived
+		reconcile.Log(ctx, set).Info("archived", "reason", "a later revision has rolled out")
 		all = append(all, unlessOutdated("archive", set, c.client.Patch(ctx, set, client.MergeFrom(before), fieldManager)))
 	}
 	return errors.Join(all...)
 }
 
-// bringAbout applies what is not known to be as wanted. It returns false when the set has changed since it was read.
+// bringAbout applies what is not known to be as desired. It returns false when the set has changed since it was read.
 func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_ outcome, done bool) {
-	if err := c.vouched(ctx, f.set); err != nil {
+	if err := c.identities.vouched(ctx, f.set); err != nil {
 		return outcome{err: err}, true
 	}
-	content, err := c.load(ctx, f.set, known)
+	content, err := c.contents.load(ctx, f.set, known)
 	if err != nil {
 		return outcome{err: err}, true
 	}
 	if err := refused(content); err != nil {
 		return outcome{err: err}, true
 	}
-	if recorded, err := c.observe(ctx, f.set, content); !recorded {
+	if recorded, err := c.reporter.record(ctx, f.set, content); !recorded {
 		return outcome{err: err}, false
 	}
 	users, err := userProbes(f.set)
@@ -109,7 +110,7 @@ func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_
 	if err := c.watches.want(ctx, f.set, known.kinds()); err != nil {
 		return outcome{err: err}, true
 	}
-	writer, err := c.writer(ctx, f.set)
+	writer, err := c.identities.writer(ctx, f.set)
 	if err != nil {
 		return outcome{err: err}, true
 	}
@@ -119,7 +120,7 @@ func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_
 		for j := range p.Objects {
 			o := &p.Objects[j]
 			if o.Err == nil && o.Live != nil && o.Outcome != rollout.NotAttempted {
-				o.Err = c.part(ctx, f.set, o.Live)
+				o.Err = c.handover.part(ctx, f.set, o.Live)
 			}
 			entries[i][j].note(*o)
 		}
@@ -156,16 +157,16 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 				},
 				Adjust: f.displace,
 				Probe:  probeOf(o.Unstructured, users, pods),
-				// What ran once is healed as far as it can be.
+				// What ran once is corrected as far as it can be.
 				Optional: succeeded,
 			}
 			if handover && crd.ReadConverter(o.Unstructured).IsService() {
 				converted.Objects, converters = append(converted.Objects, object), append(converters, e)
-				object.Adjust = c.keepConverter(ctx, f, content, object.Adjust)
+				object.Adjust = c.converters.keepConverter(ctx, f, content, object.Adjust)
 				e = &entry{} // it is as it is to be when the last phase is through
 			}
 			if o.GroupVersionKind() == crdKind {
-				object.Adjust = c.migrate(ctx, object.Adjust)
+				object.Adjust = c.converters.migrate(ctx, object.Adjust)
 			}
 			phases[last].Objects = append(phases[last].Objects, object)
 			entries[last] = append(entries[last], e)
@@ -193,7 +194,7 @@ func (c *Controller) judge(set *olmv1.ClusterObjectSet, result *rollout.Result) 
 			case errors.As(r.Err, &collision):
 				colliding = append(colliding, collision.Error())
 			case r.Err != nil:
-				failures = append(failures, c.explain(set, r.Err))
+				failures = append(failures, c.identities.explain(set, r.Err))
 			case r.Waiting != "":
 				o.missing = append(o.missing, missing(r))
 				if r.Outcome == rollout.NotAttempted {

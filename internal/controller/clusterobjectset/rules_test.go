@@ -98,7 +98,7 @@ func TestTakingAll(t *testing.T) {
 	}
 }
 
-// TestCollision: nothing is written as long as an object belongs to somebody else; when that is gone, the roll-out goes on.
+// TestCollision: nothing is written as long as an object belongs to another client; when that is gone, the rollout goes on.
 func TestCollision(t *testing.T) {
 	theirs := configMap(t, "config", "theirs")
 	w := newWorld(t, theirs)

@@ -49,7 +49,7 @@ func vault(immutable bool) *corev1.Secret {
 	return s
 }
 
-// TestSecretsOfOthers: nobody learns by a set what is in a Secret that its account may not read, nor whether it is there.
+// TestSecretsOfOthers: no one learns by a set what is in a Secret that its account may not read, nor whether it is there.
 func TestSecretsOfOthers(t *testing.T) {
 	said := map[string]bool{}
 	for name, secret := range map[string]client.Object{"there": vault(true), "mutable": vault(false), "not there": nil} {
@@ -86,7 +86,7 @@ func TestSecretsOfRemovedAccounts(t *testing.T) {
 	}
 }
 
-// TestChangesReadNoSecrets: what an object is to be is known when somebody changes it.
+// TestChangesReadNoSecrets: what an object is to be is known when a person changes it.
 func TestChangesReadNoSecrets(t *testing.T) {
 	w := newWorld(t)
 	w.revise(options(1, configMap(t, "config", "1"), deployment(t, "op", "op:v1")))

@@ -4,6 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/policies"
+	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/crd"
+
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,13 +25,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/source"
-
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/metrics"
-	"fairlead.dev/fairlead/internal/policies"
-	"fairlead.dev/fairlead/internal/reconcile"
-	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/rollout/crd"
 )
 
 const (
@@ -73,7 +73,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		return fmt.Errorf("register the metrics of ClusterObjectSets: %w", err)
 	}
 	w := newWatches(objects)
-	c := &Controller{
+	c := newController(&environment{
 		client:    mgr.GetClient(),
 		live:      mgr.GetAPIReader(),
 		engine:    &rollout.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: objectManager},
@@ -86,7 +86,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		held:      crd.Held,
 		namespace: o.SystemNamespace,
 		policies:  o.Policies,
-	}
+	})
 	err = builder.ControllerManagedBy(mgr).Named("clusterobjectset").For(&olmv1.ClusterObjectSet{}).
 		WatchesRawSource(source.Func(func(_ context.Context, q queue) error { w.queue = q; return nil })).
 		WatchesRawSource(source.Kind[client.Object](secrets, metadataOf(secretKind), c.secretEvents(w))).

@@ -9,30 +9,32 @@ import (
 	"strings"
 	"time"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/revision"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
 // outcome is what a pass over an active set came to.
 type outcome struct {
-	// err is what failed; a *revision.BlockedError when nothing helps but somebody else.
+	// err is what failed; a *revision.BlockedError when nothing helps but another client.
 	err error
 	// missing is what objects lack that were applied.
 	missing []string
-	// complete says that every object is as wanted and available; transition that later revisions keep some.
+	// complete says that every object is as desired and available; transition that later revisions keep some.
 	complete, transition bool
 	// retry is when the next pass is due at the latest; 0 is never.
 	retry time.Duration
 }
 
-// rolledOut says whether a set is rolled out. Where a later revision keeps objects, it is that one's content that is available: this shows
+// rolledOut reports whether a set is rolled out. Where a later revision keeps objects, it is that one's content that is available: this shows
 // nothing of a set that never worked, whereas one that did has only been overtaken.
 func (o outcome) rolledOut(set *olmv1.ClusterObjectSet) bool {
 	return o.complete && (!o.transition || hasSucceeded(set))
@@ -97,7 +99,7 @@ func version(set *olmv1.ClusterObjectSet) string {
 	return cmp.Or(set.Annotations[olmv1.BundleVersionKey], strconv.FormatInt(set.Spec.Revision, 10))
 }
 
-// deadline is when the roll-out counts as failed; zero for sets without such a time, and for those that were rolled out once.
+// deadline is when the rollout counts as failed; zero for sets without such a time, and for those that were rolled out once.
 func deadline(set *olmv1.ClusterObjectSet) time.Time {
 	if set.Spec.ProgressDeadlineMinutes <= 0 || hasSucceeded(set) {
 		return time.Time{}
@@ -124,23 +126,31 @@ func setCondition(set *olmv1.ClusterObjectSet, condition metav1.Condition, now t
 	olmv1.SetCondition(&set.Status.Conditions, condition, set.Generation, metav1.NewTime(now.Truncate(time.Second)))
 }
 
+// reporter reports the result of a pass: in the status, as an Event, in the log and in metrics.
+type reporter struct{ *environment }
+
 // report writes what a change makes of the status, if anything. A set that has changed since it was read is left for the next pass.
-func (c *Controller) report(ctx context.Context, set *olmv1.ClusterObjectSet, change func(*olmv1.ClusterObjectSet)) error {
+func (r *reporter) report(ctx context.Context, set *olmv1.ClusterObjectSet, change func(*olmv1.ClusterObjectSet)) error {
 	before := set.DeepCopy()
 	change(set)
-	defer c.measure(before, set)
+	defer r.measure(before, set)
 	if equality.Semantic.DeepEqual(before.Status, set.Status) {
 		return nil
 	}
-	if err := c.client.Status().Patch(ctx, set, optimistic(before), fieldManager); err != nil {
+	if err := r.client.Status().Patch(ctx, set, optimistic(before), fieldManager); err != nil {
 		return unlessOutdated("write the status of", set, err)
 	}
-	c.announce(before, set)
+	r.announce(ctx, before, set)
 	return nil
 }
 
-// announce makes an Event of what has become of a set.
-func (c *Controller) announce(before, set *olmv1.ClusterObjectSet) {
+// announce logs the transitions of conditions, and makes an Event of that of Progressing.
+func (r *reporter) announce(ctx context.Context, before, set *olmv1.ClusterObjectSet) {
+	for _, is := range set.Status.Conditions {
+		if was := meta.FindStatusCondition(before.Status.Conditions, is.Type); was == nil || was.Status != is.Status || was.Reason != is.Reason {
+			reconcile.Log(ctx, set).Info("status changed", "type", is.Type, "status", is.Status, "reason", is.Reason, "message", is.Message)
+		}
+	}
 	was, is := meta.FindStatusCondition(before.Status.Conditions, olmv1.TypeProgressing), meta.FindStatusCondition(set.Status.Conditions, olmv1.TypeProgressing)
 	if is == nil || was != nil && was.Reason == is.Reason {
 		return
@@ -150,7 +160,7 @@ func (c *Controller) announce(before, set *olmv1.ClusterObjectSet) {
 	case olmv1.ReasonBlocked, olmv1.ReasonProgressDeadlineExceeded, olmv1.ReasonRetrying:
 		kind = corev1.EventTypeWarning
 	}
-	c.events.Event(set, kind, is.Reason, messages.Event(is.Message))
+	r.events.Event(set, kind, is.Reason, messages.Event(is.Message))
 }
 
 // missing says what an object lacks, in the form that clients of the API know.
@@ -160,4 +170,26 @@ func missing(r rollout.ObjectResult) string {
 		name = r.Ref.Namespace + "/" + name
 	}
 	return fmt.Sprintf("Object %s.%s %s: %s", r.Ref.Kind, r.Ref.GroupVersion(), name, strings.TrimPrefix(r.Waiting, r.Ref.String()+": "))
+}
+
+// states are the reasons of the condition Progressing.
+var states = []string{olmv1.ReasonRollingOut, olmv1.ReasonSucceeded, olmv1.ReasonRetrying, olmv1.ReasonBlocked, olmv1.ReasonProgressDeadlineExceeded, olmv1.ReasonArchived}
+
+// measure counts a set as it stands after a pass, and how long it took if it has been rolled out in that.
+func (r *reporter) measure(before, set *olmv1.ClusterObjectSet) {
+	if !hasSucceeded(before) && hasSucceeded(set) {
+		r.metrics.RolledOut(r.clock.Now().Sub(set.CreationTimestamp.Time))
+	}
+	progressing := meta.FindStatusCondition(set.Status.Conditions, olmv1.TypeProgressing)
+	if progressing == nil {
+		return
+	}
+	state := progressing.Reason
+	active := revision.Active(set)
+	if !active && state != olmv1.ReasonArchived {
+		state = metrics.StateGoing
+	}
+	available := meta.FindStatusCondition(set.Status.Conditions, olmv1.TypeAvailable)
+	failing := active && available != nil && available.Status == metav1.ConditionFalse && available.Reason == olmv1.ReasonProbeFailure
+	r.metrics.Observe(set.Name, state, failing, hasSucceeded(set))
 }

@@ -7,43 +7,43 @@ import (
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
 // teardownRetry is how soon a teardown is gone on with where no event tells that it can.
 const teardownRetry = 5 * time.Second
 
 // takeOut removes the objects of a set that is deleted or archived, the last phase first, and then lets it go.
-func (c *Controller) takeOut(ctx context.Context, set *olmv1.ClusterObjectSet) (reconcile.Result, error) {
-	c.measure(set, set)
+func (c *Controller) takeOut(ctx context.Context, set *olmv1.ClusterObjectSet) (ctrl.Result, error) {
+	c.reporter.measure(set, set)
 	deleted := set.DeletionTimestamp != nil
 	if held := controllerutil.ContainsFinalizer(set, olmv1.TeardownFinalizer); !held && (deleted || isArchived(set)) {
 		c.forget(ctx, set.Name)
-		return reconcile.Result{}, nil
+		return ctrl.Result{}, nil
 	}
 	if !deleted && isArchived(set) {
-		return reconcile.Result{}, c.letGo(ctx, set)
+		return ctrl.Result{}, c.removeFinalizer(ctx, set)
 	}
 	known := c.memory.of(set)
-	if err := c.learn(ctx, set, known); err != nil {
-		return reconcile.Result{}, errors.Join(err, c.retrying(ctx, set, messages.Error(err)))
+	if err := c.contents.learn(ctx, set, known); err != nil {
+		return ctrl.Result{}, errors.Join(err, c.reporter.retrying(ctx, set, messages.Error(err)))
 	}
 	if deleted && revision.Orphans(set) {
-		if err := c.orphan(ctx, set, known); err != nil {
-			return reconcile.Result{}, err
+		if err := c.handover.orphan(ctx, set, known); err != nil {
+			return ctrl.Result{}, err
 		}
-		return reconcile.Result{}, c.letGo(ctx, set)
+		return ctrl.Result{}, c.removeFinalizer(ctx, set)
 	}
 	left, total, reasons := c.teardown(ctx, set, known)
 	if len(reasons) > 0 || left > 0 {
@@ -51,15 +51,15 @@ func (c *Controller) takeOut(ctx context.Context, set *olmv1.ClusterObjectSet) (
 		if len(reasons) > 0 {
 			text += "\n" + list(reasons)
 		}
-		return reconcile.Result{RequeueAfter: teardownRetry}, c.retrying(ctx, set, text)
+		return ctrl.Result{RequeueAfter: teardownRetry}, c.reporter.retrying(ctx, set, text)
 	}
 	if !deleted {
 		now := c.clock.Now()
-		if err := c.report(ctx, set, func(set *olmv1.ClusterObjectSet) { archived(set, now) }); err != nil {
-			return reconcile.Result{}, err
+		if err := c.reporter.report(ctx, set, func(set *olmv1.ClusterObjectSet) { archived(set, now) }); err != nil {
+			return ctrl.Result{}, err
 		}
 	}
-	return reconcile.Result{}, c.letGo(ctx, set)
+	return ctrl.Result{}, c.removeFinalizer(ctx, set)
 }
 
 // archived sets the conditions of an archived set whose objects are gone.
@@ -74,21 +74,21 @@ func isArchived(set *olmv1.ClusterObjectSet) bool {
 	return condition != nil && condition.Reason == olmv1.ReasonArchived
 }
 
-func (c *Controller) retrying(ctx context.Context, set *olmv1.ClusterObjectSet, text string) error {
-	now := c.clock.Now()
-	return c.report(ctx, set, func(set *olmv1.ClusterObjectSet) {
+func (r *reporter) retrying(ctx context.Context, set *olmv1.ClusterObjectSet, text string) error {
+	now := r.clock.Now()
+	return r.report(ctx, set, func(set *olmv1.ClusterObjectSet) {
 		setCondition(set, olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonRetrying, text), now)
 	})
 }
 
 // learn finds out which objects a set has.
-func (c *Controller) learn(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes) error {
+func (l *contents) learn(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes) error {
 	if known.phases != nil {
 		return nil
 	}
-	all, secrets, err := c.read(ctx, set)
+	all, secrets, err := l.read(ctx, set)
 	if err != nil && lost(set, err) {
-		return c.findOut(ctx, set, known, err)
+		return l.findOut(ctx, set, known, err)
 	}
 	if err == nil {
 		known.learn(all, secrets)
@@ -106,26 +106,26 @@ func (c *Controller) teardown(ctx context.Context, set *olmv1.ClusterObjectSet, 
 	}
 	f, err := c.familyOf(ctx, set)
 	if err != nil {
-		return total, total, []string{c.explain(set, err)}
+		return total, total, []string{c.identities.explain(set, err)}
 	}
 	writer, err := c.prepare(ctx, f, known)
 	if err != nil {
-		return total, total, []string{c.explain(set, err)}
+		return total, total, []string{c.identities.explain(set, err)}
 	}
-	definitions, err := c.settleDefinitions(ctx, f, known)
+	definitions, err := c.keeper.settle(ctx, f, known)
 	if err != nil {
-		return total, total, []string{c.explain(set, err)}
+		return total, total, []string{c.identities.explain(set, err)}
 	}
 	phases, held := leaving(set, known, definitions, writer)
 	left, reasons = held, definitions.waiting
 	for _, p := range c.engine.Teardown(ctx, phases).Phases {
 		for _, o := range p.Objects {
 			if o.Outcome == rollout.Kept {
-				o.Err = c.disown(ctx, set, o.Live)
+				o.Err = c.handover.disown(ctx, set, o.Live)
 			}
 			switch {
 			case o.Err != nil:
-				reasons = append(reasons, c.explain(set, o.Err))
+				reasons = append(reasons, c.identities.explain(set, o.Err))
 				left++
 			case o.Outcome != rollout.Gone && o.Outcome != rollout.Kept:
 				left++
@@ -176,12 +176,12 @@ func (c *Controller) prepare(ctx context.Context, f *family, known *notes) (clie
 	if err := c.watches.want(ctx, f.set, known.kinds()); err != nil {
 		return nil, err
 	}
-	if err := c.handOver(ctx, f, known); err != nil {
+	if err := c.handover.giveBack(ctx, f, known); err != nil {
 		return nil, err
 	}
-	writer, err := c.writer(ctx, f.set)
+	writer, err := c.identities.writer(ctx, f.set)
 	if apierrors.IsNotFound(err) {
-		return nil, nil // without its account nobody but the manager is left to remove what the account has made
+		return nil, nil // without its account no one but the manager is left to remove what the account has made
 	}
 	return writer, err
 }

@@ -47,7 +47,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// stuck is a world in which revision 2 has taken over the Deployment, which does not become available.
+// stuck is a world in which revision 2 has adopted the Deployment, which does not become available.
 func stuck(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -169,7 +169,7 @@ func TestTeardown(t *testing.T) {
 	}
 }
 
-// TestTeardownLeavesOthersAlone: what somebody else controls by now, or what was made anew, stays.
+// TestTeardownLeavesOthersAlone: what another client controls by now, or what was made anew, stays.
 func TestTeardownLeavesOthersAlone(t *testing.T) {
 	w := upgraded(t)
 	u := w.get("ConfigMap", "config")

@@ -31,7 +31,7 @@ var secretKind = corev1.SchemeGroupVersion.WithKind("Secret")
 type watcher interface {
 	// want makes sure that kinds are watched for a set, and no others. Kinds that are not served yet are left out.
 	want(ctx context.Context, set *olmv1.ClusterObjectSet, kinds []schema.GroupVersionKind) error
-	// free ends the watches of a set that nobody else needs.
+	// free ends the watches of a set that no one else needs.
 	free(ctx context.Context, set string)
 	// version is the latest one of an object, empty when it is not there; unknown when its kind is not watched.
 	version(ref rollout.Ref) (version string, known bool)
@@ -107,7 +107,7 @@ func (w *watches) free(ctx context.Context, set string) {
 	}
 }
 
-// start begins to watch a kind, if nobody does yet.
+// start begins to watch a kind, if no one does yet.
 func (w *watches) start(ctx context.Context, kind schema.GroupVersionKind) error {
 	w.mu.Lock()
 	there := w.kinds[kind] != nil
@@ -139,7 +139,7 @@ func (w *watches) start(ctx context.Context, kind schema.GroupVersionKind) error
 	return nil
 }
 
-// sweep ends the watches that nobody needs any more.
+// sweep ends the watches that no one needs any more.
 func (w *watches) sweep(ctx context.Context) {
 	w.mu.Lock()
 	var unused []schema.GroupVersionKind

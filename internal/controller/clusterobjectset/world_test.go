@@ -100,7 +100,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 
 // restart is a new manager: it knows nothing of what the one before did.
 func (w *world) restart() {
-	w.controller = &Controller{
+	w.controller = newController(&environment{
 		client: w.WithWatch, live: w.WithWatch, accounts: w, watches: (*fakeWatches)(w), events: w.events, clock: w.clock, namespace: "olm",
 		kinds: func(context.Context) ([]schema.GroupVersionKind, []string, error) {
 			return []schema.GroupVersionKind{crdKind, {Version: "v1", Kind: "ConfigMap"}, {Version: "v1", Kind: "Service"}, {Group: "apps", Version: "v1", Kind: "Deployment"},
@@ -113,7 +113,7 @@ func (w *world) restart() {
 			return w.held, nil
 		},
 		engine: &rollout.Engine{Client: w.WithWatch, FieldManager: objectManager, Parallel: 1},
-	}
+	})
 }
 
 // Client acts as a service account.

@@ -29,12 +29,13 @@ type ExtensionResolution struct {
 
 	installed string
 	request   resolution.ExtensionRequest
+	result    *resolution.ExtensionResult
 	bundle    *catalog.BundleInfo // to have in the place of what is installed; nil when there is none
 }
 
 func resolveExtension(ctx context.Context, in resolution.ExtensionRequest) (*ExtensionResolution, error) {
 	result, err := resolution.Extension(ctx, in)
-	out := &ExtensionResolution{Extension: in.Name, Package: in.Package, Install: []resolution.Install{}, request: in}
+	out := &ExtensionResolution{Extension: in.Name, Package: in.Package, Install: []resolution.Install{}, request: in, result: result}
 	if err != nil && !errors.As(err, &out.Conflict) {
 		return nil, fmt.Errorf("resolve ClusterExtension %s: %w", in.Name, err)
 	}
@@ -78,45 +79,7 @@ func (r *ExtensionResolution) channel(in string, channels []string) string {
 // Solved tells whether there is an answer.
 func (r *ExtensionResolution) Solved() bool { return r.Conflict == nil }
 
-// Range is the range of versions that is asked for; empty is any.
-func (r *ExtensionResolution) Range() string { return r.request.Version }
-
-// Chosen is the bundle to have in the place of what is installed, and the catalog that has it; nil when there is none.
-func (r *ExtensionResolution) Chosen() (*catalog.BundleInfo, *catalog.Index) {
-	if r.bundle == nil || len(r.Install) == 0 {
-		return nil, nil
-	}
-	return r.bundle, r.indexOf(r.Install[0].Catalog)
-}
-
-// Available finds the bundle of a name in the catalogs, the one that is installed for example; nil where no catalog has it.
-func (r *ExtensionResolution) Available(name string) (*catalog.BundleInfo, *catalog.Index) {
-	for _, c := range r.request.Catalogs {
-		if c.Index == nil {
-			continue
-		}
-		if b, ok := c.Index.BundleV1(r.Package, name); ok {
-			return b, c.Index
-		}
-	}
-	return nil, nil
-}
-
-// ImageOf is the image that the content of a catalog was read from; empty for content of another origin.
-func (r *ExtensionResolution) ImageOf(x *catalog.Index) string {
-	for _, c := range r.request.Catalogs {
-		if c.Index != nil && c.Index == x {
-			return c.Image
-		}
-	}
-	return ""
-}
-
-func (r *ExtensionResolution) indexOf(name string) *catalog.Index {
-	for _, c := range r.request.Catalogs {
-		if c.Name == name {
-			return c.Index
-		}
-	}
-	return nil
+// Decision returns what was asked of the catalogs, and what they have.
+func (r *ExtensionResolution) Decision() (resolution.ExtensionRequest, *resolution.ExtensionResult) {
+	return r.request, r.result
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// AcknowledgedKey is the annotation of a ClusterExtension with the Digest of the increase that somebody has agreed to.
+// AcknowledgedKey is the annotation of a ClusterExtension with the Digest of the increase that a person has agreed to.
 const AcknowledgedKey = "operators.fairlead.dev/acknowledged-permissions"
 
 // Increase is what a new revision lets subjects do that the old one did not.
@@ -36,7 +36,7 @@ type Grant struct {
 }
 
 // Compare says what the new objects let subjects do that the old ones did not. The service accounts of a revision count as one: what one of them
-// could do before is nothing new to another. What roles allow that nobody is bound to does not count, unless ClusterRoles of the cluster take
+// could do before is nothing new to another. What roles allow that no one is bound to does not count, unless ClusterRoles of the cluster take
 // it up by label; nor do, then, the APIs that the new objects define themselves. An account that is not among the new objects counts as a whole
 // where a workload runs as it, or a Secret gets its token, and nothing of the old objects did.
 func Compare(old, new []*unstructured.Unstructured) *Increase {
@@ -63,7 +63,7 @@ func Compare(old, new []*unstructured.Unstructured) *Increase {
 	return increase
 }
 
-// unjudged keeps what the objects say about permissions, so that nobody agrees to one thing and gets another.
+// unjudged keeps what the objects say about permissions, so that no one agrees to one thing and gets another.
 func unjudged(err error, objects []*unstructured.Unstructured) *Increase {
 	var contents []string
 	for _, object := range objects {

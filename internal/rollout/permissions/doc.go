@@ -1,4 +1,4 @@
-// Package permissions says what somebody lacks to write objects to a cluster, and what more an upgrade lets an operator do.
+// Package permissions says what a person lacks to write objects to a cluster, and what more an upgrade lets an operator do.
 //
 // Missing holds all rules that a service account needs and does not have: for the objects themselves, and for the rights that
 // Roles and bindings among them hand on, by the rules of the API server against privilege escalation. Compare says what the service

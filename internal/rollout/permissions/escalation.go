@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// everything is what somebody has to hold who makes a ClusterRole that aggregates others: it can gather any rule.
+// everything is what a person has to hold who makes a ClusterRole that aggregates others: it can gather any rule.
 var everything = []rbacv1.PolicyRule{
 	{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}},
 	{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}},

@@ -146,7 +146,7 @@ func (g *given) aggregated() {
 	}
 }
 
-// about says whether a rule is about nothing but certain resources, with their subresources.
+// about reports whether a rule is about nothing but certain resources, with their subresources.
 func about(rule rbacv1.PolicyRule, defined map[string]bool) bool {
 	if len(rule.NonResourceURLs) > 0 {
 		return false

@@ -82,7 +82,7 @@ func (h *held) in(namespace string) (heldRules, error) {
 	return h.namespaces[namespace], nil
 }
 
-// allows says whether a request is authorised. One that names no object is also authorised by a rule for the empty name.
+// allows reports whether a request is authorised. One that names no object is also authorised by a rule for the empty name.
 func (h *held) allows(r right) (bool, error) {
 	if !r.named {
 		unnamed := r
@@ -94,7 +94,7 @@ func (h *held) allows(r right) (bool, error) {
 	return h.covers(r)
 }
 
-// covers says whether one of the rules that are held has the right in it: what the API server asks of whoever hands it on.
+// covers reports whether one of the rules that are held has the right in it: what the API server asks of whoever hands it on.
 func (h *held) covers(r right) (bool, error) {
 	if h.all {
 		return true, nil

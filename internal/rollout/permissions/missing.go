@@ -74,7 +74,7 @@ func (s *search) request(r right) error {
 	return err
 }
 
-// handOn needs a right to be held, because somebody else is given it. Paths have no namespace: only a ClusterRole can have them.
+// handOn needs a right to be held, because another client is given it. Paths have no namespace: only a ClusterRole can have them.
 func (s *search) handOn(r right) error {
 	covered, err := s.held.covers(r)
 	if err == nil && !covered {

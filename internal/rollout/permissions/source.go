@@ -30,7 +30,7 @@ type Resources interface {
 	RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error)
 }
 
-// Need is a request that somebody has to be able to make besides those for objects.
+// Need is a request that a person has to be able to make besides those for objects.
 type Need struct {
 	// Namespace is empty for what has no namespace, and for requests over all namespaces.
 	Namespace string

@@ -7,7 +7,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// Subject is somebody who sends requests to the API server.
+// Subject is a person who sends requests to the API server.
 type Subject struct {
 	// User is the name that the API server knows it by.
 	User string
@@ -39,7 +39,7 @@ func (s Subject) account() (namespace, name string, ok bool) {
 	return namespace, name, ok && namespace != "" && name != ""
 }
 
-// is says whether one of the subjects of a binding in a namespace, "" for a ClusterRoleBinding, is this one.
+// is reports whether one of the subjects of a binding in a namespace, "" for a ClusterRoleBinding, is this one.
 func (s Subject) is(subjects []rbacv1.Subject, namespace string) bool {
 	for _, subject := range subjects {
 		switch subject.Kind {

@@ -1,17 +1,21 @@
 package revision
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"maps"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
-
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 )
 
 // Annotations of this project on a ClusterObjectSet.
@@ -43,11 +47,11 @@ type Options struct {
 	// Annotations and Labels are those of the ClusterObjectSet. The version of the bundle and the name of the package are put on the
 	// objects as well.
 	Annotations, Labels map[string]string
-	// ProgressDeadlineMinutes is how long the roll-out may take; 0 is for ever.
+	// ProgressDeadlineMinutes is how long the rollout may take; 0 is for ever.
 	ProgressDeadlineMinutes int32
 	// CollisionProtection says what happens to objects that are there already; empty is Prevent.
 	CollisionProtection olmv1.CollisionProtection
-	// Adopted are those of the objects that may be there already, as long as nobody controls them, whatever holds for the others.
+	// Adopted are those of the objects that may be there already, as long as no one controls them, whatever holds for the others.
 	Adopted []*unstructured.Unstructured
 	// ServiceAccount of the extension's namespace writes the objects; empty is the manager.
 	ServiceAccount string
@@ -161,4 +165,45 @@ func (o *Options) ownerReferences() []metav1.OwnerReference {
 		APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: o.Extension.Name, UID: o.Extension.UID,
 		Controller: &yes, BlockOwnerDeletion: &yes,
 	}}
+}
+
+const digestAlgorithm = "sha256:"
+
+// Digest is the digest of the objects of a revision that Build made; empty for others. Revisions with the same objects have the same.
+func Digest(set *olmv1.ClusterObjectSet) string { return set.Annotations[DigestKey] }
+
+// digestOf is independent of how the objects are packed.
+func digestOf(protection olmv1.CollisionProtection, groups []group, adopted map[identity]bool) string {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s\n", protection)
+	for _, g := range groups {
+		fmt.Fprintf(sum, "%s\n", g.name)
+		for _, u := range g.objects {
+			encodeTo(sum, u.Object)
+			if adopted[identityOf(u)] {
+				fmt.Fprintf(sum, "%s\n", olmv1.CollisionProtectionIfNoController)
+			}
+		}
+	}
+	return digestAlgorithm + hex.EncodeToString(sum.Sum(nil))
+}
+
+// PhaseDigest is what a ClusterObjectSet remembers of a phase: of its name and its objects, as they are kept.
+func PhaseDigest(p Phase) string {
+	objects := make([]map[string]any, len(p.Objects))
+	for i, o := range p.Objects {
+		objects[i] = o.Object
+	}
+	sum := sha256.New()
+	encodeTo(sum, map[string]any{"name": p.Name, "objects": objects})
+	return digestAlgorithm + hex.EncodeToString(sum.Sum(nil))
+}
+
+// encodeTo writes JSON with its keys in order.
+func encodeTo(sum hash.Hash, content map[string]any) {
+	text, err := json.Marshal(content)
+	if err != nil {
+		panic("objects that were read as JSON always encode: " + err.Error())
+	}
+	sum.Write(text)
 }

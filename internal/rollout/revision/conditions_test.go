@@ -34,7 +34,7 @@ func TestNamespace(t *testing.T) {
 	}
 }
 
-// operator is an OperatorCondition that says whether the operator can be upgraded.
+// operator is an OperatorCondition that reports whether the operator can be upgraded.
 func operator(t *testing.T, name, owner, upgradeable string) *v2.OperatorCondition {
 	t.Helper()
 	return typed[v2.OperatorCondition](t, fmt.Sprintf(`

@@ -16,9 +16,8 @@
 //	memory.go   what was read, for those who read it again
 //	lost.go     what can be read no more
 //	keep.go     definitions that stay when a revision goes
-//	digest.go   what is compared instead of content
 //	write.go    bringing a revision into a cluster
-//	retain.go   the revisions of an extension, and which of them go
+//	history.go  the revisions of an extension, and which of them are removed
 //
 // And of Preflight, in the order of the checks:
 //

@@ -74,7 +74,7 @@ func DroppedError(all []crd.Verdict) error {
 	return errors.Join(errs...)
 }
 
-// RemovalExempt tells whether an extension lets a CustomResourceDefinition be deleted with its custom resources when an upgrade drops it.
+// RemovalExempt reports whether an extension lets a CustomResourceDefinition be deleted with its custom resources when an upgrade drops it.
 func RemovalExempt(ext *olmv1.ClusterExtension, name string) bool {
 	policy, err := exemptions(ext)
 	return err == nil && len(crd.Blocking(policy.Exempt([]crd.Finding{{CRD: name, Check: crd.Removal}}))) == 0

@@ -155,7 +155,7 @@ func TestRemovalExempt(t *testing.T) {
 	}
 }
 
-// TestPopulated: what is gone has nothing; of what cannot be read nobody can tell.
+// TestPopulated: what is gone has nothing; of what cannot be read no one can tell.
 func TestPopulated(t *testing.T) {
 	crd := typed[apiextensionsv1.CustomResourceDefinition](t, kites(text, ""))
 	one := world(crd, object(t, "{apiVersion: example.com/v1, kind: Kite, metadata: {name: a, namespace: sky}}"))

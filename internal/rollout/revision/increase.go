@@ -54,13 +54,13 @@ func (s Change) regardless() string {
 	return ", or, to allow whatever it asks for, set spec.source.catalog.version to exactly " + s.Bundle.Version
 }
 
-// isOf tells whether a revision was made from the bundle, so that only the configuration differs. Another catalog or another image may have
+// isOf reports whether a revision was made from the bundle, so that only the configuration differs. Another catalog or another image may have
 // something else under the same name.
 func (b Bundle) isOf(r *olmv1.ClusterObjectSet) bool {
 	return r.Annotations[olmv1.BundleNameKey] == b.Name && r.Annotations[olmv1.BundleReferenceKey] == b.Image && r.Annotations[ContentKey] == b.Content
 }
 
-// isChosen tells whether the extension asks for the version of the bundle and no other: somebody has looked at that one.
+// isChosen reports whether the extension asks for the version of the bundle and no other: a person has looked at that one.
 func (s Change) isChosen() bool {
 	if s.Extension.Spec.Source.Catalog == nil || s.isUnseen() {
 		return false
@@ -69,7 +69,7 @@ func (s Change) isChosen() bool {
 	return err == nil
 }
 
-// isUnseen tells whether the version says nothing about the bundle: it comes straight from an image, or in the place of something else of that
+// isUnseen reports whether the version says nothing about the bundle: it comes straight from an image, or in the place of something else of that
 // name or version that the extension has or is being given.
 func (s Change) isUnseen() bool {
 	if s.Bundle.Direct {

@@ -96,7 +96,7 @@ func TestIncrease(t *testing.T) {
 	}
 }
 
-// TestIncreaseOverWhatCannotBeRead is a question without an answer, unless somebody has agreed to all.
+// TestIncreaseOverWhatCannotBeRead is a question without an answer, unless a person has agreed to all.
 func TestIncreaseOverWhatCannotBeRead(t *testing.T) {
 	installed := made(t, 1, Bundle{Name: "kite.v1.0.0"}, grants(t, "get")...)
 	s := Change{Extension: kite(), Revisions: []olmv1.ClusterObjectSet{*installed.Set}, Bundle: Bundle{Name: "kite.v2.0.0"}, Objects: grants(t, "get")}

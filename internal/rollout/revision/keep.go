@@ -18,7 +18,7 @@ import (
 )
 
 // KeptKey is the annotation of a CustomResourceDefinition that stayed when its ClusterExtension or its revision was removed: whose it was, as
-// KeptOf says. The next ClusterExtension of that name takes it over.
+// KeptOf says. The next ClusterExtension of that name adopts it.
 const KeptKey = "operators.fairlead.dev/kept-of"
 
 // DeleteCRDsKey is the annotation of a ClusterExtension, or of a ClusterObjectSet, with the names of the CustomResourceDefinitions that are to
@@ -30,7 +30,7 @@ const DeleteCRDsKey = "operators.fairlead.dev/delete-crds"
 // and then it may not even have heard of the youngest references.
 const OrphanKey = "operators.fairlead.dev/orphaned"
 
-// DeletesCRD tells whether the annotation DeleteCRDsKey of an object names a CustomResourceDefinition.
+// DeletesCRD reports whether the annotation DeleteCRDsKey of an object names a CustomResourceDefinition.
 func DeletesCRD(o metav1.Object, crd string) bool {
 	return slices.ContainsFunc(strings.Fields(o.GetAnnotations()[DeleteCRDsKey]), func(name string) bool { return name == crd || name == "*" })
 }
@@ -49,7 +49,7 @@ func Orphan(o metav1.Object) bool {
 	return true
 }
 
-// Orphans tells whether an object that is being deleted leaves what it has.
+// Orphans reports whether an object that is being deleted leaves what it has.
 func Orphans(o metav1.Object) bool {
 	return slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents) || o.GetAnnotations()[OrphanKey] != ""
 }
@@ -57,7 +57,7 @@ func Orphans(o metav1.Object) bool {
 // KeptOf is the value of KeptKey for a ClusterExtension.
 func KeptOf(name string, uid types.UID) string { return name + "/" + string(uid) }
 
-// KeptFor tells whether an object was kept for a ClusterExtension: for one of that name, but not for the one itself that it was kept from,
+// KeptFor reports whether an object was kept for a ClusterExtension: for one of that name, but not for the one itself that it was kept from,
 // which is about to go and would take it along.
 func KeptFor(o metav1.Object, name string, uid types.UID) bool {
 	was, from, kept := strings.Cut(o.GetAnnotations()[KeptKey], "/")
@@ -66,7 +66,7 @@ func KeptFor(o metav1.Object, name string, uid types.UID) bool {
 
 // Keep takes a CustomResourceDefinition from the revisions that own it, and from ClusterExtensions, which other implementations make owners: they
 // would take it along when they go. It does so unless the definition has changed since it was read. of is the value of KeptKey; empty is for
-// those that nobody may take over. Where what converts its custom resources goes, they are not converted any more: otherwise nobody could read
+// those that no one may take over. Where what converts its custom resources goes, they are not converted any more: otherwise no one could read
 // or delete them.
 func Keep(ctx context.Context, c client.Client, live *apiextensionsv1.CustomResourceDefinition, of string, unconverted bool, as client.FieldOwner) error {
 	annotations := map[string]any{olmv1.GroupName + "/revision": nil} // which would say that somebody has taken it away from a revision
@@ -89,17 +89,17 @@ func Keep(ctx context.Context, c client.Client, live *apiextensionsv1.CustomReso
 	return nil
 }
 
-// IsRevision tells whether an owner is a revision.
+// IsRevision reports whether an owner is a revision.
 func IsRevision(o metav1.OwnerReference) bool { return isOurs(o, olmv1.ClusterObjectSetKind) }
 
-// IsExtension tells whether an owner is a ClusterExtension.
+// IsExtension reports whether an owner is a ClusterExtension.
 func IsExtension(o metav1.OwnerReference) bool { return isOurs(o, olmv1.ClusterExtensionKind) }
 
 func isOurs(o metav1.OwnerReference, kind string) bool {
 	return o.Kind == kind && strings.HasPrefix(o.APIVersion, olmv1.GroupName+"/")
 }
 
-// LosesConverter tells whether the Service is not there, or goes, whose webhook converts the custom resources of a CustomResourceDefinition.
+// LosesConverter reports whether the Service is not there, or goes, whose webhook converts the custom resources of a CustomResourceDefinition.
 func LosesConverter(ctx context.Context, reader client.Reader, live *apiextensionsv1.CustomResourceDefinition, goes func(service metav1.Object) bool) (bool, error) {
 	conversion := live.Spec.Conversion
 	if conversion == nil || conversion.Webhook == nil || conversion.Webhook.ClientConfig == nil || conversion.Webhook.ClientConfig.Service == nil {

@@ -24,8 +24,8 @@ func (e *UnreadableError) Error() string { return e.Err.Error() }
 // Unwrap returns why.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
-// Lost tells whether an error in reading a revision means that its content is not there any more, or not as it was: to try again helps only
-// when somebody puts it back.
+// Lost reports whether an error in reading a revision means that its content is not there any more, or not as it was: to try again helps only
+// when a person puts it back.
 func Lost(err error) bool {
 	return apierrors.IsNotFound(err) || errors.As(err, new(*BlockedError)) || errors.As(err, new(*UnreadableError))
 }

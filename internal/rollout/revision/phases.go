@@ -125,7 +125,7 @@ func rankName(phase string, n int) string {
 	return fmt.Sprintf("%s-%d", phase, n)
 }
 
-// SameRank says whether phase i of a revision only continues the phase before it, so that neither waits for the other. It is so only in
+// SameRank reports whether phase i of a revision only continues the phase before it, so that neither waits for the other. It is so only in
 // revisions that Build made: those who write phases by hand give the order by themselves.
 func SameRank(set *olmv1.ClusterObjectSet, i int) bool {
 	if i == 0 || set.Annotations[DigestKey] == "" {

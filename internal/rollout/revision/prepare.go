@@ -10,7 +10,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 )
 
-// lastApplied is what kubectl leaves on objects; it describes somebody else's intent.
+// lastApplied is what kubectl leaves on objects; it describes another client's intent.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // wantedMetadata are the metadata that a bundle may ask for. All others are made by the cluster.
@@ -102,7 +102,7 @@ func Unique(phases []Phase) error {
 	return errors.Join(all...)
 }
 
-// wellFormed refuses objects that nobody could apply.
+// wellFormed refuses objects that no one could apply.
 func wellFormed(u *unstructured.Unstructured) error {
 	switch {
 	case u.GetAPIVersion() == "" || u.GetKind() == "":

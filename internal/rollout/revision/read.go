@@ -76,7 +76,7 @@ func NewLoader(reader client.Reader, set *olmv1.ClusterObjectSet, namespace stri
 	return &Loader{reader: reader, set: set, namespace: namespace, secrets: map[types.NamespacedName]*corev1.Secret{}, versions: map[types.NamespacedName]string{}}
 }
 
-// Remember makes the Loader ask a memory before it reads. Somebody has to know the current versions of Secrets: of others, nothing is
+// Remember makes the Loader ask a memory before it reads. A person has to know the current versions of Secrets: of others, nothing is
 // remembered.
 func (l *Loader) Remember(m *Memory, current func(types.NamespacedName) (version string, known bool)) {
 	l.memory, l.current = m, current

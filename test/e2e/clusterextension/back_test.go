@@ -69,7 +69,7 @@ func TestAStuckUpgradeGoesBack(t *testing.T) {
 	must.NoError(w, w.Delete(t.Context(), thing))
 	w.jump(2 * time.Minute)
 	w.poke(w.name)
-	w.says(w.name, "Progressing", "False", "Blocked", "went back to what was installed before")
+	w.says(w.name, "Progressing", "False", "Blocked", "rolled back to what was installed before")
 	if got := w.extension(w.name).Status.Install; got == nil || got.Bundle.Name != first.name() || w.revisions(w.name)[3].Spec.LifecycleState != olmv1.LifecycleStateActive {
 		t.Errorf("installed is %+v", got)
 	}

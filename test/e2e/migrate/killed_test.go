@@ -9,7 +9,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle/registryv1"
-	"fairlead.dev/fairlead/internal/controller/clusterextension"
+	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/migrate"
@@ -57,11 +57,11 @@ func ifAlive(writes *int, do func() error) error {
 
 func (w *world) mover(c client.Client) *ops.Mover {
 	return &ops.Mover{Client: c, Namespace: "olm", Render: func(_ context.Context, e *olmv1.ClusterExtension) (string, []*unstructured.Unstructured, []string, error) {
-		r, err := registryv1.Render(w.bundle, clusterextension.RenderOptions(e, registryv1.BuiltIn))
+		r, err := registryv1.Render(w.bundle, desired.RenderOptions(e, registryv1.BuiltIn))
 		if err != nil {
 			return "", nil, nil, err
 		}
-		return w.bundle.Name, clusterextension.Objects(r), nil, nil
+		return w.bundle.Name, desired.Objects(r), nil, nil
 	}}
 }
 

@@ -1,0 +1,160 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/permissions"
+	"fairlead.dev/fairlead/internal/rollout/revision"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// check makes the checks that the controller makes before it writes, with its code, and adds the one that only the rollout makes: which
+// objects belong to another owner. now are the objects of the installed revision.
+func (p Planner) check(ctx context.Context, change revision.Change, now []*unstructured.Unstructured, plan *Plan) error {
+	checks := revision.Preflight{Client: p.Client, Live: p.Client}
+	plan.refuse(checks.Namespace(ctx, change.Extension))
+	plan.refuse(checks.Upgradeable(ctx, change))
+	if err := plan.definitions(ctx, checks, change); err != nil {
+		return err
+	}
+	if err := plan.dropped(ctx, checks, change); err != nil {
+		return err
+	}
+	if err := p.collisions(ctx, change, plan); err != nil {
+		return err
+	}
+	if err := plan.account(checks.Account(ctx, change)); err != nil {
+		return err
+	}
+	plan.Permissions = permissions.Compare(now, change.Objects).String()
+	plan.increase(checks.Increase(ctx, change), change.Extension)
+	return nil
+}
+
+// refuse notes what is in the way. What the user may not see is not known to be.
+func (p *Plan) refuse(err error) {
+	switch {
+	case err == nil:
+	case apierrors.IsForbidden(err):
+		p.Notes = append(p.Notes, "not checked: "+err.Error())
+	case !slices.Contains(p.Blocked, err.Error()): // an annotation that makes no sense is told of by several checks
+		p.Blocked = append(p.Blocked, err.Error())
+	}
+}
+
+// definitions judges the step from each definition of the cluster to the one that is to replace it.
+func (p *Plan) definitions(ctx context.Context, checks revision.Preflight, change revision.Change) error {
+	all, err := checks.Definitions(ctx, change)
+	var stop *revision.Refusal
+	if errors.As(err, &stop) {
+		p.refuse(err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, d := range all {
+		verdict := CRD{Name: d.Name, Verdict: Safe, Rewrites: d.Rewrites}
+		for _, f := range d.Findings {
+			verdict.Findings = append(verdict.Findings, f.String())
+		}
+		switch {
+		case d.New:
+			verdict.Verdict = New
+		case d.Unchecked:
+			verdict.Verdict = Unchecked
+		case d.Err != nil:
+			verdict.Verdict = Unsafe
+			p.refuse(d.Err)
+		}
+		p.CRDs = append(p.CRDs, verdict)
+	}
+	return nil
+}
+
+// account notes what the service account lacks, with the roles that give it that.
+func (p *Plan) account(err error) error {
+	p.refuse(err)
+	var lacking *permissions.Lacking
+	if !errors.As(err, &lacking) {
+		return nil
+	}
+	roles, err := permissions.Manifests(lacking.RoleName(), lacking.Account, lacking.Missing)
+	p.MissingRoles = string(roles)
+	return err
+}
+
+// increase notes that added permissions have to be acknowledged; they are listed elsewhere.
+func (p *Plan) increase(err error, ext *olmv1.ClusterExtension) {
+	var more *revision.IncreaseError
+	if errors.As(err, &more) {
+		err = fmt.Errorf("the upgrade waits until the added permissions are accepted: fairlead upgrade %s --acknowledge-permissions %s", ext.Name, more.Digest())
+	}
+	p.refuse(err)
+}
+
+// collisions judges the claim of the next revision on each object that exists, as the rollout does before it writes anything. A new extension
+// has a UID that no object names yet.
+func (p Planner) collisions(ctx context.Context, change revision.Change, plan *Plan) error {
+	ext, revisions := change.Extension, change.Revisions
+	next := &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(ext.Name)},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: ext.Name, UID: cmp.Or(ext.UID, "new"), Controller: new(true)}}}}
+	next.UID, next.Spec.Revision = "next", 1
+	siblings := map[types.UID]*olmv1.ClusterObjectSet{}
+	for i := range revisions {
+		siblings[revisions[i].UID] = &revisions[i]
+		next.Spec.Revision = max(next.Spec.Revision, revisions[i].Spec.Revision+1)
+	}
+	for _, u := range change.Objects {
+		live := &metav1.PartialObjectMetadata{}
+		live.SetGroupVersionKind(u.GroupVersionKind())
+		err := p.Client.Get(ctx, client.ObjectKeyFromObject(u), live)
+		if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+			continue
+		}
+		if err != nil {
+			err = fmt.Errorf("look whether %s belongs to another owner: %w", nameOf(u), err)
+			if !apierrors.IsForbidden(err) {
+				return err
+			}
+			plan.refuse(err)
+			continue
+		}
+		if claim := revision.Claim(next, siblings, olmv1.CollisionProtectionPrevent, live); claim.Verdict == rollout.Refused {
+			plan.refuse(&rollout.CollisionError{Ref: rollout.RefOf(u), Owner: olmv1.ClusterExtensionKind + " " + ext.Name, Claimant: claim.Reason})
+		}
+	}
+	return nil
+}
+
+// dropped are the definitions that would be deleted with their custom resources. Those without any are just among what is removed.
+func (p *Plan) dropped(ctx context.Context, checks revision.Preflight, change revision.Change) error {
+	all, err := checks.Dropped(ctx, change)
+	if err != nil && len(all) == 0 {
+		return err
+	}
+	for _, v := range all {
+		for _, f := range v.Findings {
+			verdict := CRD{Name: f.CRD, Verdict: Unsafe, Findings: []string{f.String()}}
+			if f.Exempt != "" {
+				verdict.Verdict = Unchecked
+			}
+			p.CRDs = append(p.CRDs, verdict)
+		}
+	}
+	p.refuse(revision.DroppedError(all))
+	p.refuse(err) // the annotation with exemptions is wrong
+	return nil
+}

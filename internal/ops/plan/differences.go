@@ -1,0 +1,115 @@
+package plan
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func nameOf(u *unstructured.Unstructured) string {
+	if u.GetNamespace() == "" {
+		return u.GetKind() + " " + u.GetName()
+	}
+	return u.GetKind() + " " + u.GetNamespace() + "/" + u.GetName()
+}
+
+// byName is the content of objects, without what revisions add to them, and without what is trusted, which is renewed all the time.
+func byName(all []*unstructured.Unstructured) map[string]map[string]any {
+	out := map[string]map[string]any{}
+	for _, u := range all {
+		var content map[string]any
+		text, err := json.Marshal(u.Object) // so that numbers are compared as numbers, whatever their Go types
+		if err == nil {
+			err = json.Unmarshal(text, &content)
+		}
+		if err != nil {
+			panic("objects that were read as JSON always encode: " + err.Error())
+		}
+		o := &unstructured.Unstructured{Object: content}
+		labels, annotations := o.GetLabels(), o.GetAnnotations()
+		for _, key := range []string{olmv1.OwnerKindKey, olmv1.OwnerNameKey} {
+			delete(labels, key)
+		}
+		for _, key := range []string{olmv1.BundleVersionKey, olmv1.PackageNameKey} {
+			delete(annotations, key)
+		}
+		if o.SetLabels(labels); len(labels) == 0 {
+			o.SetLabels(nil)
+		}
+		if o.SetAnnotations(annotations); len(annotations) == 0 {
+			o.SetAnnotations(nil)
+		}
+		unstructured.RemoveNestedField(content, "status")
+		unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
+		withoutTrust(content)
+		out[nameOf(u)] = content
+	}
+	return out
+}
+
+// withoutTrust takes authorities away, wherever they are.
+func withoutTrust(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		delete(v, "caBundle")
+		for _, inner := range v {
+			withoutTrust(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			withoutTrust(inner)
+		}
+	}
+}
+
+// maxFields is how many fields of an object are named.
+const maxFields = 20
+
+// differences are the paths of the fields that differ.
+func differences(path string, before, after any) []string {
+	a, isA := before.(map[string]any)
+	b, isB := after.(map[string]any)
+	if !isA || !isB {
+		one, _ := json.Marshal(before) // read as JSON, they encode
+		other, _ := json.Marshal(after)
+		if string(one) == string(other) {
+			return nil
+		}
+		return []string{path}
+	}
+	keys := map[string]bool{}
+	for key := range a {
+		keys[key] = true
+	}
+	for key := range b {
+		keys[key] = true
+	}
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		all = append(all, differences(path+"."+key, a[key], b[key])...)
+		if len(all) > maxFields {
+			return append(all[:maxFields], "…")
+		}
+	}
+	return all
+}
+
+// images are those of all containers.
+func images(all []*unstructured.Unstructured) map[string]bool {
+	out := map[string]bool{}
+	for _, u := range all {
+		for _, field := range []string{"containers", "initContainers"} {
+			containers, _, _ := unstructured.NestedSlice(u.Object, "spec", "template", "spec", field)
+			for _, c := range containers {
+				if image, ok := c.(map[string]any)["image"].(string); ok && image != "" {
+					out[image] = true
+				}
+			}
+		}
+	}
+	return out
+}
