@@ -106,7 +106,7 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// TestAccountsAreForgotten: neither accounts that nobody asks for any more nor very many at once stay in memory.
+// TestAccountsAreForgotten: neither accounts that no one asks for any more nor very many at once stay in memory.
 func TestAccountsAreForgotten(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Now())
 	var requests int

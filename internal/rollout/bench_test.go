@@ -6,7 +6,7 @@ import (
 )
 
 // BenchmarkApply is 300 objects in a fake API server, which does the work of a real one in the same process: first written, then
-// found as wanted.
+// found as desired.
 func BenchmarkApply(b *testing.B) {
 	var p Phase
 	for i := range 300 {

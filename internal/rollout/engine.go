@@ -12,7 +12,7 @@ const defaultParallel = 16
 
 // Engine applies objects under one field manager. It is safe for concurrent use.
 type Engine struct {
-	// Client writes. Its scheme tells which fields the kinds of Kubernetes have.
+	// Client writes. Its scheme knows which fields the kinds of Kubernetes have.
 	Client client.Client
 	// Reader reads live objects with their managed fields; nil is Client. It must not lag behind: a cache may not be used.
 	Reader client.Reader
@@ -44,7 +44,7 @@ func (e *Engine) Apply(ctx context.Context, phases []Phase) *Result {
 	return r.result()
 }
 
-// Look reads the objects of the phases and asks the rules for them, as Apply does before it writes, and writes nothing. It tells whether
+// Look reads the objects of the phases and asks the rules for them, as Apply does before it writes, and writes nothing. It reports whether
 // Apply would go on to write.
 func (e *Engine) Look(ctx context.Context, phases []Phase) (result *Result, goesOn bool) {
 	r := newRun(e, phases)
@@ -117,7 +117,7 @@ func (r *run) each(tasks []*task, f func(*task)) {
 	group.Wait()
 }
 
-// stopped tells whether an object keeps the run from going on.
+// stopped reports whether an object keeps the run from going on.
 func (r *run) stopped(tasks []*task) bool {
 	for _, t := range tasks {
 		if (t.blocked || t.result.Err != nil) && !t.Optional {
@@ -127,7 +127,7 @@ func (r *run) stopped(tasks []*task) bool {
 	return false
 }
 
-// waits tells whether an object lacks something that others have to wait for.
+// waits reports whether an object lacks something that others have to wait for.
 func waits(tasks []*task) bool {
 	for _, t := range tasks {
 		if t.result.Waiting != "" && !t.Optional {

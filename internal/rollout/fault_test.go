@@ -16,7 +16,7 @@ import (
 
 var kindResource = schema.GroupResource{Resource: "configmaps"}
 
-// TestKilledAtEveryWrite fails each write of a run in turn, once before and once after it took effect, and as if somebody else had
+// TestKilledAtEveryWrite fails each write of a run in turn, once before and once after it took effect, and as if another client had
 // been faster. Whatever happened, the next run finishes what the first began, and the cluster looks as if nothing had happened.
 func TestKilledAtEveryWrite(t *testing.T) {
 	phases := func(value string) []Phase {
@@ -102,7 +102,7 @@ func contents(t *testing.T, do func(*cluster)) map[string]any {
 	return out
 }
 
-// TestOvertakenWithinARun lets somebody else write between what a run sees and what it does.
+// TestOvertakenWithinARun lets another client write between what a run sees and what it does.
 func TestOvertakenWithinARun(t *testing.T) {
 	tests := map[string]struct {
 		claim Claim

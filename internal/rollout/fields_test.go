@@ -81,7 +81,7 @@ func parse(t testing.TB, text string) *unstructured.Unstructured {
 	return u
 }
 
-// FuzzAsWanted feeds managed fields as another server, or nobody, would write them.
+// FuzzAsWanted feeds managed fields as another server, or no one, would write them.
 func FuzzAsWanted(f *testing.F) {
 	f.Add(ownedFields, ownedLive)
 	f.Add(`{"f:spec":{"k:{":{},"v:":{},"f:containers":[1]}}`, `{"kind":"Pod","spec":[]}`)

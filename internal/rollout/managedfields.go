@@ -17,7 +17,7 @@ func Drifted(desired, live *unstructured.Unstructured, manager string) bool {
 	return !asWanted(stamped, live, manager)
 }
 
-// asWanted tells whether writing the object would change nothing: it was last written with the same content, and every wanted
+// asWanted reports whether writing the object would change nothing: it was last written with the same content, and every desired
 // field still belongs to the manager. Whoever changes a field takes it over, so a changed value shows as a lost field; comparing
 // values instead would mistake what the API server or an admission webhook made of them for changes, and write for ever.
 func asWanted(wanted, live *unstructured.Unstructured, manager string) bool {
@@ -42,7 +42,7 @@ func asWanted(wanted, live *unstructured.Unstructured, manager string) bool {
 	return true
 }
 
-// ownsMetadata leaves out what identifies the object: nobody owns that.
+// ownsMetadata leaves out what identifies the object: no one owns that.
 func ownsMetadata(metadata map[string]any, p place) bool {
 	for name, value := range metadata {
 		if name != "name" && name != "namespace" && !p.ownsField(name, value) {
@@ -90,7 +90,7 @@ func (p place) ownsField(name string, value any) bool {
 	return isEmpty(value) || p.field(name).owns(value)
 }
 
-// owns tells whether our sets cover a wanted value.
+// owns reports whether our sets cover a desired value.
 func (p place) owns(value any) bool {
 	if len(p.ours) == 0 {
 		return false
@@ -115,7 +115,7 @@ func (p place) owns(value any) bool {
 	return true
 }
 
-// lost tells whether, of a value that we own without any member, the members belong to others or are gone. Where neither is so, the
+// lost reports whether, of a value that we own without any member, the members belong to others or are gone. Where neither is so, the
 // value is one that has no members to own.
 func (p place) lost(value any) bool {
 	switch v := value.(type) {
@@ -137,7 +137,7 @@ func (p place) lost(value any) bool {
 	return divided(p.others)
 }
 
-// divided tells whether a value is owned by its members.
+// divided reports whether a value is owned by its members.
 func divided(sets []fieldSet) bool {
 	for _, set := range sets {
 		if len(set) > 0 {
@@ -183,13 +183,13 @@ func (p place) item(name string) place {
 	return inner
 }
 
-// isNamed tells whether an item goes by a name.
+// isNamed reports whether an item goes by a name.
 func isNamed(item any, name string) bool {
 	kind, text, _ := strings.Cut(name, ":")
 	return kind == "v" && sameScalar(item, text) || kind == "k" && hasKey(item, text)
 }
 
-// hasKey tells whether an item has the fields of a key. A field that the item leaves to its default may be anything.
+// hasKey reports whether an item has the fields of a key. A field that the item leaves to its default may be anything.
 func hasKey(item any, text string) bool {
 	fields, ok := item.(map[string]any)
 	if !ok {
@@ -218,7 +218,7 @@ func sameScalar(value any, text string) bool {
 	return errLeft == nil && errRight == nil && bytes.Equal(left, right)
 }
 
-// isEmpty tells whether a value is one that the API server may drop: then nobody owns it.
+// isEmpty reports whether a value is one that the API server may drop: then no one owns it.
 func isEmpty(value any) bool {
 	if value == nil || value == "" {
 		return true

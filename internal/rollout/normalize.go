@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// ContentAnnotation holds a digest of what was wanted when the object was last written: as long as it is the same, and the fields
+// ContentAnnotation holds a digest of what was desired when the object was last written: as long as it is the same, and the fields
 // are still ours, there is nothing to write.
 const ContentAnnotation = "operators.fairlead.dev/content-hash"
 
-// lastApplied is what kubectl leaves on objects; it describes somebody else's intent.
+// lastApplied is what kubectl leaves on objects; it describes another client's intent.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // serverFields are the metadata that the API server sets.

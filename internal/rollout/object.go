@@ -10,24 +10,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Policy says what a run does with an object.
+// Policy reports what a run does with an object.
 type Policy int
 
 const (
-	// Apply creates the object, and from then on keeps the wanted fields as they are wanted.
+	// Apply creates the object, and from then on keeps the desired fields as they are desired.
 	Apply Policy = iota
-	// CreateOnly creates the object and leaves one that exists as it is, whoever it belongs to.
+	// CreateOnly creates the object and leaves one that exists as it is, to whomever it belongs.
 	CreateOnly
 	// Remove deletes the object with the UID of Wanted, which the caller has read and judged. An object that is gone is fine.
 	Remove
 )
 
-// Adjust completes a wanted object from the live one, which is nil when there is none, or objects to writing it by an error.
+// Adjust completes a desired object from the live one, which is nil when there is none, or objects to writing it by an error.
 type Adjust func(wanted, live *unstructured.Unstructured) error
 
-// Object is one wanted object and the rules for it.
+// Object is one desired object and the rules for it.
 type Object struct {
-	// Wanted is the object with the fields that are wanted, and no others. It is not changed. An owner reference without UID is
+	// Wanted is the object with the fields that are desired, and no others. It is not changed. An owner reference without UID is
 	// completed from the owner's object, which may be part of an earlier phase.
 	Wanted *unstructured.Unstructured
 	Policy Policy
@@ -35,20 +35,20 @@ type Object struct {
 	Absent bool
 	// Owner describes for people on whose behalf the object is written, e.g. `ClusterServiceVersion op.v1`.
 	Owner string
-	// Claim refuses live objects that belong to others; nil takes over whatever is there.
+	// Claim refuses live objects that belong to others; nil adopts whatever is there.
 	Claim Claim
-	// Leave says which live objects are not written although they are wanted, whoever claims them, because somebody who takes the caller's
+	// Leave reports which live objects are not written although they are desired, whoever claims them, because another client who takes the caller's
 	// place keeps them now. They are probed like others. nil is none.
 	Leave func(live *unstructured.Unstructured) bool
 	// Predecessors are field managers that wrote whole objects on the caller's behalf before, such as those of a program that the caller
-	// takes the place of. What they set counts as set by the engine, so it goes when it is no longer wanted. nil is none.
+	// takes the place of. What they set counts as set by the engine, so it goes when it is no longer desired. nil is none.
 	Predecessors func(live *unstructured.Unstructured) []string
 	// Displaces reports which live objects are deleted so that the desired one can be created: placeholders of an object with CreateOnly, and
 	// others that differ in a field that cannot be changed. nil is none.
 	Displaces func(live *unstructured.Unstructured) bool
 	// Adjust is asked before anything is written; nil is no adjustment.
 	Adjust Adjust
-	// Probe says what a written object still lacks; nil is nothing.
+	// Probe reports what a written object still lacks; nil is nothing.
 	Probe Probe
 	// Look reads the object for another look at what it lacked, from where that is cheap, such as a cache, and returns nil for what is
 	// not there; nil reads from the API server.
@@ -116,7 +116,7 @@ func (r Ref) String() string {
 	return fmt.Sprintf("%s %s/%s", r.Kind, r.Namespace, r.Name)
 }
 
-// CollisionError says that an object belongs to somebody else.
+// CollisionError reports that an object belongs to another owner.
 type CollisionError struct {
 	Ref      Ref
 	Owner    string // who wants the object

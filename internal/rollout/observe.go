@@ -78,7 +78,7 @@ func (t *task) read(ctx context.Context) (*unstructured.Unstructured, error) {
 	return live, nil
 }
 
-// IsUnknownKind tells whether an answer of the API server means that it does not serve the kind of an object. That it could not be asked
+// IsUnknownKind reports whether an answer of the API server means that it does not serve the kind of an object. That it could not be asked
 // for all that it serves means nothing of the kind, unless each answer was that there is no such group or version.
 func IsUnknownKind(err error) bool {
 	var discovery *apiutil.ErrResourceDiscoveryFailed
@@ -129,7 +129,7 @@ func (t *task) fail(verb string, err error) {
 	t.result.Err = &RequestError{Verb: verb, Ref: t.result.Ref, Err: err}
 }
 
-// servesNot tells the answer to a request for a resource that does not exist from that for an object that does not exist: only the
+// servesNot distinguishes the answer to a request for a resource that does not exist from that for an object that does not exist: only the
 // latter has a name.
 func servesNot(err error) bool {
 	var status apierrors.APIStatus

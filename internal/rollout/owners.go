@@ -13,10 +13,10 @@ import (
 )
 
 // Claim says to whom, other than those for whom the run is made, a live object belongs. The text continues a sentence about the
-// object, e.g. `is controlled by Deployment web`; empty means that the object may be taken over.
+// object, e.g. `is controlled by Deployment web`; empty means that the object may be adopted.
 type Claim func(live *unstructured.Unstructured) string
 
-// ControlledByOthers is the Claim of every controller but those with the given UIDs. Objects without controller may be taken over.
+// ControlledByOthers is the Claim of every controller but those with the given UIDs. Objects without controller may be adopted.
 func ControlledByOthers(ours ...types.UID) Claim {
 	return func(live *unstructured.Unstructured) string {
 		controller := metav1.GetControllerOfNoCopy(live)
@@ -75,7 +75,7 @@ func Share(wanted, live *unstructured.Unstructured) error {
 	return nil
 }
 
-// refers tells whether one of the references means the same owner. A reference without UID is to the owner that has the name now.
+// refers reports whether one of the references means the same owner. A reference without UID is to the owner that has the name now.
 func refers(references []metav1.OwnerReference, to metav1.OwnerReference) bool {
 	for _, r := range references {
 		if r.UID == to.UID || r.UID == "" && r.Kind == to.Kind && r.Name == to.Name {

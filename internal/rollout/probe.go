@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Probe says what a live object still lacks to be of use; empty is nothing.
+// Probe reports what a live object still lacks to be of use; empty is nothing.
 type Probe func(live *unstructured.Unstructured) string
 
 // All asks every probe and returns what the first unsatisfied one says.
@@ -24,7 +24,7 @@ func All(probes ...Probe) Probe {
 	}
 }
 
-// Observed waits until the controller of the object has seen its latest spec, where the object tells.
+// Observed waits until the controller of the object has seen its latest spec, where the object reports.
 func Observed(live *unstructured.Unstructured) string {
 	observed, found, err := unstructured.NestedInt64(live.Object, "status", "observedGeneration")
 	if err != nil || !found || observed == live.GetGeneration() {

@@ -20,7 +20,7 @@ const (
 	Created
 	// Configured objects existed, and were changed.
 	Configured
-	// Unchanged objects were as wanted.
+	// Unchanged objects were as desired.
 	Unchanged
 	// Failed objects could not be read or written.
 	Failed
@@ -30,7 +30,7 @@ const (
 	Gone
 	// Kept objects belong to others, so a teardown leaves them.
 	Kept
-	// Left objects are kept by somebody who takes the caller's place, so a run does not write them.
+	// Left objects are kept by another client who takes the caller's place, so a run does not write them.
 	Left
 )
 
@@ -54,7 +54,7 @@ type PhaseResult struct {
 type ObjectResult struct {
 	Ref     Ref
 	Outcome Outcome
-	// Waiting says what is still missing; empty is nothing.
+	// Waiting reports what is still missing; empty is nothing.
 	Waiting string
 	// Err is why the object was refused or failed.
 	Err error
@@ -64,7 +64,7 @@ type ObjectResult struct {
 	Live *unstructured.Unstructured
 }
 
-// Complete tells whether everything is as wanted.
+// Complete reports whether everything is as desired.
 func (r *Result) Complete() bool {
 	for _, p := range r.Phases {
 		for _, o := range p.Objects {
@@ -139,20 +139,20 @@ func shorten(text string) string {
 	return strings.ToValidUTF8(text[:failureLength], "") + "..."
 }
 
-// RequestError says which request about an object failed.
+// RequestError reports which request about an object failed.
 type RequestError struct {
 	Verb string // what was attempted: read, create, apply, delete
 	Ref  Ref
 	Err  error
 }
 
-// Error says what was attempted, on which object, and why it failed.
+// Error reports what was attempted, on which object, and why it failed.
 func (e *RequestError) Error() string { return fmt.Sprintf("%s %s: %v", e.Verb, e.Ref, e.Err) }
 
 // Unwrap returns why it failed.
 func (e *RequestError) Unwrap() error { return e.Err }
 
-// UnknownKindError says that the API server does not serve the kind of an object.
+// UnknownKindError reports that the API server does not serve the kind of an object.
 type UnknownKindError struct {
 	Ref Ref
 	Err error // what the API server said, if it was asked

@@ -11,7 +11,7 @@ import (
 )
 
 // Teardown removes the objects of the phases, the last phase first; a phase is begun when nothing of the one after it is left. It
-// does as much as can be done at once; call it again until the result is complete. Objects that somebody else claims are kept.
+// does as much as can be done at once; call it again until the result is complete. Objects that another client claims are kept.
 // The result is in the order of the argument.
 func (e *Engine) Teardown(ctx context.Context, phases []Phase) *Result {
 	r := newRun(e, phases)
@@ -25,7 +25,7 @@ func (e *Engine) Teardown(ctx context.Context, phases []Phase) *Result {
 	return r.result()
 }
 
-// remove asks for the removal of one object. When others write it at the same time it is looked at again.
+// remove asks for the removal of one object. When others write it at the same time it is read again.
 func (t *task) remove(ctx context.Context) {
 	for attempt := 1; ; attempt++ {
 		if !t.look(ctx) {
@@ -58,7 +58,7 @@ func (t *task) remove(ctx context.Context) {
 	}
 }
 
-// delete removes the object that was looked at, and no other: the preconditions see to that.
+// delete removes the object that was read, and no other: the preconditions see to that.
 func (t *task) delete(ctx context.Context) error { return t.deleteBy(ctx, t.client) }
 
 func (t *task) deleteBy(ctx context.Context, c client.Client) error {
@@ -66,7 +66,7 @@ func (t *task) deleteBy(ctx context.Context, c client.Client) error {
 	return c.Delete(ctx, t.live, client.Preconditions{UID: &uid, ResourceVersion: &revision}, client.PropagationPolicy(metav1.DeletePropagationBackground))
 }
 
-// look reads the object, and tells whether it is there.
+// look reads the object, and reports whether it is there.
 func (t *task) look(ctx context.Context) bool {
 	live, err := t.read(ctx)
 	switch {

@@ -108,7 +108,7 @@ func (t *task) once(ctx context.Context) (verb string, _ Outcome, _ error) {
 	return "create", Created, t.create(ctx)
 }
 
-// create makes the object by a plain create rather than by an apply: that fails when somebody else was faster, and needs the
+// create makes the object by a plain create rather than by an apply: that fails when another client was faster, and needs the
 // permission to create alone.
 func (t *task) create(ctx context.Context) error {
 	if err := t.client.Create(ctx, t.wanted, client.FieldOwner(t.engine.FieldManager)); err != nil {
@@ -118,8 +118,8 @@ func (t *task) create(ctx context.Context) error {
 	return nil
 }
 
-// apply takes over the wanted fields. Fields that were wanted before, and no longer are, go. It is refused when the object is not the
-// one that was looked at any more: it may belong to somebody else by now.
+// apply takes the ownership of the desired fields. Fields that were desired before, and no longer are, go. It is refused when the object is not the
+// one that was read any more: it may belong to another client by now.
 func (t *task) apply(ctx context.Context, before sets.Set[string]) error {
 	revision, err := t.adopt(ctx, before)
 	if err != nil {
@@ -180,7 +180,7 @@ func (t *task) done(outcome Outcome) {
 // Ensure writes one object for a caller that reads and judges it itself, and reads the answer into wanted. An object that the caller believes to be
 // missing is created, in one request: a server-side apply would overwrite what another client has made in between. AlreadyExists then means that the
 // object has to be read and judged again. One that exists is applied. What an earlier create recorded as an update by the manager is turned into an
-// apply on that occasion, so that fields which are no longer wanted go.
+// apply on that occasion, so that fields which are no longer desired go.
 func Ensure(ctx context.Context, c client.Client, wanted *unstructured.Unstructured, missing bool, manager string, options ...client.ApplyOption) error {
 	if missing && !isDryRun(options) {
 		return c.Create(ctx, wanted, client.FieldOwner(manager))

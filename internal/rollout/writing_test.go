@@ -35,7 +35,7 @@ func TestEnsureOverwritesNothingThatSeemedMissing(t *testing.T) {
 	}
 }
 
-// TestEnsureTakesBackWhatItCreated: a field of the create that is no longer wanted goes with the first apply, and later ones are one request again.
+// TestEnsureTakesBackWhatItCreated: a field of the create that is no longer desired goes with the first apply, and later ones are one request again.
 func TestEnsureTakesBackWhatItCreated(t *testing.T) {
 	c := newCluster(t)
 	annotated := func(names ...string) *unstructured.Unstructured {
@@ -66,7 +66,7 @@ func TestEnsureTakesBackWhatItCreated(t *testing.T) {
 	}
 }
 
-// TestOvertakenByAnOwner has somebody else take the object after it was found free and before it is written, or make another one of
+// TestOvertakenByAnOwner has another client take the object after it was found free and before it is written, or make another one of
 // its name.
 func TestOvertakenByAnOwner(t *testing.T) {
 	taken := func(u *unstructured.Unstructured) {
@@ -117,7 +117,7 @@ func TestOvertakenByAnOwner(t *testing.T) {
 	}
 }
 
-// TestTeardownIsOvertaken has somebody else take the object after it was found ours: it is kept.
+// TestTeardownIsOvertaken has another client take the object after it was found ours: it is kept.
 func TestTeardownIsOvertaken(t *testing.T) {
 	c := newCluster(t, configMap("a", "ours"))
 	done := false
@@ -138,7 +138,7 @@ func TestTeardownIsOvertaken(t *testing.T) {
 	c.get(t, "ConfigMap", "ns", "a")
 }
 
-// TestLeft objects are kept by somebody who took the caller's place: they are not written, whoever claims them, but probed.
+// TestLeft objects are kept by another client who took the caller's place: they are not written, whoever claims them, but probed.
 func TestLeft(t *testing.T) {
 	c := newCluster(t)
 	engine(c).Apply(t.Context(), []Phase{phase(configMap("a", "theirs"))})

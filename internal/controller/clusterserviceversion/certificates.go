@@ -6,16 +6,27 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/serving"
+)
+
+const (
+	// maxInherited bounds the registered authorities that stay trusted, besides that of a new certificate.
+	maxInherited = 2
+	// issuerAnnotation is how cert-manager marks the Secrets that it writes, with the name of the Certificate.
+	issuerAnnotation = "cert-manager.io/certificate-name"
 )
 
 // certificate is the serving certificate of one Deployment.
@@ -37,50 +48,162 @@ type certificate struct {
 	held error
 }
 
-// certificates are those of a CSV, by Deployment.
+// inheritance is what is registered for the servers of a Deployment whose certificate is missing, or lacks its authorities. The running pods may
+// still serve a certificate from before, of another manager of operators for example, which the registered clients trust.
+type inheritance struct {
+	authorities []byte
+	// former are the APIServices that lead to the Services which other implementations made, one for each APIService. The same pods are behind
+	// these, and are asked by the names of the Services until the APIServices lead elsewhere.
+	former []*apiregistrationv1.APIService
+}
+
+// certificates are those of a CSV, by Deployment. A reason picks some of them.
 type certificates map[string]*certificate
 
-// readCertificates reads the serving certificates, once a pass, straight from the cluster: the contents of Secrets are
-// not cached.
-func (f *facts) readCertificates(ctx context.Context) (certificates, error) {
-	if f.certificates != nil {
-		return f.certificates, nil
-	}
+type reasonOf func(*certificate) error
+
+// certificates reads the serving certificates past the cache: the contents of Secrets are not cached.
+func (o *observer) certificates(ctx context.Context, chain *chain) (certificates, error) {
 	out := certificates{}
-	for _, deployment := range bundle.ServingDeployments(f.csv) {
-		name := key(f.csv.Namespace, bundle.ServingSecretName(deployment))
-		secret := &corev1.Secret{}
-		if err := f.c.live.Get(ctx, name, secret); err != nil && !apierrors.IsNotFound(err) {
-			return nil, fmt.Errorf("read Secret %s with the serving certificate of Deployment %s: %w", name, deployment, err)
-		}
-		whose, err := f.secretHeldBy(ctx, secret)
+	for _, deployment := range bundle.ServingDeployments(o.csv) {
+		name := key(o.csv.Namespace, bundle.ServingSecretName(deployment))
+		secret, err := read[*corev1.Secret](ctx, o.live, name)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("look for the serving certificate of Deployment %s: %w", deployment, err)
 		}
-		c := &certificate{State: serving.Read(secret, bundle.ServingCAKey), deployment: deployment, namespace: f.csv.Namespace, secret: secret.ObjectMeta}
-		c.Hosts, c.Delay = bundle.ServingHosts(deployment, f.csv.Namespace), serving.APIServerDelay
+		reason := ""
+		if secret == nil {
+			secret = &corev1.Secret{}
+		} else {
+			reason = chain.secretHeld(secret)
+		}
+		c := &certificate{State: serving.Read(secret, bundle.ServingCAKey), deployment: deployment, namespace: o.csv.Namespace, secret: secret.ObjectMeta}
+		c.Hosts, c.Delay = bundle.ServingHosts(deployment, o.csv.Namespace), serving.APIServerDelay
 		out[deployment] = c
-		if whose != "" {
-			c.unusable = errors.New(whose)
+		if reason != "" {
+			c.unusable = errors.New(reason)
 			c.hold(c.unusable)
 			continue
 		}
-		f.decide(c)
-		if err := f.inherit(ctx, c); err != nil {
-			return nil, err
+		now := o.clock.Now()
+		c.Issued = o.issued.Recent(c.key(), now)
+		if c.decide(now); c.unusable != nil {
+			if err := (servers{o}).inherit(ctx, c); err != nil {
+				return nil, err
+			}
+			c.decide(now)
 		}
-		if f.decide(c); c.next.Step == serving.StepLimited && c.unusable != nil {
+		if c.next.Step == serving.StepLimited && c.unusable != nil {
 			c.hold(c.next.Reason)
 		}
 	}
-	f.certificates = out
 	return out, nil
 }
 
+// secretHeld is to whom the Secret of a serving certificate belongs, if that is another client: a private key that is overwritten cannot
+// be restored. The hash of its authorities marks one that a manager of operators made, although a restored backup may have lost its owner.
+func (c *chain) secretHeld(live *corev1.Secret) string {
+	if name := live.Annotations[issuerAnnotation]; name != "" { // whoever else is named: it would be written again and again
+		return fmt.Sprintf("is written by cert-manager for Certificate %s: delete that or give it another spec.secretName, then delete the Secret", name)
+	}
+	unowned := rollout.Unmarked
+	if _, isServing := live.Annotations[v1alpha1.CAHashAnnotation]; isServing {
+		unowned = func(metav1.Object) string { return "" }
+	}
+	return c.claim(live, unowned).Reason
+}
+
+// inherit reads the CA bundles that are registered for the servers of a Deployment. A certificate that only lacks its authorities, as early
+// versions of another implementation left it, is completed with them.
+func (o servers) inherit(ctx context.Context, c *certificate) error {
+	var found [][]byte
+	service := bundle.ServingServiceName(c.deployment)
+	for _, description := range o.csv.OwnedAPIServices() {
+		if description.DeploymentName != c.deployment {
+			continue
+		}
+		live, err := o.apiService(ctx, description.APIServiceName())
+		if err != nil {
+			return err
+		}
+		if live == nil || live.Spec.Service == nil || live.Spec.Service.Namespace != c.namespace {
+			continue
+		}
+		// Another implementation named the Service in front of an owned API so, when it made one for each.
+		former := live.Spec.Service.Name == description.Version+"-"+strings.ReplaceAll(description.Group, ".", "-")
+		keeper, err := o.keeper(ctx, live)
+		if err != nil {
+			return err
+		}
+		if keeper != "" || !former && live.Spec.Service.Name != service {
+			continue
+		}
+		if found = append(found, live.Spec.CABundle); former {
+			c.inherited.former = append(c.inherited.former, live)
+		}
+	}
+	hooks, err := o.hookAuthorities(ctx, service)
+	if err != nil {
+		return err
+	}
+	now := o.clock.Now()
+	c.inherited.authorities = serving.Merge(now, maxInherited, append(append(found, hooks...), c.Current.CABundle)...)
+	if len(c.Current.CABundle) > 0 || len(c.inherited.authorities) == 0 {
+		return nil
+	}
+	completed := c.Current
+	completed.CABundle = c.inherited.authorities
+	if completed.Check(c.Hosts, now) == nil {
+		c.Current, c.completed = completed, true
+	}
+	return nil
+}
+
+// hookAuthorities are the CA bundles of the webhooks of the CSV that lead to a Service.
+func (o servers) hookAuthorities(ctx context.Context, service string) ([][]byte, error) {
+	clients, err := o.registered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, owned := range o.csv.Spec.CustomResourceDefinitions.Owned {
+		crd, err := o.crd(ctx, owned.Name)
+		if err != nil {
+			return nil, err
+		}
+		if crd != nil && converts(o.csv, owned.Name) {
+			clients = append(clients, crd)
+		}
+	}
+	var objects []*unstructured.Unstructured
+	for _, client := range clients {
+		u := &unstructured.Unstructured{}
+		if err := o.cache.Scheme().Convert(client, u, nil); err != nil {
+			return nil, fmt.Errorf("read the CA bundles of %s: %w", describeObject(client), err)
+		}
+		objects = append(objects, u)
+	}
+	return serving.Injected(objects, o.csv.Namespace, service), nil
+}
+
+// keeper names to whom an APIService belongs that the CSV cannot adopt; empty when it can: its own, and that of the
+// CSV that it replaces, of one that is on its way out, and of one that no longer exists.
+func (o servers) keeper(ctx context.Context, live *apiregistrationv1.APIService) (string, error) {
+	owner, ok := ownerOf(live)
+	if !ok {
+		return "an owner that is no ClusterServiceVersion", nil
+	}
+	if owner.Namespace == o.csv.Namespace && (owner.Name == o.csv.Name || owner.Name == o.csv.Spec.Replaces) {
+		return "", nil
+	}
+	csv, err := read[*v1alpha1.ClusterServiceVersion](ctx, o.readerFor(owner.Namespace), owner)
+	if err != nil || csv == nil || csv.Status.Phase == toReplacing || csv.Status.Phase == toDeleting {
+		return "", err
+	}
+	return fmt.Sprintf("ClusterServiceVersion %s", owner), nil
+}
+
 // decide works out what to do next about a certificate.
-func (f *facts) decide(c *certificate) {
-	now := f.c.clock.Now()
-	c.Issued = f.c.issued.Recent(c.key(), now)
+func (c *certificate) decide(now time.Time) {
 	c.unusable, c.next, c.trusted = c.Current.Check(c.Hosts, now), c.Next(now), c.Current.CABundle
 	if !c.TrustedSince.IsZero() { // until then a failure to publish it is none of what is registered
 		c.trusted = c.Trusted(now)
@@ -89,7 +212,7 @@ func (f *facts) decide(c *certificate) {
 
 // hold keeps the Secret of a certificate as it is, which the pods cannot serve with.
 func (c *certificate) hold(reason error) {
-	c.held = refused(fmt.Errorf("%s %s %w", kindOf(&corev1.Secret{}), c.key(), reason))
+	c.held = refused(fmt.Errorf("Secret %s %w", c.key(), reason))
 	c.next = serving.Decision{Step: serving.StepIssue, Reason: reason}
 }
 
@@ -111,8 +234,55 @@ func (c *certificate) reason(of ...serving.Step) error {
 	return nil
 }
 
+// allHosts are the names that a new certificate is for: those of the Service, and those by which clients still reach its pods.
+func (c *certificate) allHosts() []string {
+	out := c.Hosts
+	for _, s := range c.inherited.former {
+		host := s.Spec.Service.Name + "." + s.Spec.Service.Namespace
+		out = append(out[:len(out):len(out)], host, host+".svc")
+	}
+	return out
+}
+
+// secretOf is the Secret that the pods of a Deployment mount.
+func (c *certificate) secretOf(csv *v1alpha1.ClusterServiceVersion) *corev1.Secret {
+	secret := &corev1.Secret{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            bundle.ServingSecretName(c.deployment),
+			Namespace:       csv.Namespace,
+			Labels:          managedLabels(csv),
+			Annotations:     map[string]string{v1alpha1.CAHashAnnotation: bundle.CAHash(c.Current.CABundle)},
+			OwnerReferences: []metav1.OwnerReference{bundle.OwnerReference(csv)},
+		},
+		Type: corev1.SecretTypeTLS,
+	}
+	c.Write(secret, bundle.ServingCAKey)
+	return secret
+}
+
+// ownedBy limits a reason to the certificates that are still those of the CSV.
+func (reason reasonOf) ownedBy(csv *v1alpha1.ClusterServiceVersion) reasonOf {
+	return func(c *certificate) error {
+		if c.held != nil || !ownedBy(&c.secret, csv) {
+			return nil
+		}
+		return reason(c)
+	}
+}
+
+// clone copies the certificates, so that an action changes none that was observed.
+func (cs certificates) clone() certificates {
+	out := certificates{}
+	for name, c := range cs {
+		changed := *c
+		out[name] = &changed
+	}
+	return out
+}
+
 // choose picks the certificates that there is a reason for, in the order of their Deployments.
-func (cs certificates) choose(reason func(*certificate) error) []*certificate {
+func (cs certificates) choose(reason reasonOf) []*certificate {
 	var out []*certificate
 	for _, name := range slices.Sorted(maps.Keys(cs)) {
 		if c := cs[name]; reason(c) != nil {
@@ -120,6 +290,14 @@ func (cs certificates) choose(reason func(*certificate) error) []*certificate {
 		}
 	}
 	return out
+}
+
+// first names the first certificate that there is a reason for.
+func (cs certificates) first(reason reasonOf) finding {
+	for _, c := range cs.choose(reason) {
+		return seen(fmt.Sprintf("Secret %s: %v", c.key().Name, reason(c)))
+	}
+	return seenNot
 }
 
 // rotateAt is when the first certificate is due for renewal; zero when there is none.
@@ -158,68 +336,23 @@ func (cs certificates) bundles(of func(*certificate) []byte) map[string]bundle.S
 	return out
 }
 
-// certificatesDue looks for certificates that are missing or cannot be used, and for those whose successor is trusted.
-func (f *facts) certificatesDue(ctx context.Context) (finding, error) {
-	return f.firstCertificate(ctx, (*certificate).replaceable)
-}
-
-// certificatesUnstaged looks for certificates that are due for renewal, and whose successor is not staged or not trusted yet.
-func (f *facts) certificatesUnstaged(ctx context.Context) (finding, error) {
-	found, err := f.firstCertificate(ctx, (*certificate).unstaged)
-	for _, c := range f.certificates {
-		if c.next.Step == serving.StepLimited {
-			f.c.tell(f.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonNeedsCertRotation, fmt.Sprintf("the certificate in Secret %s is not renewed: %v", c.key(), c.next.Reason))
-		}
-	}
-	return found, err
-}
-
-func (f *facts) firstCertificate(ctx context.Context, reason func(*certificate) error) (finding, error) {
-	all, err := f.readCertificates(ctx)
-	if err != nil {
-		return seenNot, err
-	}
-	for _, c := range all.choose(reason) {
-		return seen(fmt.Sprintf("Secret %s: %v", c.key().Name, reason(c))), nil
-	}
-	return seenNot, nil
-}
-
-// certificateChanges adopt good certificates that do not belong to the CSV, such as those of the version that it replaces, which would be deleted
+// changes adopt good certificates that do not belong to the CSV, such as those of the version that it replaces, which would be deleted
 // with that, and complete those that lacked their authorities. Those of another client are refused.
-func (f *facts) certificateChanges(ctx context.Context) ([]change, error) {
-	all, err := f.readCertificates(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (cs certificates) changes(csv *v1alpha1.ClusterServiceVersion) ([]change, error) {
 	var out []change
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		c := all[name]
+	for _, name := range slices.Sorted(maps.Keys(cs)) {
+		c := cs[name]
 		if c.held != nil {
 			return nil, c.held
 		}
-		if c.unusable == nil && (c.completed || !(ownedBy(&c.secret, f.csv) && hasOwner(&c.secret, f.csv.UID))) {
-			out = append(out, change{apply: secretOf(f.csv, c)})
+		if c.unusable == nil && (c.completed || !ownedBy(&c.secret, csv) || !hasOwner(&c.secret, csv.UID)) {
+			out = append(out, change{apply: c.secretOf(csv)})
 		}
 	}
 	return out, nil
 }
 
-// secretOf is the Secret that the pods of a Deployment mount.
-func secretOf(csv *v1alpha1.ClusterServiceVersion, c *certificate) *corev1.Secret {
-	labels := bundle.OwnerLabels(csv)
-	labels[v1alpha1.ManagedLabel] = v1alpha1.ManagedLabelValue
-	secret := &corev1.Secret{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
-		ObjectMeta: metav1.ObjectMeta{
-			Name:            bundle.ServingSecretName(c.deployment),
-			Namespace:       csv.Namespace,
-			Labels:          labels,
-			Annotations:     map[string]string{v1alpha1.CAHashAnnotation: bundle.CAHash(c.Current.CABundle)},
-			OwnerReferences: []metav1.OwnerReference{bundle.OwnerReference(csv)},
-		},
-		Type: corev1.SecretTypeTLS,
-	}
-	c.Write(secret, bundle.ServingCAKey)
-	return secret
+// registered reads the webhook configurations that carry the owner labels of the CSV.
+func (o *observer) registered(ctx context.Context) ([]client.Object, error) {
+	return o.ownedObjects(ctx, true, webhookLists()...)
 }

@@ -15,14 +15,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/tenancy"
 )
 
 const (
-	// cleanupInterval is how often the custom resources that are being deleted are looked at: nobody watches kinds that
+	// cleanupInterval is how often the custom resources that are being deleted are observed: no one watches kinds that
 	// only operators know.
 	cleanupInterval = 3 * time.Second
 	// cleanupPage is how many custom resources are read at a time.
@@ -43,55 +42,56 @@ type remains struct {
 
 // cleanUp deletes the custom resources of an operator whose CSV asks for that, while the operator still runs and can do
 // what their finalizers stand for. It returns what is still there; nil means that the CSV need not wait.
-func (f *facts) cleanUp(ctx context.Context) (*remains, error) {
-	if !f.csv.Spec.Cleanup.Enabled || f.csv.Status.Phase == toReplacing || f.csv.Status.Reason == v1alpha1.CSVReasonReplaced {
+func (e *ending) cleanUp(ctx context.Context) (*remains, error) {
+	if !e.csv.Spec.Cleanup.Enabled || e.csv.Status.Phase == toReplacing || e.csv.Status.Reason == v1alpha1.CSVReasonReplaced {
 		return nil, nil
 	}
-	group, err := f.group(ctx)
+	groups, err := e.groups(ctx)
 	if err != nil {
 		return nil, err
 	}
+	group := groups.one()
 	if group == nil || len(group.Status.Namespaces) == 0 {
-		f.spare("no custom resource is deleted, because without one OperatorGroup it is not known whose they are")
+		e.spare("no custom resource is deleted, because without one OperatorGroup it is not known whose they are")
 		return nil, nil
 	}
 	out := &remains{}
-	for _, description := range f.csv.Spec.CustomResourceDefinitions.Owned {
-		out.trouble = errors.Join(out.trouble, f.cleanUpKind(ctx, group, description, out))
+	for _, description := range e.csv.Spec.CustomResourceDefinitions.Owned {
+		out.trouble = errors.Join(out.trouble, e.cleanUpKind(ctx, groups, description, out))
 	}
-	going, err := f.c.namespaceGoing(ctx, f.csv.Namespace)
+	going, err := e.isGoing(ctx, e.csv.Namespace)
 	if err != nil || going || out.total == 0 && out.trouble == nil {
-		return nil, err // a namespace takes the operator along: there is nobody to wait for
+		return nil, err // a namespace takes the operator along: there is no one to wait for
 	}
 	return out, nil
 }
 
-// spare tells once what spec.cleanup does not delete, and why.
-func (f *facts) spare(what string) {
-	if f.csv.Status.Reason != v1alpha1.CSVReasonWaitingOnCleanup {
-		f.c.tell(f.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonWaitingOnCleanup, "spec.cleanup: "+what)
+// spare reports once what spec.cleanup does not delete, and why.
+func (e *ending) spare(what string) {
+	if e.csv.Status.Reason != v1alpha1.CSVReasonWaitingOnCleanup {
+		e.actor.tell(e.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonWaitingOnCleanup, "spec.cleanup: "+what)
 	}
 }
 
 // cleanUpKind deletes the instances of one owned CRD and notes those that are still there.
-func (f *facts) cleanUpKind(ctx context.Context, group *v1.OperatorGroup, description v1alpha1.CRDDescription, out *remains) error {
-	crd, err := f.readCRD(ctx, description.Name)
+func (e *ending) cleanUpKind(ctx context.Context, groups membership, description v1alpha1.CRDDescription, out *remains) error {
+	crd, err := e.crd(ctx, description.Name)
 	if err != nil || crd == nil {
 		return err
 	}
-	// Who may write CSVs may list any CRD as owned. Who may write CRDs says which operator brought one.
-	if !tenancy.Brought(crd, f.csv.Namespace, f.csv.Name) {
-		f.spare(fmt.Sprintf("no %s is deleted, because no InstallPlan brought CRD %s for this ClusterServiceVersion (its annotation %s would say so)",
-			crd.Spec.Names.Kind, crd.Name, bundle.InstalledAlongsideKey(f.csv.Namespace, f.csv.Name)))
+	// Who may write CSVs may list any CRD as owned. Who may write CRDs reports which operator brought one.
+	if !tenancy.Brought(crd, e.csv.Namespace, e.csv.Name) {
+		e.spare(fmt.Sprintf("no %s is deleted, because no InstallPlan brought CRD %s for this ClusterServiceVersion (its annotation %s would say so)",
+			crd.Spec.Names.Kind, crd.Name, bundle.InstalledAlongsideKey(e.csv.Namespace, e.csv.Name)))
 		return nil
 	}
-	mine, err := f.ownInstances(ctx, group, crd)
+	mine, err := e.ownInstances(ctx, groups.targets(), crd)
 	if err != nil {
 		return err
 	}
 	left := v1alpha1.ResourceList{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind, Instances: []v1alpha1.ResourceInstance{}}
 	var refused error
-	err = f.eachInstance(ctx, crd, description.Version, group.Status.Namespaces, func(o *metav1.PartialObjectMetadata) {
+	err = e.eachInstance(ctx, crd, description.Version, groups.targets(), func(o *metav1.PartialObjectMetadata) {
 		if !mine(o.Namespace) {
 			return
 		}
@@ -105,8 +105,8 @@ func (f *facts) cleanUpKind(ctx context.Context, group *v1.OperatorGroup, descri
 			}
 			return
 		}
-		if err := f.deleteInstance(ctx, o); err != nil && refused == nil {
-			refused = fmt.Errorf("%w%s", err, f.installedAs(ctx))
+		if err := e.deleteInstance(ctx, o); err != nil && refused == nil {
+			refused = fmt.Errorf("%w%s", err, groups.installedAs())
 		}
 	})
 	if len(left.Instances) > 0 {
@@ -116,8 +116,8 @@ func (f *facts) cleanUpKind(ctx context.Context, group *v1.OperatorGroup, descri
 }
 
 // deleteInstance deletes a custom resource with the rights of the install.
-func (f *facts) deleteInstance(ctx context.Context, o *metav1.PartialObjectMetadata) error {
-	installer, err := f.installer(ctx)
+func (e *ending) deleteInstance(ctx context.Context, o *metav1.PartialObjectMetadata) error {
+	installer, err := e.actor.installer(ctx, e.snapshot)
 	if err != nil {
 		return err
 	}
@@ -127,11 +127,10 @@ func (f *facts) deleteInstance(ctx context.Context, o *metav1.PartialObjectMetad
 	return nil
 }
 
-// ownInstances tells in which namespaces the instances of a CRD are this operator's own: in those that its OperatorGroup
+// ownInstances reports in which namespaces the instances of a CRD are this operator's own: in those that its OperatorGroup
 // targets, as far as no other operator provides the same API there. The empty namespace stands for what has none.
-func (f *facts) ownInstances(ctx context.Context, group *v1.OperatorGroup, crd *apiextensionsv1.CustomResourceDefinition) (func(namespace string) bool, error) {
-	targets := group.Status.Namespaces
-	others, err := f.otherProviders(ctx, crd.Name)
+func (e *ending) ownInstances(ctx context.Context, targets []string, crd *apiextensionsv1.CustomResourceDefinition) (func(namespace string) bool, error) {
+	others, err := e.otherProviders(ctx, crd.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -149,34 +148,34 @@ func (f *facts) ownInstances(ctx context.Context, group *v1.OperatorGroup, crd *
 
 // otherProviders are the target namespaces of the other operators that own a CRD. One whose OperatorGroup is not in
 // order may have any.
-func (f *facts) otherProviders(ctx context.Context, crd string) ([]string, error) {
-	var list v1alpha1.ClusterServiceVersionList
-	if err := f.c.client.List(ctx, &list, client.MatchingFields{indexByAPI: crdKey(crd)}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list the ClusterServiceVersions with CRD %s: %w", crd, err)
+func (e *ending) otherProviders(ctx context.Context, crd string) ([]string, error) {
+	all, err := e.providers(ctx, crd)
+	if err != nil {
+		return nil, err
 	}
 	var out []string
-	for i := range list.Items {
-		other := &list.Items[i]
-		if other.UID == f.csv.UID || !other.OwnsCRD(crd) || !other.DeletionTimestamp.IsZero() {
+	for i := range all {
+		other := &all[i]
+		if other.UID == e.csv.UID || !other.OwnsCRD(crd) || !other.DeletionTimestamp.IsZero() {
 			continue
 		}
-		if other.Namespace == f.csv.Namespace {
+		if other.Namespace == e.csv.Namespace {
 			return []string{metav1.NamespaceAll}, nil
 		}
-		group, err := newFacts(f.c, other).group(ctx)
+		groups, err := e.of(other).membership(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if group == nil || len(group.Status.Namespaces) == 0 {
+		if len(groups.targets()) == 0 {
 			return []string{metav1.NamespaceAll}, nil
 		}
-		out = append(out, group.Status.Namespaces...)
+		out = append(out, groups.targets()...)
 	}
 	return out, nil
 }
 
 // eachInstance reads the metadata of the instances of a CRD in some namespaces, page by page, straight from the cluster.
-func (f *facts) eachInstance(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, preferred string, namespaces []string, visit func(*metav1.PartialObjectMetadata)) error {
+func (e *ending) eachInstance(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, preferred string, namespaces []string, visit func(*metav1.PartialObjectMetadata)) error {
 	version := servedVersion(crd, preferred)
 	if version == "" {
 		return nil
@@ -184,16 +183,16 @@ func (f *facts) eachInstance(ctx context.Context, crd *apiextensionsv1.CustomRes
 	kind := schema.GroupVersionKind{Group: crd.Spec.Group, Version: version, Kind: crd.Spec.Names.Kind}
 	var errs []error
 	for _, namespace := range namespaces {
-		errs = append(errs, f.eachInstanceIn(ctx, kind, namespace, visit))
+		errs = append(errs, e.eachInstanceIn(ctx, kind, namespace, visit))
 	}
 	return errors.Join(errs...)
 }
 
-func (f *facts) eachInstanceIn(ctx context.Context, kind schema.GroupVersionKind, namespace string, visit func(*metav1.PartialObjectMetadata)) error {
+func (e *ending) eachInstanceIn(ctx context.Context, kind schema.GroupVersionKind, namespace string, visit func(*metav1.PartialObjectMetadata)) error {
 	page := &metav1.PartialObjectMetadataList{}
 	for {
 		page.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err := f.c.live.List(ctx, page, client.InNamespace(namespace), client.Limit(cleanupPage), client.Continue(page.Continue)); err != nil {
+		if err := e.live.List(ctx, page, client.InNamespace(namespace), client.Limit(cleanupPage), client.Continue(page.Continue)); err != nil {
 			return fmt.Errorf("list the %s objects of namespace %q: %w", kind.Kind, namespace, err)
 		}
 		for i := range page.Items {
@@ -219,7 +218,7 @@ func servedVersion(crd *apiextensionsv1.CustomResourceDefinition, preferred stri
 	return ""
 }
 
-// waitForCleanup tells in the status what the CSV waits for.
+// waitForCleanup reports in the status what the CSV waits for.
 func (c *Controller) waitForCleanup(ctx context.Context, csv *v1alpha1.ClusterServiceVersion, left *remains) error {
 	now := metav1.NewTime(c.clock.Now()).Rfc3339Copy()
 	after := csv.Status.DeepCopy()

@@ -8,7 +8,7 @@ import (
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 )
 
-// TestUpgradeThatTheOperatorHolds: as long as the running version says that it cannot be upgraded, it runs on and is healed, and the next one
+// TestUpgradeThatTheOperatorHolds: as long as the running version reports that it cannot be upgraded, it runs on and is corrected, and the next one
 // waits with what it said. An override decides against it.
 func TestUpgradeThatTheOperatorHolds(t *testing.T) {
 	report := func(status metav1.ConditionStatus, generation int64) []metav1.Condition {
@@ -69,7 +69,7 @@ func TestUpgradeThatTheOperatorHolds(t *testing.T) {
 func TestOperatorConditionsWake(t *testing.T) {
 	k := newCluster(t, newCSV("op.v1"), newCSV("op.v2", replacing("op.v1")), newCSV("other.v1"))
 	condition := &v2.OperatorCondition{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "op.v1"}}
-	if got := names(k.c.conditioned(t.Context(), condition)); got != "operators/op.v1 operators/op.v2" {
+	if got := names(k.c.triggers().conditioned(t.Context(), condition)); got != "operators/op.v1 operators/op.v2" {
 		t.Errorf("wakes up %q", got)
 	}
 }

@@ -93,14 +93,14 @@ func TestDeploymentOfAnother(t *testing.T) {
 	}
 	expect(t, k.csv("one.v1"), toSucceeded, "InstallSucceeded", "")
 	expect(t, k.csv("two.v1"), toFailed, "OwnerConflict", "conflicting Deployment owner in namespace: Deployment manager is one of ClusterServiceVersion one.v1; delete one of the two, or let one replace the other")
-	if woken := k.c.neighbours(t.Context(), k.csv("one.v1")); len(woken) != 1 || woken[0].Name != "two.v1" {
+	if woken := k.c.triggers().neighbours(t.Context(), k.csv("one.v1")); len(woken) != 1 || woken[0].Name != "two.v1" {
 		t.Errorf("the end of one.v1 wakes %v", woken)
 	}
 	k.delete(k.csv("one.v1"))
 	expect(t, k.pass("two.v1"), toInstalling, "InstallWaiting", "")
 }
 
-// TestTwoSuccessors of one version: one of them takes over, and the other one says why it does not.
+// TestTwoSuccessors of one version: one of them adopts, and the other one reports why it does not.
 func TestTwoSuccessors(t *testing.T) {
 	k := newCluster(t, newGroup(""))
 	k.installed(newCSV("op.v1", withoutAccounts))
@@ -130,7 +130,7 @@ func TestTwoSuccessors(t *testing.T) {
 	expect(t, k.csv("op.v3"), toFailed, "OwnerConflict", "")
 }
 
-// TestSecondSuccessorWaits: a version that comes while another one takes over does not stop that.
+// TestSecondSuccessorWaits: a version that comes while another one adopts does not stop that.
 func TestSecondSuccessorWaits(t *testing.T) {
 	k := newCluster(t, newGroup(""))
 	k.installed(newCSV("op.v1", withoutAccounts))

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
@@ -43,19 +43,12 @@ type Controller struct {
 	limits   limits
 	proxy    proxyWatch
 	counted  *metrics.ClusterServiceVersions
-	// written is the last write of each ClusterServiceVersion, by name.
-	written sync.Map
+	written  writes
 	// dial reaches the servers of operators; nil where the manager cannot. unreached is how often they were asked in vain, by the name of the
 	// ClusterServiceVersion.
 	dial      Dial
 	unreached sync.Map
 	issued    serving.Issues
-}
-
-// write is what this controller wrote last, and when.
-type write struct {
-	resourceVersion string
-	at              time.Time
 }
 
 // detailInterval is how often the details of a state, such as what is still missing, are written at most. The state
@@ -69,7 +62,7 @@ type limits struct {
 	namespaces  []string      // that the manager is limited to, if any
 }
 
-// serverVersion tells the version of the cluster.
+// serverVersion reports the version of the cluster.
 type serverVersion interface {
 	ServerVersion() (*apimachineryversion.Info, error)
 }
@@ -79,7 +72,7 @@ func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	csv := &v1alpha1.ClusterServiceVersion{}
 	err := c.client.Get(ctx, req.NamespacedName, csv)
 	if apierrors.IsNotFound(err) {
-		c.written.Delete(req.NamespacedName)
+		c.written.forget(req.NamespacedName)
 		c.unreached.Delete(req.NamespacedName)
 		c.counted.Gone(req.Namespace, req.Name)
 		return ctrl.Result{}, c.removeOrphans(ctx, req.NamespacedName)
@@ -91,7 +84,7 @@ func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		c.counted.Gone(req.Namespace, req.Name)
 		return ctrl.Result{}, nil
 	}
-	if c.outdated(csv) {
+	if c.written.stale(csv) { // the event of the last write follows
 		return ctrl.Result{}, nil
 	}
 	c.count(csv, &csv.Status)
@@ -99,7 +92,7 @@ func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		result, err := c.finalize(ctx, csv)
 		return result, quiet(err)
 	}
-	if going, err := c.namespaceGoing(ctx, csv.Namespace); err != nil || going {
+	if going, err := c.observer(csv).isGoing(ctx, csv.Namespace); err != nil || going {
 		return ctrl.Result{}, err
 	}
 	return c.pass(ctx, csv)
@@ -108,32 +101,69 @@ func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 // pass observes, decides and acts by way of the table, and reports with one write.
 func (c *Controller) pass(ctx context.Context, csv *v1alpha1.ClusterServiceVersion) (ctrl.Result, error) {
 	now := metav1.NewTime(c.clock.Now()).Rfc3339Copy()
-	seen := newFacts(c, csv)
+	p := &pass{seen: c.snapshot(csv), actor: c.actor()}
 	before, after := &csv.Status, csv.Status.DeepCopy()
-	steps, walked := walk(ctx, after, seen, now)
-	steps = settle(before, after, steps, seen.rolloutBegan())
-	result := c.wakeUp(after, seen)
+	steps, walked := walk(ctx, after, p, now)
+	steps = settle(before, after, steps, p.seen.done.began)
+	result := c.wakeUp(after, p.seen)
 	var written error
-	if report(before, after, seen, now) {
+	if report(before, after, p.seen, now) {
 		if wait := c.tooSoon(csv, after, steps); wait > 0 {
 			result.RequeueAfter = reconcile.Sooner(result.RequeueAfter, wait)
 		} else {
-			written = c.write(ctx, seen.csv, after, steps)
+			written = c.write(ctx, p.seen.csv, after, steps)
 		}
 	}
-	return result, quiet(errors.Join(walked, written, seen.retry))
+	if after.Phase == toSucceeded {
+		for _, cert := range p.seen.certificatesRead.value {
+			if cert.next.Step == serving.StepLimited && cert.held == nil {
+				c.tell(csv, corev1.EventTypeWarning, v1alpha1.CSVReasonNeedsCertRotation, fmt.Sprintf("the certificate in Secret %s is not renewed: %v", cert.key(), cert.next.Reason))
+			}
+		}
+	}
+	return result, quiet(errors.Join(walked, written, p.seen.due.retry))
+}
+
+// pass is what the table is asked about and acts on: what is observed, and who acts.
+type pass struct {
+	seen  *snapshot
+	actor *actor
+}
+
+func (p *pass) look(ctx context.Context, o observation) (finding, error) { return p.seen.look(ctx, o) }
+
+func (p *pass) do(ctx context.Context, a action) error {
+	done, err := p.actor.do(ctx, a, p.seen)
+	p.seen = p.seen.after(done)
+	return err
+}
+
+// observer reads what a pass over a CSV has to know.
+func (c *Controller) observer(csv *v1alpha1.ClusterServiceVersion) *observer {
+	return &observer{cache: c.client, live: c.live, mapper: c.mapper, server: c.server, clock: c.clock, issued: &c.issued, namespaces: c.limits.namespaces,
+		dial: c.dial, unreached: &c.unreached, csv: csv,
+		once: once{endpoints: map[types.NamespacedName][]discoveryv1.EndpointSlice{}, asked: map[string]*asked{}}}
+}
+
+func (c *Controller) snapshot(csv *v1alpha1.ClusterServiceVersion) *snapshot {
+	return &snapshot{observer: c.observer(csv), limits: c.limits, due: &due{}, findings: map[observation]finding{}, how: observers, tryOut: c.actor().tryOut}
+}
+
+func (c *Controller) actor() *actor {
+	return &actor{client: c.client, live: c.live, accounts: c.accounts, clock: c.clock, limits: c.limits, issued: &c.issued, tell: c.tell,
+		wrote: func(before, after *v1alpha1.ClusterServiceVersion) { c.written.remember(before, after, c.clock.Now()) }}
 }
 
 // tooSoon is how long to wait before the details of an unchanged state are written again. When it began is no detail.
 func (c *Controller) tooSoon(csv *v1alpha1.ClusterServiceVersion, after *v1alpha1.ClusterServiceVersionStatus, steps []step) time.Duration {
-	last, ok := c.written.Load(client.ObjectKeyFromObject(csv))
+	last, ok := c.written.last(csv)
 	if !ok || len(steps) > 0 || !after.LastTransitionTime.Equal(csv.Status.LastTransitionTime) {
 		return 0
 	}
-	return detailInterval - c.clock.Since(last.(write).at)
+	return detailInterval - c.clock.Since(last)
 }
 
-// write puts the status into the cluster and tells about the steps in Events.
+// write puts the status into the cluster and reports about the steps in Events.
 func (c *Controller) write(ctx context.Context, csv *v1alpha1.ClusterServiceVersion, status *v1alpha1.ClusterServiceVersionStatus, steps []step) error {
 	updated := csv.DeepCopy()
 	updated.Status = *status
@@ -141,7 +171,7 @@ func (c *Controller) write(ctx context.Context, csv *v1alpha1.ClusterServiceVers
 	if err := c.client.Status().Patch(ctx, updated, patch, fieldManager); err != nil {
 		return fmt.Errorf("write the status of ClusterServiceVersion %s: %w", client.ObjectKeyFromObject(csv), err)
 	}
-	c.remember(updated)
+	c.written.remember(csv, updated, c.clock.Now())
 	c.count(updated, &updated.Status)
 	for _, s := range steps {
 		if s.phase == toReplacing {
@@ -156,7 +186,7 @@ func (c *Controller) write(ctx context.Context, csv *v1alpha1.ClusterServiceVers
 	return nil
 }
 
-// count brings the metrics of a CSV up to date. One that nobody has looked at yet has no state to tell.
+// count brings the metrics of a CSV up to date. One that no one has observed yet has no state to count.
 func (c *Controller) count(csv *v1alpha1.ClusterServiceVersion, s *v1alpha1.ClusterServiceVersionStatus) {
 	if s.Phase == toNone {
 		return
@@ -175,23 +205,23 @@ func (c *Controller) tell(csv *v1alpha1.ClusterServiceVersion, kind string, beca
 	c.events.Event(csv, kind, string(because), messages.Event(message))
 }
 
-// unwatchedInterval is how often something is looked at again that is waited for and that no event tells of.
+// unwatchedInterval is how often something is read again that is waited for and that no event reports of.
 const unwatchedInterval = time.Minute
 
 // wakeUp is when something is due that no event announces: the end of the time to install, and that of a certificate.
-func (c *Controller) wakeUp(s *v1alpha1.ClusterServiceVersionStatus, seen *facts) ctrl.Result {
+func (c *Controller) wakeUp(s *v1alpha1.ClusterServiceVersionStatus, seen *snapshot) ctrl.Result {
 	var due []time.Time
 	if s.Phase == toInstalling && s.LastTransitionTime != nil {
 		due = append(due, s.LastTransitionTime.Add(c.limits.install))
 	}
-	if at := seen.certificates.due(c.clock.Now()); !at.IsZero() {
+	if at := seen.certificatesRead.value.due(c.clock.Now()); !at.IsZero() {
 		due = append(due, at)
 	}
-	if seen.unwatched {
+	if seen.due.unwatched {
 		due = append(due, c.clock.Now().Add(unwatchedInterval))
 	}
-	if !seen.again.IsZero() {
-		due = append(due, seen.again)
+	if !seen.due.at.IsZero() {
+		due = append(due, seen.due.at)
 	}
 	var again time.Duration
 	for _, at := range due {
@@ -200,26 +230,6 @@ func (c *Controller) wakeUp(s *v1alpha1.ClusterServiceVersionStatus, seen *facts
 	return ctrl.Result{RequeueAfter: again}
 }
 
-// remember notes what this controller wrote last.
-func (c *Controller) remember(csv *v1alpha1.ClusterServiceVersion) {
-	c.written.Store(client.ObjectKeyFromObject(csv), write{csv.ResourceVersion, c.clock.Now()})
-}
-
-// outdated says whether the cache has not yet seen the last write of this controller. The event of that write follows.
-func (c *Controller) outdated(csv *v1alpha1.ClusterServiceVersion) bool {
-	last, ok := c.written.Load(client.ObjectKeyFromObject(csv))
-	if !ok {
-		return false
-	}
-	order, err := resourceversion.CompareResourceVersion(csv.ResourceVersion, last.(write).resourceVersion)
-	return err == nil && order < 0
-}
-
 // quiet leaves out what an event follows that wakes the ClusterServiceVersion up: that it has changed since it was read, and
 // that a namespace is being deleted.
 func quiet(err error) error { return reconcile.IgnoreSuperseded(err, "clusterserviceversions") }
-
-// key is the name of an object with its namespace.
-func key(namespace, name string) types.NamespacedName {
-	return types.NamespacedName{Namespace: namespace, Name: name}
-}

@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 )
 
-// bindsEve is a RoleBinding that somebody made in the operator's namespace, with the labels of the operator.
+// bindsEve is a RoleBinding that another client made in the operator's namespace, with the labels of the operator.
 func bindsEve(csv *v1alpha1.ClusterServiceVersion) *rbacv1.RoleBinding {
 	return &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "eves", Labels: bundle.OwnerLabels(csv)},
@@ -123,7 +123,7 @@ func TestForeignObjectsAreLeftAlone(t *testing.T) {
 	}
 }
 
-// TestBothNamesAreTaken: there is no third one, so the install says what is in its way.
+// TestBothNamesAreTaken: there is no third one, so the install reports what is in its way.
 func TestBothNamesAreTaken(t *testing.T) {
 	csv := newCSV("op.v1")
 	name := permissionRole(t, csv).Name
@@ -179,12 +179,12 @@ func newNamespace(name string) client.Object {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-// TestAnotherObjectOfTheNameIsNotDeleted: between reading and deleting, somebody may have made another one.
+// TestAnotherObjectOfTheNameIsNotDeleted: between reading and deleting, another client may have made another one.
 func TestAnotherObjectOfTheNameIsNotDeleted(t *testing.T) {
 	csv := newCSV("op.v1")
 	seen := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "same", UID: "seen"}}
 	k := newCluster(t, newGroup(""), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "same", UID: "another"}})
-	if _, err := newFacts(k.c, csv).make(t.Context(), []change{{remove: seen, byManager: true}}, false); !apierrors.IsConflict(err) {
+	if _, err := k.c.actor().apply(t.Context(), k.c.snapshot(csv), []change{{remove: seen, byManager: true}}, false); !apierrors.IsConflict(err) {
 		t.Errorf("error %v, want a conflict", err)
 	}
 	if !k.get("", "same", &rbacv1.ClusterRole{}) {

@@ -11,7 +11,7 @@ import (
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 )
 
-// TestFailForwardWaitsForHeldUpgrades: a failed operator that says that it cannot be upgraded is not passed over, until it says otherwise.
+// TestFailForwardWaitsForHeldUpgrades: a failed operator that reports that it cannot be upgraded is not passed over, until it says otherwise.
 func TestFailForwardWaitsForHeldUpgrades(t *testing.T) {
 	group := newGroup("")
 	group.Spec.UpgradeStrategy = v1.UpgradeStrategyUnsafeFailForward

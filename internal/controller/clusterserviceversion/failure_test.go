@@ -24,7 +24,7 @@ var (
 )
 
 // TestContendedQuotaIsTriedAgain: many objects that count against a ResourceQuota at once are answered with a conflict, and
-// no event tells when there is room again.
+// no event reports when there is room again.
 func TestContendedQuotaIsTriedAgain(t *testing.T) {
 	k := newCluster(t, newGroup(""), newCSV("op.v1", withoutAccounts))
 	busy := true

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,34 +25,29 @@ import (
 	"fairlead.dev/fairlead/internal/ops/migrate"
 )
 
-// deleteSelf deletes a CSV that another one has replaced.
-func (f *facts) deleteSelf(ctx context.Context) error {
-	return removeAs(ctx, f.c.client, f.csv.DeepCopy(), client.Preconditions{UID: &f.csv.UID})
-}
-
-// finalize lets the CSV go once nothing is left of its operator that only it can remove. The CRDs always stay.
+// finalize releases the CSV once nothing is left of its operator that only it can remove. The CRDs always stay.
 func (c *Controller) finalize(ctx context.Context, csv *v1alpha1.ClusterServiceVersion) (reconcile.Result, error) {
 	if !controllerutil.ContainsFinalizer(csv, v1alpha1.CSVCleanupFinalizer) {
 		return reconcile.Result{}, c.endMigration(ctx, csv)
 	}
-	f := newFacts(c, csv)
-	left, err := f.cleanUp(ctx)
+	ending := &ending{snapshot: c.snapshot(csv), actor: c.actor()}
+	left, err := ending.cleanUp(ctx)
 	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("delete the custom resources of ClusterServiceVersion %s: %w", f.name(), err)
+		return reconcile.Result{}, fmt.Errorf("delete the custom resources of ClusterServiceVersion %s: %w", client.ObjectKeyFromObject(csv), err)
 	}
 	if left != nil {
 		return reconcile.Result{RequeueAfter: cleanupInterval}, c.waitForCleanup(ctx, csv, left)
 	}
-	return reconcile.Result{}, f.letGo(ctx)
+	return reconcile.Result{}, ending.release(ctx)
 }
 
-// endMigration lets a CSV go that a migration holds when its namespace goes: a command that was cut short does not come back to it, and the
+// endMigration releases a CSV that a migration holds when its namespace is deleted: a command that was cut short does not come back to it, and the
 // namespace would wait for ever. Its backup is in another namespace.
 func (c *Controller) endMigration(ctx context.Context, csv *v1alpha1.ClusterServiceVersion) error {
 	if !controllerutil.ContainsFinalizer(csv, migrate.Hold) {
 		return nil
 	}
-	if going, err := c.namespaceGoing(ctx, csv.Namespace); err != nil || !going {
+	if going, err := c.observer(csv).isGoing(ctx, csv.Namespace); err != nil || !going {
 		return err
 	}
 	updated := csv.DeepCopy()
@@ -62,27 +59,63 @@ func (c *Controller) endMigration(ctx context.Context, csv *v1alpha1.ClusterServ
 	return nil
 }
 
-// letGo removes what the garbage collector cannot, and then the finalizer.
-func (f *facts) letGo(ctx context.Context) error {
-	if err := errors.Join(f.resetConversions(ctx), f.removeOwned(ctx), f.removeCopies(ctx)); err != nil {
-		return fmt.Errorf("clean up after ClusterServiceVersion %s: %w", f.name(), err)
+// ending is the end of a ClusterServiceVersion: what is left of its operator, and what removes it.
+type ending struct {
+	*snapshot
+	actor *actor
+}
+
+// release removes what the garbage collector cannot, and then the finalizer.
+func (e *ending) release(ctx context.Context) error {
+	if err := errors.Join(e.resetConversions(ctx), e.removeOwned(ctx), e.removeCopies(ctx)); err != nil {
+		return fmt.Errorf("clean up after ClusterServiceVersion %s: %w", e.name(), err)
 	}
-	updated := f.csv.DeepCopy()
+	updated := e.csv.DeepCopy()
 	controllerutil.RemoveFinalizer(updated, v1alpha1.CSVCleanupFinalizer)
-	patch := client.MergeFromWithOptions(f.csv, client.MergeFromWithOptimisticLock{})
-	if err := f.c.client.Patch(ctx, updated, patch, fieldManager); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("remove the finalizer of ClusterServiceVersion %s: %w", f.name(), err)
+	patch := client.MergeFromWithOptions(e.csv, client.MergeFromWithOptimisticLock{})
+	if err := e.actor.client.Patch(ctx, updated, patch, fieldManager); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("remove the finalizer of ClusterServiceVersion %s: %w", e.name(), err)
+	}
+	return nil
+}
+
+// resetConversions ends the conversion of those CRDs of a CSV that its Services convert, and that no other CSV of the namespace converts.
+func (e *ending) resetConversions(ctx context.Context) error {
+	chain, err := e.chain(ctx)
+	if err != nil {
+		return err
+	}
+	for _, description := range e.csv.Spec.WebhookDefinitions {
+		if description.Type != v1alpha1.ConversionWebhook {
+			continue
+		}
+		for _, name := range description.ConversionCRDs {
+			crd, err := e.crd(ctx, name)
+			if err != nil {
+				return err
+			}
+			taken := slices.ContainsFunc(chain.all, func(s *v1alpha1.ClusterServiceVersion) bool {
+				return s.Name != e.csv.Name && s.DeletionTimestamp.IsZero() && converts(s, name)
+			})
+			if crd == nil || taken || !servedFrom(crd, e.csv.Namespace, bundle.ServingServiceName(description.DeploymentName)) {
+				continue
+			}
+			none := &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
+			if err := patchConversion(ctx, e.actor.client, name, none); client.IgnoreNotFound(err) != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
 // removeOwned deletes what carries the owner labels of the CSV and is out of the reach of owner references. It asks the
 // cluster, not the cache, which may not show everything yet.
-func (f *facts) removeOwned(ctx context.Context) error {
-	if !labelled(f.csv) {
+func (e *ending) removeOwned(ctx context.Context) error {
+	if !labelled(e.csv) {
 		return nil // nothing can carry the labels, and the cluster refuses to look for them
 	}
-	owned := client.MatchingLabels(bundle.OwnerLabels(f.csv))
+	owned := client.MatchingLabels(bundle.OwnerLabels(e.csv))
 	var errs []error
 	for _, kind := range []client.Object{
 		&admissionv1.MutatingWebhookConfiguration{},
@@ -91,42 +124,36 @@ func (f *facts) removeOwned(ctx context.Context) error {
 		&rbacv1.ClusterRoleBinding{},
 		&rbacv1.ClusterRole{},
 	} {
-		if err := f.c.client.DeleteAllOf(ctx, kind, owned); client.IgnoreNotFound(err) != nil {
+		if err := e.actor.client.DeleteAllOf(ctx, kind, owned); client.IgnoreNotFound(err) != nil {
 			errs = append(errs, fmt.Errorf("delete every %s with the owner labels: %w", kindOf(kind), err))
 		}
 	}
-	errs = append(errs, f.removeFromSystem(ctx))
+	// The CSV may not describe any more what let its pods find out who calls them. A manager that is limited to some namespaces may be allowed to delete
+	// it only where it may make it.
+	err := e.actor.client.DeleteAllOf(ctx, &rbacv1.RoleBinding{}, client.InNamespace(systemSpace), client.MatchingLabels(managedLabels(e.csv)))
+	if client.IgnoreNotFound(err) != nil && (!apierrors.IsForbidden(err) || len(bundle.ServingDeployments(e.csv)) > 0) {
+		errs = append(errs, fmt.Errorf("delete every RoleBinding with the owner labels in %s: %w", systemSpace, err))
+	}
 	return errors.Join(errs...)
 }
 
-// removeFromSystem deletes what let the pods of the CSV find out who calls them. The CSV may not describe any more what
-// that was for. A manager that is limited to some namespaces may be allowed to delete it only where it may make it.
-func (f *facts) removeFromSystem(ctx context.Context) error {
-	err := f.c.client.DeleteAllOf(ctx, &rbacv1.RoleBinding{}, client.InNamespace("kube-system"), client.MatchingLabels(managedLabels(f.csv)))
-	if err == nil || apierrors.IsNotFound(err) || apierrors.IsForbidden(err) && len(bundle.ServingDeployments(f.csv)) == 0 {
-		return nil
-	}
-	return fmt.Errorf("delete every RoleBinding with the owner labels in %s: %w", "kube-system", err)
-}
-
-// removeCopies deletes the copies of the CSV's roles and bindings in its target namespaces. It asks the cluster too: nobody would delete
+// removeCopies deletes the copies of the CSV's roles and bindings in its target namespaces. It asks the cluster too: no one would delete
 // later what the cache does not show yet.
-func (f *facts) removeCopies(ctx context.Context) error {
-	if !labelled(f.csv) {
+func (e *ending) removeCopies(ctx context.Context) error {
+	if !labelled(e.csv) {
 		return nil
 	}
-	copied := bundle.OwnerLabels(f.csv)
-	copied[v1alpha1.CopiedFromLabel] = f.csv.Namespace
-	var roles rbacv1.RoleList
-	var bindings rbacv1.RoleBindingList
-	for _, list := range []client.ObjectList{&bindings, &roles} {
-		if err := f.c.live.List(ctx, list, client.MatchingLabels(copied)); err != nil {
-			return fmt.Errorf("list the copied roles of ClusterServiceVersion %s: %w", f.name(), err)
-		}
-	}
+	copied := bundle.OwnerLabels(e.csv)
+	copied[v1alpha1.CopiedFromLabel] = e.csv.Namespace
 	var errs []error
-	for _, o := range namespaced(&roleSet{roles: roles.Items, bindings: bindings.Items}) {
-		errs = append(errs, removeAs(ctx, f.c.client, o, thatOne(o)))
+	for _, copies := range []client.ObjectList{&rbacv1.RoleList{}, &rbacv1.RoleBindingList{}} {
+		if err := list(ctx, e.live, copies, "the copied roles of ClusterServiceVersion "+e.name(), client.MatchingLabels(copied)); err != nil {
+			return err
+		}
+		errs = append(errs, meta.EachListItem(copies, func(item runtime.Object) error {
+			object := item.(client.Object)
+			return removeAs(ctx, e.actor.client, object, thatOne(object))
+		}))
 	}
 	return errors.Join(errs...)
 }

@@ -105,7 +105,7 @@ func TestConversionOfSomebodyElseStays(t *testing.T) {
 	}
 }
 
-// TestCopiesGoThatTheCacheDoesNotShow: permissions in target namespaces that were made a moment ago go with the CSV, and nobody else's do.
+// TestCopiesGoThatTheCacheDoesNotShow: permissions in target namespaces that were made a moment ago go with the CSV, and no one else's do.
 func TestCopiesGoThatTheCacheDoesNotShow(t *testing.T) {
 	k := newCluster(t, newGroup(ns, "target"), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "target"}})
 	csv := newCSV("op.v1")

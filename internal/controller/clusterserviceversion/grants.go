@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 )
@@ -12,19 +13,19 @@ import (
 // of the field need less than a hundredth of it, and it takes less than a second.
 const maxComparisons = 20_000_000
 
-// comparing tells which rules are granted, within a limit: what rules ask for, and what is granted, was written by others.
+// comparing reports which rules are granted, within a limit: what rules ask for, and what is granted, was written by others.
 type comparing struct{ left int }
 
-// tooManyError says that the limit is used up.
+// tooManyError reports that the limit is used up.
 type tooManyError struct{}
 
 func (tooManyError) Error() string {
 	return fmt.Sprintf("it is not known whether this is granted: that took more than %d comparisons with the rules that the account has; ask for it in smaller rules, or grant it in fewer", maxComparisons)
 }
 
-// grants says whether the granted rules allow everything that the wanted rule asks for. Like the cluster, it means each
+// grants reports whether the granted rules allow everything that the desired rule asks for. Like the cluster, it means each
 // combination of verb, group, resource and name by itself, but does not go through them all: it takes what one granted rule
-// allows out of what is wanted, and goes on with the rest. Errors are those of the context and of the limit.
+// allows out of what is desired, and goes on with the rest. Errors are those of the context and of the limit.
 func (c *comparing) grants(ctx context.Context, granted []rbacv1.PolicyRule, wanted rbacv1.PolicyRule) (bool, error) {
 	names := wanted.ResourceNames
 	if len(names) == 0 {
@@ -47,7 +48,7 @@ func (b box) empty() bool {
 	return len(b.verbs) == 0 || len(b.groups) == 0 || len(b.resources) == 0 || len(b.names) == 0
 }
 
-// allowed says whether the rules allow all of a box.
+// allowed reports whether the rules allow all of a box.
 func (c *comparing) allowed(ctx context.Context, granted []rbacv1.PolicyRule, wanted box) (bool, error) {
 	if wanted.empty() {
 		return true, nil
@@ -117,7 +118,7 @@ func (c *comparing) without(ctx context.Context, b box, rule *rbacv1.PolicyRule)
 	return rest, true, nil
 }
 
-// urlsAllowed says whether the rules allow each verb of each path. Which paths a rule allows does not depend on the verb, so
+// urlsAllowed reports whether the rules allow each verb of each path. Which paths a rule allows does not depend on the verb, so
 // it goes from path to path.
 func (c *comparing) urlsAllowed(ctx context.Context, granted []rbacv1.PolicyRule, wanted rbacv1.PolicyRule) (bool, error) {
 	for _, url := range wanted.NonResourceURLs {
@@ -144,7 +145,7 @@ func (c *comparing) urlsAllowed(ctx context.Context, granted []rbacv1.PolicyRule
 	return true, nil
 }
 
-// split parts the wanted items into those that one of the granted ones matches and the others.
+// split parts the desired items into those that one of the granted ones matches and the others.
 func (c *comparing) split(ctx context.Context, wanted, granted []string, matches func(granted, wanted string) bool) (in, out []string, err error) {
 	for _, w := range wanted {
 		if c.left -= len(granted) + 1; c.left < 0 {
@@ -163,3 +164,38 @@ func (c *comparing) split(ctx context.Context, wanted, granted []string, matches
 }
 
 func matchesName(granted, wanted string) bool { return wanted != anyName && granted == wanted }
+
+func matchesVerb(granted, wanted string) bool { return granted == rbacv1.VerbAll || granted == wanted }
+
+func matchesGroup(granted, wanted string) bool {
+	return granted == rbacv1.APIGroupAll || granted == wanted
+}
+
+// matchesResource knows that */scale stands for the subresource scale of every resource.
+func matchesResource(granted, wanted string) bool {
+	if granted == rbacv1.ResourceAll || granted == wanted {
+		return true
+	}
+	_, subresource, ok := strings.Cut(wanted, "/")
+	return ok && granted == "*/"+subresource
+}
+
+// matchesURL knows that a trailing star stands for every path that begins like this.
+func matchesURL(granted, wanted string) bool {
+	if granted == rbacv1.NonResourceAll || granted == wanted {
+		return true
+	}
+	prefix, ok := strings.CutSuffix(granted, "*")
+	return ok && strings.HasPrefix(wanted, prefix)
+}
+
+// subjectsOf are the subjects that a service account is known by: itself, its user name, and its groups.
+func subjectsOf(namespace, name string) []rbacv1.Subject {
+	return []rbacv1.Subject{
+		{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: name},
+		{Kind: rbacv1.UserKind, Name: "system:serviceaccount:" + namespace + ":" + name},
+		{Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:" + namespace},
+		{Kind: rbacv1.GroupKind, Name: "system:serviceaccounts"},
+		{Kind: rbacv1.GroupKind, Name: "system:authenticated"},
+	}
+}

@@ -22,7 +22,7 @@ func many(prefix string, n int) []string {
 	return out
 }
 
-// TestLargeRulesAreCompared: a rule of 240 strings has 12,960,000 combinations, and took a minute when each was looked at.
+// TestLargeRulesAreCompared: a rule of 240 strings has 12,960,000 combinations, and took a minute when each was observed.
 func TestLargeRulesAreCompared(t *testing.T) {
 	const n = 60
 	wanted := rbacv1.PolicyRule{Verbs: many("v", n), APIGroups: many("g", n), Resources: many("r", n), ResourceNames: many("n", n)}

@@ -6,71 +6,65 @@ import (
 	"slices"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/tenancy"
 )
 
-// listGroups reads the OperatorGroups of the namespace, by name.
-func (f *facts) listGroups(ctx context.Context) ([]v1.OperatorGroup, error) {
-	if f.groupsRead {
-		return f.groups, nil
-	}
-	var list v1.OperatorGroupList
-	if err := f.c.client.List(ctx, &list, client.InNamespace(f.csv.Namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list the OperatorGroups of namespace %s: %w", f.csv.Namespace, err)
-	}
-	groups := slices.Clone(list.Items)
-	slices.SortFunc(groups, func(a, b v1.OperatorGroup) int { return strings.Compare(a.Name, b.Name) })
-	f.groups, f.groupsRead = groups, true
-	return groups, nil
-}
+// membership is the OperatorGroups of the namespace of a ClusterServiceVersion, by name. There is to be one.
+type membership []v1.OperatorGroup
 
-// group is the only OperatorGroup of the namespace; nil when there is not exactly one.
-func (f *facts) group(ctx context.Context) (*v1.OperatorGroup, error) {
-	groups, err := f.listGroups(ctx)
-	if err != nil || len(groups) != 1 {
+// membership reads the OperatorGroups of the namespace.
+func (o *observer) membership(ctx context.Context) (membership, error) {
+	var all v1.OperatorGroupList
+	if err := list(ctx, o.cache, &all, "the OperatorGroups of namespace "+o.csv.Namespace, client.InNamespace(o.csv.Namespace)); err != nil {
 		return nil, err
 	}
-	return &groups[0], nil
+	return slices.SortedFunc(slices.Values(all.Items), func(a, b v1.OperatorGroup) int { return strings.Compare(a.Name, b.Name) }), nil
 }
 
-// targets are the target namespaces of the group; none when there is no group.
-func (f *facts) targets(ctx context.Context) ([]string, error) {
-	group, err := f.group(ctx)
-	if err != nil || group == nil {
-		return nil, err
+// one is the only OperatorGroup; nil when there is not exactly one.
+func (m membership) one() *v1.OperatorGroup {
+	if len(m) != 1 {
+		return nil
 	}
-	return group.Status.Namespaces, nil
+	return &m[0]
 }
 
-func (f *facts) noGroup(ctx context.Context) (finding, error) {
-	groups, err := f.listGroups(ctx)
-	if err != nil || len(groups) > 0 {
-		return seenNot, err
+// targets are the target namespaces; none when there is not exactly one group.
+func (m membership) targets() []string {
+	if len(m) != 1 {
+		return nil
 	}
-	return seen(tenancy.Advice(f.csv, f.csv.Namespace, "operators")), nil
+	return m[0].Status.Namespaces
 }
 
-func (f *facts) severalGroups(ctx context.Context) (finding, error) {
-	groups, err := f.listGroups(ctx)
-	if err != nil || len(groups) < 2 {
-		return seenNot, err
-	}
-	names := make([]string, len(groups))
-	for i := range groups {
-		names[i] = groups[i].Name
-	}
-	return seen(strings.Join(names, ", ") + "; delete all but one"), nil
+// failsForward reports whether failed versions are passed over.
+func (m membership) failsForward() bool { return len(m) == 1 && m[0].FailForward() }
+
+func (m membership) none(csv *v1alpha1.ClusterServiceVersion) finding {
+	return finding{holds: len(m) == 0, detail: tenancy.Advice(csv, csv.Namespace, "operators")}
 }
 
-func (f *facts) groupUnsynced(ctx context.Context) (finding, error) {
-	group, err := f.group(ctx)
-	if err != nil || group == nil || !unsynced(group) {
-		return seenNot, err
+func (m membership) several(*v1alpha1.ClusterServiceVersion) finding {
+	var names []string
+	for i := range m {
+		names = append(names, m[i].Name)
+	}
+	return finding{holds: len(m) > 1, detail: strings.Join(names, ", ") + "; delete all but one"}
+}
+
+// unsynced reports whether the group has not selected its target namespaces yet, or cannot.
+func (m membership) unsynced(*v1alpha1.ClusterServiceVersion) finding {
+	group := m.one()
+	if group == nil || group.Status.LastUpdated != nil && (len(group.Status.Namespaces) > 0 || !meta.IsStatusConditionTrue(group.Status.Conditions, "OperatorGroupInvalid")) {
+		return seenNot
 	}
 	detail := fmt.Sprintf("OperatorGroup %s to select its target namespaces", group.Name)
 	for _, c := range group.Status.Conditions {
@@ -78,23 +72,127 @@ func (f *facts) groupUnsynced(ctx context.Context) (finding, error) {
 			detail += ": " + c.Message
 		}
 	}
-	return seen(detail), nil
+	return seen(detail)
 }
 
-// unsynced says whether the group has not selected its target namespaces yet, or cannot.
-func unsynced(group *v1.OperatorGroup) bool {
-	return group.Status.LastUpdated == nil || len(group.Status.Namespaces) == 0 && invalid(group)
-}
-
-// invalid says whether the group has a condition that tells why its target namespaces are not known.
-func invalid(group *v1.OperatorGroup) bool {
-	return meta.IsStatusConditionTrue(group.Status.Conditions, "OperatorGroupInvalid")
-}
-
-func (f *facts) noTargets(ctx context.Context) (finding, error) {
-	group, err := f.group(ctx)
-	if err != nil || group == nil || len(group.Status.Namespaces) > 0 {
-		return seenNot, err
+func (m membership) withoutTargets(*v1alpha1.ClusterServiceVersion) finding {
+	if len(m) != 1 || len(m[0].Status.Namespaces) > 0 {
+		return seenNot
 	}
-	return seen(fmt.Sprintf("OperatorGroup %s selects no namespace: label a namespace to match its spec.selector, or name one in its spec.targetNamespaces", group.Name)), nil
+	return seen(fmt.Sprintf("OperatorGroup %s selects no namespace: label a namespace to match its spec.selector, or name one in its spec.targetNamespaces", m[0].Name))
+}
+
+// unsupported compares the targets of the group with the install modes of the CSV. The message begins with the mode that is missing and ends with the
+// group that would do.
+func (m membership) unsupported(csv *v1alpha1.ClusterServiceVersion) finding {
+	group := m.one()
+	if group == nil {
+		return seenNot
+	}
+	if missing := tenancy.Supports(csv, group); missing != nil {
+		return seen(missing.Error() + "; " + tenancy.Advice(csv, csv.Namespace, group.Name))
+	}
+	return seenNot
+}
+
+// accountMissing reports that the service account that the group names does not exist.
+func (m membership) accountMissing(*v1alpha1.ClusterServiceVersion) finding {
+	group := m.one()
+	if group == nil || group.Spec.ServiceAccountName == "" {
+		return seenNot
+	}
+	if ref := group.Status.ServiceAccountRef; ref == nil || ref.Name != group.Spec.ServiceAccountName {
+		return seen(fmt.Sprintf("please make sure the service account exists. sa=%s operatorgroup=%s/%s", group.Spec.ServiceAccountName, group.Namespace, group.Name))
+	}
+	return seenNot
+}
+
+// decider returns the group that decides with which rights the operator is installed, and refuses where there is not exactly one: while the group of an
+// account is replaced, the manager's own rights must not be used.
+func (m membership) decider(namespace string) (*v1.OperatorGroup, error) {
+	group := m.one()
+	if group == nil {
+		return nil, refused(fmt.Errorf("namespace %s does not have exactly one OperatorGroup, which decides with which rights operators are installed: leave one there", namespace))
+	}
+	return group, nil
+}
+
+// installedAs names for messages the account whose rights an install is limited to; empty when it is not.
+func (m membership) installedAs() string {
+	if len(m) != 1 || m[0].Spec.ServiceAccountName == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (as ServiceAccount %s/%s of OperatorGroup %s)", m[0].Namespace, m[0].Spec.ServiceAccountName, m[0].Name)
+}
+
+// annotations are those of a member of the group; none while there is no group with targets.
+func (m membership) annotations() map[string]string {
+	if group := m.one(); group != nil && len(group.Status.Namespaces) > 0 && !m.unsynced(nil).holds {
+		return tenancy.MemberAnnotations(group)
+	}
+	return nil
+}
+
+// webhookNamespaces limits admission webhooks to the target namespaces of the group: those that carry its label where
+// they are named, those that its selector matches else, and all where there is neither.
+func (m membership) webhookNamespaces() *metav1.LabelSelector {
+	group := m.one()
+	switch {
+	case group == nil:
+		return nil
+	case len(group.Spec.TargetNamespaces) > 0:
+		return &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha1.OperatorGroupUIDLabelPrefix + string(group.UID): ""}}
+	}
+	return group.Spec.Selector.DeepCopy()
+}
+
+func duplicateInstallModes(csv *v1alpha1.ClusterServiceVersion) finding {
+	if _, err := v1alpha1.NewInstallModeSet(csv.Spec.InstallModes); err != nil {
+		return seen(err.Error())
+	}
+	return seenNot
+}
+
+// verdict compares the APIs of the CSV with those of its group and of all groups that list one of them.
+func (o *observer) verdict(ctx context.Context, members membership) (tenancy.Verdict, error) {
+	group := members.one()
+	if group == nil {
+		return tenancy.Verdict{}, nil
+	}
+	var others []*v1.OperatorGroup
+	for api := range tenancy.ProvidedBy(o.csv) {
+		var all v1.OperatorGroupList
+		if err := list(ctx, o.cache, &all, "the OperatorGroups that provide "+api, client.MatchingFields{indexByListed: api}); err != nil {
+			return tenancy.Verdict{}, err
+		}
+		for i := range all.Items {
+			others = append(others, &all.Items[i])
+		}
+	}
+	claim, err := tenancy.ClaimedBy(o.csv, group.Spec.ServiceAccountName != "", tenancy.Definitions{
+		CRD: func(name string) (metav1.Object, error) {
+			crd, err := read[*apiextensionsv1.CustomResourceDefinition](ctx, o.cache, key("", name))
+			if err != nil || crd == nil {
+				return nil, err
+			}
+			return crd, nil
+		},
+		APIService: func(name string) (metav1.Object, error) {
+			service, err := read[*apiregistrationv1.APIService](ctx, o.cache, key("", name))
+			if err != nil || service == nil {
+				return nil, err
+			}
+			return service, nil
+		},
+	})
+	if err != nil {
+		return tenancy.Verdict{}, err
+	}
+	return tenancy.Judge(tenancy.Member{ClusterServiceVersion: o.csv, Claim: claim}, group, tenancy.Distinct(others)), nil
+}
+
+// isStopped reports whether the Deployments of a CSV were deleted because of a competing one.
+func isStopped(csv *v1alpha1.ClusterServiceVersion) bool {
+	because := csv.Status.Reason
+	return csv.Status.Phase == toFailed && (because == v1alpha1.CSVReasonInterOperatorGroupOwnerConflict || because == v1alpha1.CSVReasonCannotModifyStaticProvidedAPIs)
 }

@@ -68,7 +68,7 @@ func TestAPIServiceIsHandedOver(t *testing.T) {
 func TestAPIServiceWithoutTLSIsTakenOver(t *testing.T) {
 	for _, skips := range []bool{true, false} {
 		desired, live := &unstructured.Unstructured{Object: map[string]any{}}, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"insecureSkipTLSVerify": skips}}}
-		if err := (&facts{}).mayWrite(nil, &apiregistrationv1.APIService{}, desired, live); err != nil {
+		if err := (&chain{}).mayWrite(&apiregistrationv1.APIService{}, desired, live); err != nil {
 			t.Fatal(err)
 		}
 		if verifies, said, err := unstructured.NestedBool(desired.Object, "spec", "insecureSkipTLSVerify"); verifies || said != skips || err != nil {

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -45,6 +44,12 @@ type unreached struct {
 	tries       int
 }
 
+// once is what is asked once a pass.
+type once struct {
+	endpoints map[types.NamespacedName][]discoveryv1.EndpointSlice // of Services
+	asked     map[string]*asked                                    // by Service and port
+}
+
 // asked is what the servers behind a port of a Service answered.
 type asked struct {
 	addresses []string
@@ -52,76 +57,106 @@ type asked struct {
 	givenUp   bool    // they were asked in vain for long enough
 }
 
-// showsTrusted makes sure that the servers of a conversion webhook show a certificate that the API server will believe. That a pod is ready
-// does not say so: it may show a certificate of its own, or the one before.
-func (f *facts) showsTrusted(ctx context.Context, service *apiextensionsv1.ServiceReference, authorities []byte, what, until string) error {
-	if f.c.dial == nil {
-		return nil
+// answers makes sure that a server is ready before the API server sends requests to it: objects whose webhook does not answer can be neither
+// read nor written. Deployments are available a little before the Service in front of them has endpoints. What is the request for that, and
+// until is what happens meanwhile, for the message.
+func (o servers) answers(ctx context.Context, service types.NamespacedName, what, until string) error {
+	endpoints, err := o.endpoints(ctx, service)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if !slices.ContainsFunc(endpoints, func(s discoveryv1.EndpointSlice) bool { return slices.ContainsFunc(s.Endpoints, isReady) }) {
+		return fmt.Errorf("%s: Service %s has no endpoint that is ready; until it has one, %s", what, service, until)
+	}
+	return nil
+}
+
+// endpoints are those of a Service. They are read once for each change of where requests lead, which is not worth a cache of all endpoints of the cluster.
+func (o servers) endpoints(ctx context.Context, service types.NamespacedName) ([]discoveryv1.EndpointSlice, error) {
+	if known, ok := o.once.endpoints[service]; ok {
+		return known, nil
+	}
+	var all discoveryv1.EndpointSliceList
+	what := fmt.Sprintf("the endpoints of Service %s", service)
+	if err := list(ctx, o.live, &all, what, client.InNamespace(service.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: service.Name}); err != nil {
+		return nil, err
+	}
+	o.once.endpoints[service] = all.Items
+	return all.Items, nil
+}
+
+// servesTrusted makes sure that the servers of a conversion webhook serve a certificate that the API server will trust. That a pod is ready
+// does not prove it: it may serve a certificate of its own, or the one before. The warning is about servers that cannot be asked.
+func (o servers) servesTrusted(ctx context.Context, service *apiextensionsv1.ServiceReference, authorities []byte, what, until string) (warning string, _ error) {
+	if o.dial == nil {
+		return "", nil
 	}
 	name := key(service.Namespace, service.Name)
-	answer := f.ask(ctx, service, authorities)
+	answer, err := o.ask(ctx, service, authorities)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", what, err)
+	}
 	for i, err := range answer.failures {
 		if isDistrusted(err) {
-			return fmt.Errorf("%s: the pod at %s, to which Service %s leads, shows no certificate that the API server would trust: %s; it has to serve with that of Secret %s, "+
-				"which is mounted into its containers; until it does, %s", what, answer.addresses[i], name, messages.Error(err), certificateOf(f.csv, name.Name), until)
+			return "", fmt.Errorf("%s: the pod at %s, to which Service %s leads, shows no certificate that the API server would trust: %s; it has to serve with that of Secret %s, "+
+				"which is mounted into its containers; until it does, %s", what, answer.addresses[i], name, messages.Error(err), certificateOf(o.csv, name.Name), until)
 		}
 	}
 	if slices.Contains(answer.failures, nil) {
-		return nil
+		return "", nil
 	}
 	cause := "its endpoints have no address for this port"
 	if len(answer.failures) > 0 {
 		cause = messages.Error(errors.Join(answer.failures...))
 	}
 	if !answer.givenUp {
-		return fmt.Errorf("%s: the manager cannot reach Service %s to look whether it shows a certificate that the API server would trust: %s; until it does, "+
+		return "", fmt.Errorf("%s: the manager cannot reach Service %s to look whether it shows a certificate that the API server would trust: %s; until it does, "+
 			"or %s of asking in vain are over, %s", what, name, cause, unreachableTime, until)
 	}
-	f.c.tell(f.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonWaiting, fmt.Sprintf("%s, although it is not known whether the API server trusts the certificate of Service %s: "+
-		"its endpoints are ready, and the manager cannot reach them: %s", what, name, cause))
-	return nil
+	return fmt.Sprintf("%s, although it is not known whether the API server trusts the certificate of Service %s: its endpoints are ready, and the manager cannot reach them: %s", what, name, cause), nil
 }
 
 // ask asks the servers behind a port of a Service, once a pass.
-func (f *facts) ask(ctx context.Context, service *apiextensionsv1.ServiceReference, authorities []byte) *asked {
+func (o servers) ask(ctx context.Context, service *apiextensionsv1.ServiceReference, authorities []byte) (*asked, error) {
 	name, port := key(service.Namespace, service.Name), int32(443)
 	if service.Port != nil {
 		port = *service.Port
 	}
 	at := fmt.Sprintf("%s:%d", name, port)
-	if known := f.asked[at]; known != nil {
-		return known
+	if known := o.once.asked[at]; known != nil {
+		return known, nil
+	}
+	endpoints, err := o.endpoints(ctx, name)
+	if err != nil {
+		return nil, err
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(authorities)
-	config := &tls.Config{RootCAs: roots, ServerName: name.Name + "." + name.Namespace + ".svc", Time: f.c.clock.Now, MinVersion: tls.VersionTLS12}
-	answer := &asked{addresses: addressesOf(f.endpoints[name], port)}
-	answer.failures = handshakes(ctx, f.c.dial, answer.addresses, config)
+	config := &tls.Config{RootCAs: roots, ServerName: name.Name + "." + name.Namespace + ".svc", Time: o.clock.Now, MinVersion: tls.VersionTLS12}
+	answer := &asked{addresses: addressesOf(endpoints, port)}
+	answer.failures = handshakes(ctx, o.dial, answer.addresses, config)
+	csv := client.ObjectKeyFromObject(o.csv)
 	if slices.Contains(answer.failures, nil) || slices.ContainsFunc(answer.failures, isDistrusted) {
-		f.c.unreached.Delete(client.ObjectKeyFromObject(f.csv))
+		o.unreached.Delete(csv)
 	} else {
-		answer.givenUp = f.c.giveUp(client.ObjectKeyFromObject(f.csv))
+		answer.givenUp = giveUp(o.unreached, csv, o.clock.Now())
 	}
-	if f.asked == nil {
-		f.asked = map[string]*asked{}
-	}
-	f.asked[at] = answer
-	return answer
+	o.once.asked[at] = answer
+	return answer, nil
 }
 
-// giveUp says whether the servers of an operator were asked in vain for long enough. A pass counts, and what is long ago does not.
-func (c *Controller) giveUp(csv types.NamespacedName) bool {
-	now := c.clock.Now()
+// giveUp reports whether the servers of an operator were asked in vain for long enough. A pass counts, and what is long ago does not.
+func giveUp(all *sync.Map, csv types.NamespacedName, now time.Time) bool {
 	so := unreached{since: now}
-	if before, ok := c.unreached.Load(csv); ok && now.Sub(before.(unreached).last) < unreachableKept {
+	if before, ok := all.Load(csv); ok && now.Sub(before.(unreached).last) < unreachableKept {
 		so = before.(unreached)
 	}
 	so.last, so.tries = now, so.tries+1
-	c.unreached.Store(csv, so)
+	all.Store(csv, so)
 	return so.tries >= unreachableTries && now.Sub(so.since) >= unreachableTime
 }
 
-// certificateOf is the Secret with the certificate for a Service.
+// certificateOf names the Secret with the certificate for a Service.
 func certificateOf(csv *v1alpha1.ClusterServiceVersion, service string) string {
 	for _, deployment := range bundle.ServingDeployments(csv) {
 		if bundle.ServingServiceName(deployment) == service {
@@ -186,7 +221,7 @@ func handshake(ctx context.Context, dial Dial, address string, config *tls.Confi
 	return cmp.Or(err, errors.New("it shows no certificate"))
 }
 
-// isDistrusted says whether a server answered with something else than a certificate that is trusted.
+// isDistrusted reports whether a server answered with something else than a certificate that is trusted.
 func isDistrusted(err error) bool {
 	var certificate *tls.CertificateVerificationError
 	var noTLS tls.RecordHeaderError

@@ -74,7 +74,7 @@ func rolledOut(t *testing.T) (*cluster, *pod) {
 	return k, p
 }
 
-// holds makes sure that the CRD is not converted, and that the CSV says why.
+// holds makes sure that the CRD is not converted, and that the CSV reports why.
 func (k *cluster) holds(words string) {
 	k.t.Helper()
 	k.forgetTimes()

@@ -358,8 +358,10 @@ func (k *cluster) listAPIs() {
 
 // forgetTimes forgets when the controller wrote last, but not what.
 func (k *cluster) forgetTimes() {
-	k.c.written.Range(func(name, last any) bool {
-		k.c.written.Store(name, write{resourceVersion: last.(write).resourceVersion})
+	k.c.written.all.Range(func(name, last any) bool {
+		was := last.(write)
+		was.at = time.Time{}
+		k.c.written.all.Store(name, was)
 		return true
 	})
 }
@@ -374,7 +376,7 @@ func (k *cluster) csv(name string) *v1alpha1.ClusterServiceVersion {
 	return csv
 }
 
-// get reads an object, and says whether it is there.
+// get reads an object, and reports whether it is there.
 func (k *cluster) get(namespace, name string, into client.Object) bool {
 	k.t.Helper()
 	err := k.client.Get(k.t.Context(), types.NamespacedName{Namespace: namespace, Name: name}, into)

@@ -18,7 +18,7 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
-// believes says whether who trusts these authorities believes a server that is asked by a name.
+// believes reports whether who trusts these authorities believes a server that is asked by a name.
 func (k *cluster) believes(authorities []byte, shown serving.Certificate, host string) error {
 	k.t.Helper()
 	block, _ := pem.Decode(shown.Certificate)
@@ -193,7 +193,7 @@ func TestWhoseTrustIsInherited(t *testing.T) {
 		s.Spec = apiregistrationv1.APIServiceSpec{Group: gv.Group, Version: gv.Version, CABundle: authority.CABundle,
 			Service: &apiregistrationv1.ServiceReference{Namespace: tc.namespace, Name: tc.service}}
 		k.create(s)
-		certificates, err := newFacts(k.c, csv).readCertificates(t.Context())
+		certificates, err := k.c.snapshot(csv).certificates(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

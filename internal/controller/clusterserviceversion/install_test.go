@@ -355,7 +355,7 @@ func TestInstallTimeout(t *testing.T) {
 		t.Errorf("a failed install is looked at again after %s (%v)", result.RequeueAfter, err)
 	}
 
-	// While it rests, what somebody broke is healed, and a Deployment that is gone begins a new install.
+	// While it rests, what another client broke is corrected, and a Deployment that is gone begins a new install.
 	k.wrote()
 	edit(k, ns, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "x" })
 	expect(t, k.pass("op.v1"), toFailed, "InstallCheckFailed", "")
@@ -496,14 +496,14 @@ func TestConflictsAreQuiet(t *testing.T) {
 func TestCacheThatLagsBehind(t *testing.T) {
 	k := newCluster(t, newGroup(ns), newCSV("op.v1"))
 	csv := k.pass("op.v1")
-	k.c.written.Store(key(ns, "op.v1"), write{resourceVersion: csv.ResourceVersion + "0"})
+	k.c.written.all.Store(key(ns, "op.v1"), write{uid: csv.UID, version: csv.ResourceVersion + "0"})
 	k.delete(newGroup())
 	k.wrote()
 	k.pass("op.v1")
 	if writes := k.wrote(); writes != nil {
 		t.Errorf("writes: %v", writes)
 	}
-	k.c.written.Delete(key(ns, "op.v1"))
+	k.c.written.forget(key(ns, "op.v1"))
 	expect(t, k.pass("op.v1"), toFailed, "NoOperatorGroup", "")
 }
 
@@ -531,7 +531,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 				for range 80 {
 					for _, name := range []string{"op.v1", "op.v2"} {
 						_, _ = k.reconcile(name)
-						k.c.written.Clear()
+						k.c.written.all.Clear()
 					}
 					k.rollOut()
 					if done() {

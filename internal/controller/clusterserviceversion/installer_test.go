@@ -152,13 +152,13 @@ func TestAccountOfTheGroupIsMissing(t *testing.T) {
 func TestBindingsOfTheGroupsAccountWakeItsMembers(t *testing.T) {
 	k, _ := newLimited(t, limitedGroup())
 	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "x"}, Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: ns, Name: "installer"}}}
-	if got := names(k.c.usingBinding(t.Context(), binding)); got != "operators/op.v1" {
+	if got := names(k.c.triggers().usingBinding(t.Context(), binding)); got != "operators/op.v1" {
 		t.Errorf("a binding of the account wakes up %q", got)
 	}
 	edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) {
 		csv.Spec.InstallStrategy.StrategySpec.Permissions, csv.Spec.InstallStrategy.StrategySpec.ClusterPermissions = nil, nil
 	})
-	if got := names(k.c.usingBinding(t.Context(), binding)); got != "operators/op.v1" {
+	if got := names(k.c.triggers().usingBinding(t.Context(), binding)); got != "operators/op.v1" {
 		t.Errorf("a binding of the account wakes up %q", got)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
-// TestHealedWhileReplaced: as long as the next version waits for its requirements, the old one is healed; not any more from
-// when the next one has begun, or has taken over what the old one had.
+// TestHealedWhileReplaced: as long as the next version waits for its requirements, the old one is corrected; not any more from
+// when the next one has begun, or has adopted what the old one had.
 func TestHealedWhileReplaced(t *testing.T) {
 	k := newCluster(t, newGroup(""))
 	k.installed(newCSV("op.v1", withoutAccounts))
@@ -86,7 +86,7 @@ func TestNoDriftIsCorrectedWithoutAGroup(t *testing.T) {
 	}
 }
 
-// TestFailedIsHealedWhileGroupIsNotReady: what was installed and did not become healthy in its time may yet, so it is healed like what runs.
+// TestFailedIsHealedWhileGroupIsNotReady: what was installed and did not become healthy in its time may yet, so it is corrected like what runs.
 func TestFailedIsHealedWhileGroupIsNotReady(t *testing.T) {
 	k := newCluster(t, newGroup(ns))
 	k.create(newCSV("op.v1", withoutAccounts))
@@ -194,7 +194,7 @@ func TestUnhealthyWhileReplaced(t *testing.T) {
 	}
 }
 
-// TestHealedWhileGroupIsNotReady: what runs is healed, and the status says what is waited for and, later, that it is no more.
+// TestHealedWhileGroupIsNotReady: what runs is corrected, and the status reports what is waited for and, later, that it is no more.
 func TestHealedWhileGroupIsNotReady(t *testing.T) {
 	for name, tc := range map[string]struct {
 		unready func(k *cluster)

@@ -69,7 +69,7 @@ func TestMetrics(t *testing.T) {
 	k.pass("op.v1")
 	k.counts("csv_count{} 1", "csv_phase_since_timestamp_seconds{op.v1,operators,1.0.0} 0", "csv_succeeded{op.v1,operators,1.0.0} 1", "csv_upgrade_count{} 0")
 
-	// A manager that starts tells the same without writing anything.
+	// A manager that starts reports the same without writing anything.
 	k.c.counted = newCluster(t).c.counted
 	k.wrote()
 	k.pass("op.v1")

@@ -1,6 +1,6 @@
 package clusterserviceversion
 
-// observation is something that may be true of a ClusterServiceVersion and the cluster around it. Each is looked at
+// observation is something that may be true of a ClusterServiceVersion and the cluster around it. Each is observed
 // only when a row of the table asks for it, and at most once between two actions.
 type observation string
 
@@ -11,7 +11,7 @@ const (
 
 	// The CSV itself.
 	adoptRefused    observation = "adoptRefused"    // the cluster refused its finalizer, labels and annotations in this pass
-	metadataDiffers observation = "metadataDiffers" // it lacks its finalizer, or labels or annotations that tell of it
+	metadataDiffers observation = "metadataDiffers" // it lacks its finalizer, or labels or annotations about it
 
 	// The OperatorGroup of the namespace.
 	beyondTargets       observation = "beyondTargets"       // the operator has permissions where the group does not target, or has no group
@@ -24,7 +24,7 @@ const (
 	apisStatic          observation = "apisStatic"          // the group is static and does not list the APIs of the CSV
 	apisConflict        observation = "apisConflict"        // a group that reaches the same namespaces lists one of them
 	apisUnlisted        observation = "apisUnlisted"        // the group has yet to list them
-	driftedUnsettled    observation = "driftedUnsettled"    // one of the two is waited for, and somebody changed what the strategy had set
+	driftedUnsettled    observation = "driftedUnsettled"    // one of the two is waited for, and another client changed what the strategy had set
 	failForwardReplaced observation = "failForwardReplaced" // fail forward is on and another CSV replaces this one
 
 	// What the CSV needs before it can be installed.
@@ -45,20 +45,20 @@ const (
 	installFailed  observation = "installFailed"  // it failed, and may work the next time
 
 	// What the install strategy left in the cluster.
-	notComputable           observation = "notComputable"           // what is wanted cannot be computed: a certificate is gone
+	notComputable           observation = "notComputable"           // what is desired cannot be computed: a certificate is gone
 	deploymentsMissing      observation = "deploymentsMissing"      // a Deployment is gone
 	deploymentsChanged      observation = "deploymentsChanged"      // a Deployment was made from another spec
 	deploymentsStuck        observation = "deploymentsStuck"        // a Deployment gave up
 	deploymentsUnready      observation = "deploymentsUnready"      // a Deployment is not available yet
-	drifted                 observation = "drifted"                 // somebody changed what the strategy had set
-	apiServicesForeign      observation = "apiServicesForeign"      // an owned API is registered by somebody else
+	drifted                 observation = "drifted"                 // another client changed what the strategy had set
+	apiServicesForeign      observation = "apiServicesForeign"      // an owned API is registered by another owner
 	apiServicesBroken       observation = "apiServicesBroken"       // an owned API is not registered as it should be
 	apiServicesUnready      observation = "apiServicesUnready"      // an owned API is not available yet
 	apisDisrupted           observation = "apisDisrupted"           // an owned API is not available because its pods are just being replaced
-	certificatesDue         observation = "certificatesDue"         // a serving certificate is to be made anew
+	certificatesDue         observation = "certificatesDue"         // a serving certificate is to be recreated
 	certificatesUnstaged    observation = "certificatesUnstaged"    // one is due for renewal, and its successor is not staged or not trusted yet
 	ownCertificatesUnstaged observation = "ownCertificatesUnstaged" // the same of one that no successor has adopted
-	ownCertificatesDue      observation = "ownCertificatesDue"      // a serving certificate that no successor has taken over is to be made anew
+	ownCertificatesDue      observation = "ownCertificatesDue"      // a serving certificate that no successor has adopted is to be recreated
 	webhooksMissing         observation = "webhooksMissing"         // a webhook is not registered as it should be
 	webhooksFailed          observation = "webhooksFailed"          // a webhook could not be registered in this pass
 	installTimedOut         observation = "installTimedOut"         // the components had their time to become healthy
@@ -68,7 +68,7 @@ const (
 	predecessorExists  observation = "predecessorExists"  // the CSV that it replaces is still there
 	successorInstalled observation = "successorInstalled" // the CSV that replaces it has Succeeded
 	requestsUnderWay   observation = "requestsUnderWay"   // the one that replaces it has Succeeded just now, and requests may still lead to this one
-	driftedMeanwhile   observation = "driftedMeanwhile"   // somebody changed what the strategy had set, and no successor has begun its install
+	driftedMeanwhile   observation = "driftedMeanwhile"   // another client changed what the strategy had set, and no successor has begun its install
 	successorMissing   observation = "successorMissing"   // no CSV replaces it any more
 	unhealthyMeanwhile observation = "unhealthyMeanwhile" // it is not healthy, and no successor has begun its install
 	healthyMeanwhile   observation = "healthyMeanwhile"   // its status says that it is not healthy, which is over
@@ -93,10 +93,10 @@ const (
 	adopt        action = "adopt"        // write the finalizer, and the labels and annotations
 	withdraw     action = "withdraw"     // take away permissions outside of the targets
 	install      action = "install"      // apply everything that the install strategy asks for
-	heal         action = "heal"         // apply again what somebody changed
+	correct      action = "correct"      // apply again what another client changed
 	stage        action = "stage"        // store the certificates that take the place of others, and make everything trust them
 	stageOwn     action = "stageOwn"     // the same for those that no successor has adopted
-	renewOwn     action = "renewOwn"     // make the serving certificates anew that no successor has taken over
+	renewOwn     action = "renewOwn"     // make the serving certificates anew that no successor has adopted
 	registerHook action = "registerHook" // register the webhooks
 	retire       action = "retire"       // have its webhooks asked no more
 	stop         action = "stop"         // delete the Deployments

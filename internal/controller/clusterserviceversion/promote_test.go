@@ -91,12 +91,16 @@ func TestAGroupWithAnAccountPromotesNothing(t *testing.T) {
 		t.Fatal("without an account it is promoted")
 	}
 	edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Spec.ServiceAccountName = "installer" })
-	f := &facts{c: k.c, csv: k.csv("op.v1")}
-	owned, err := f.ownedRoles(t.Context())
+	o := k.c.observer(k.csv("op.v1"))
+	owned, err := o.ownedObjects(t.Context(), true, roleLists()...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if promoted, err := f.promoted(t.Context(), nil, owned, map[string]string{}); err != nil || len(promoted) > 0 {
+	groups, err := o.membership(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if promoted, err := (rights{o, groups}).promoted(t.Context(), nil, owned, map[string]string{}); err != nil || len(promoted) > 0 {
 		t.Errorf("promoted %v, %v", promoted, err)
 	}
 }

@@ -88,19 +88,19 @@ func TestProxyIsWatchedOnceItsKindIsThere(t *testing.T) {
 	k := newCluster(t, newCSV("op.v1"), newCSV("op.v2"))
 	started := 0
 	k.c.proxy.start = func() { started++ }
-	k.c.usingCRD(t.Context(), newCRD("others.example.com", "v1"))
+	k.c.triggers().usingCRD(t.Context(), newCRD("others.example.com", "v1"))
 	if started != 0 {
 		t.Error("it is watched although its kind is not there")
 	}
 	for range 2 {
-		if got := names(k.c.usingCRD(t.Context(), newCRD(proxyCRD, "v1"))); got != "operators/op.v1 operators/op.v2" {
+		if got := names(k.c.triggers().usingCRD(t.Context(), newCRD(proxyCRD, "v1"))); got != "operators/op.v1 operators/op.v2" {
 			t.Errorf("the kind wakes up %q", got)
 		}
 	}
 	if started != 1 {
 		t.Errorf("it was started to be watched %d times", started)
 	}
-	if got := names(k.c.everyone(t.Context(), &unstructured.Unstructured{})); got != "operators/op.v1 operators/op.v2" {
+	if got := names(k.c.triggers().everyone(t.Context(), &unstructured.Unstructured{})); got != "operators/op.v1 operators/op.v2" {
 		t.Errorf("the proxy wakes up %q", got)
 	}
 }

@@ -13,34 +13,34 @@ import (
 )
 
 // usingBinding are the owner of a binding and the CSVs with one of its subjects.
-func (c *Controller) usingBinding(ctx context.Context, o client.Object) []reconcile.Request {
-	out := c.owner(ctx, o)
+func (t *triggers) usingBinding(ctx context.Context, o client.Object) []reconcile.Request {
+	out := t.owner(ctx, o)
 	switch binding := o.(type) {
 	case *rbacv1.RoleBinding:
-		out = append(out, c.usingSubjects(ctx, binding.Namespace, binding.Subjects)...)
+		out = append(out, t.usingSubjects(ctx, binding.Namespace, binding.Subjects)...)
 	case *rbacv1.ClusterRoleBinding:
-		out = append(out, c.usingSubjects(ctx, "", binding.Subjects)...)
+		out = append(out, t.usingSubjects(ctx, "", binding.Subjects)...)
 	}
 	return out
 }
 
 // usingSubjects are the CSVs whose service accounts are among the subjects. The groups of all service accounts, and of
 // those of one namespace, stand for all CSVs there that ask for permissions.
-func (c *Controller) usingSubjects(ctx context.Context, namespace string, subjects []rbacv1.Subject) []reconcile.Request {
+func (t *triggers) usingSubjects(ctx context.Context, namespace string, subjects []rbacv1.Subject) []reconcile.Request {
 	var out []reconcile.Request
 	for _, subject := range subjects {
 		switch {
 		case subject.Kind == rbacv1.ServiceAccountKind:
-			out = append(out, c.ofAccount(ctx, subject.Namespace, subject.Name)...)
+			out = append(out, t.ofAccount(ctx, subject.Namespace, subject.Name)...)
 		case subject.Kind == rbacv1.UserKind:
 			if of, name, ok := accountOfUser(subject.Name); ok {
-				out = append(out, c.ofAccount(ctx, of, name)...)
+				out = append(out, t.ofAccount(ctx, of, name)...)
 			}
 		case subject.Name == "system:serviceaccounts" || subject.Name == "system:authenticated":
-			out = append(out, c.csvs(ctx, client.InNamespace(namespace))...)
+			out = append(out, t.csvs(ctx, client.InNamespace(namespace))...)
 		default:
 			if of, ok := strings.CutPrefix(subject.Name, "system:serviceaccounts:"); ok {
-				out = append(out, c.csvs(ctx, client.InNamespace(of))...)
+				out = append(out, t.csvs(ctx, client.InNamespace(of))...)
 			}
 		}
 	}
@@ -49,15 +49,15 @@ func (c *Controller) usingSubjects(ctx context.Context, namespace string, subjec
 
 // ofAccount are the CSVs whose permissions are for a service account, and all of its namespace if installs there are
 // limited to its rights.
-func (c *Controller) ofAccount(ctx context.Context, namespace, name string) []reconcile.Request {
+func (t *triggers) ofAccount(ctx context.Context, namespace, name string) []reconcile.Request {
 	var groups v1.OperatorGroupList
-	if err := c.client.List(ctx, &groups, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+	if err := t.cache.List(ctx, &groups, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return nil
 	}
 	if slices.ContainsFunc(groups.Items, func(g v1.OperatorGroup) bool { return g.Spec.ServiceAccountName == name }) {
-		return c.csvs(ctx, client.InNamespace(namespace))
+		return t.csvs(ctx, client.InNamespace(namespace))
 	}
-	return c.csvs(ctx, client.InNamespace(namespace), client.MatchingFields{indexByAccount: name})
+	return t.csvs(ctx, client.InNamespace(namespace), client.MatchingFields{indexByAccount: name})
 }
 
 // accountOfUser takes the user name of a service account apart.
@@ -70,26 +70,26 @@ func accountOfUser(user string) (namespace, name string, ok bool) {
 }
 
 // usingRole are the owner of a role, and the CSVs that hold it by way of bindings.
-func (c *Controller) usingRole(ctx context.Context, o client.Object) []reconcile.Request {
-	out := c.owner(ctx, o)
+func (t *triggers) usingRole(ctx context.Context, o client.Object) []reconcile.Request {
+	out := t.owner(ctx, o)
 	ref := rbacv1.RoleRef{Kind: "Role", Name: o.GetName()}
 	if _, ok := o.(*rbacv1.ClusterRole); ok {
 		ref.Kind = "ClusterRole"
 	}
 	bound := client.MatchingFields{indexByRole: roleKey(o.GetNamespace(), ref)}
 	var bindings rbacv1.RoleBindingList
-	if err := c.client.List(ctx, &bindings, bound, client.UnsafeDisableDeepCopy); err != nil {
+	if err := t.cache.List(ctx, &bindings, bound, client.UnsafeDisableDeepCopy); err != nil {
 		return out
 	}
 	for i := range bindings.Items {
-		out = append(out, c.usingSubjects(ctx, bindings.Items[i].Namespace, bindings.Items[i].Subjects)...)
+		out = append(out, t.usingSubjects(ctx, bindings.Items[i].Namespace, bindings.Items[i].Subjects)...)
 	}
 	var clusterBindings rbacv1.ClusterRoleBindingList
-	if err := c.client.List(ctx, &clusterBindings, bound, client.UnsafeDisableDeepCopy); err != nil {
+	if err := t.cache.List(ctx, &clusterBindings, bound, client.UnsafeDisableDeepCopy); err != nil {
 		return out
 	}
 	for i := range clusterBindings.Items {
-		out = append(out, c.usingSubjects(ctx, "", clusterBindings.Items[i].Subjects)...)
+		out = append(out, t.usingSubjects(ctx, "", clusterBindings.Items[i].Subjects)...)
 	}
 	return out
 }

@@ -27,7 +27,7 @@ func TestLossOfPermissionsWakes(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())
 				defer q.ShutDown()
-				reconcile.After(reconcile.Burst, k.c.usingBinding).Update(t.Context(), event.UpdateEvent{ObjectOld: pair[0], ObjectNew: pair[1]}, q)
+				reconcile.After(reconcile.Burst, k.c.triggers().usingBinding).Update(t.Context(), event.UpdateEvent{ObjectOld: pair[0], ObjectNew: pair[1]}, q)
 				time.Sleep(2 * reconcile.Burst)
 				synctest.Wait()
 				if q.Len() != 1 {

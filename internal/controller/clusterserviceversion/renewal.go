@@ -2,12 +2,14 @@ package clusterserviceversion
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/reconcile"
@@ -15,73 +17,72 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
-// renewCertificates replaces the certificates that can be replaced now.
-func (f *facts) renewCertificates(ctx context.Context) error {
-	all, err := f.readCertificates(ctx)
+// renew promotes what is staged, and issues what cannot be used, of the certificates that there is a reason for.
+func (a *actor) renew(ctx context.Context, s *snapshot, reason reasonOf) (effect, error) {
+	all, err := s.certificates(ctx)
 	if err != nil {
-		return err
+		return effect{}, err
 	}
-	return f.renew(ctx, all.choose((*certificate).replaceable))
-}
-
-// renew promotes what is staged, and issues what cannot be used.
-func (f *facts) renew(ctx context.Context, due []*certificate) error {
+	all = all.clone()
+	due := all.choose(reason)
 	for _, c := range due {
 		if c.held != nil {
-			return c.held
+			return effect{}, c.held
 		}
 	}
+	out := effect{}
 	for _, c := range due {
-		f.wanted, f.issued = nil, true
-		if err := f.take(ctx, c, c.next.Step); err != nil {
-			return err
+		out.certificates, out.issued = all, true
+		if err := a.take(ctx, s, all, c, c.next.Step); err != nil {
+			return out, err
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // stage issues the certificates that take the place of others, stores them beside those, and makes everything that is registered trust them.
 // They are promoted later.
-func (f *facts) stage(ctx context.Context, reason func(*certificate) error) error {
-	all, err := f.readCertificates(ctx)
+func (a *actor) stage(ctx context.Context, s *snapshot, reason reasonOf) (effect, error) {
+	all, err := s.certificates(ctx)
 	if err != nil {
-		return err
+		return effect{}, err
 	}
+	all = all.clone()
 	due := all.choose(reason)
+	out := effect{certificates: all}
 	for _, c := range due {
 		if c.next.Step == serving.StepStage {
-			if err := f.take(ctx, c, serving.StepStage); err != nil {
-				return err
+			if err := a.take(ctx, s, all, c, serving.StepStage); err != nil {
+				return out, err
 			}
 		}
 	}
 	for _, c := range due {
-		c.trusted = c.Trusted(f.c.clock.Now())
+		c.trusted = c.Trusted(a.clock.Now())
 	}
-	f.wanted = nil
-	if err := f.spreadTrust(ctx); err != nil {
-		err = fmt.Errorf("spread trust in the next serving certificates of ClusterServiceVersion %s: %w", f.name(), err)
+	if err := a.spreadTrust(ctx, s.after(out)); err != nil {
+		err = fmt.Errorf("spread trust in the next serving certificates of ClusterServiceVersion %s: %w", s.name(), err)
 		if !reconcile.IsTransient(err) {
-			f.c.tell(f.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonNeedsCertRotation, err.Error())
+			a.tell(s.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonNeedsCertRotation, err.Error())
 		}
-		return err
+		return out, err
 	}
 	for _, c := range due {
-		if err := f.take(ctx, c, serving.StepPublish); err != nil {
-			return err
+		if err := a.take(ctx, s, all, c, serving.StepPublish); err != nil {
+			return out, err
 		}
 	}
-	return nil
+	return out, nil
 }
 
-// take carries out a step and stores what it leads to, unless another client was faster: then that one's certificate counts, which others trust
-// already.
-func (f *facts) take(ctx context.Context, c *certificate, step serving.Step) error {
-	installer, err := f.installer(ctx)
+// take carries out a step of one of the certificates and stores what it leads to, unless another client was faster: then that one's certificate counts, which
+// others trust already.
+func (a *actor) take(ctx context.Context, s *snapshot, all certificates, c *certificate, step serving.Step) error {
+	installer, err := a.installer(ctx, s)
 	if err != nil {
 		return err
 	}
-	r := serving.Request{Now: f.c.clock.Now(), Life: f.c.limits.certificate, Hosts: c.allHosts()}
+	r := serving.Request{Now: a.clock.Now(), Life: a.limits.certificate, Hosts: c.allHosts()}
 	if c.unusable != nil {
 		r.Old.CABundle = c.inherited.authorities
 	}
@@ -90,13 +91,13 @@ func (f *facts) take(ctx context.Context, c *certificate, step serving.Step) err
 		return fmt.Errorf("renew the serving certificate of Deployment %s: %w", c.deployment, err)
 	}
 	c.State = after
-	f.decide(c)
+	c.decide(r.Now)
 	if step == serving.StepIssue {
-		if err := f.spreadInherited(ctx, c); err != nil {
+		if err := a.spreadInherited(ctx, s.after(effect{certificates: all}), c); err != nil {
 			return err
 		}
 	}
-	desired := secretOf(f.csv, c)
+	desired := c.secretOf(s.csv)
 	desired.ResourceVersion = c.secret.ResourceVersion
 	request, err := rollout.Render(desired)
 	if err != nil {
@@ -107,98 +108,153 @@ func (f *facts) take(ctx context.Context, c *certificate, step serving.Step) err
 		return fmt.Errorf("another client has written the serving certificate of Deployment %s at the same time; it is read again: %s", c.deployment, err.Error())
 	}
 	if err != nil {
-		return fmt.Errorf("apply %s %s: %w", kindOf(desired), c.key(), err)
+		return fmt.Errorf("apply %s: %w", describeObject(desired), err)
 	}
 	live := &corev1.Secret{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(request.Object, live); err != nil {
-		return fmt.Errorf("read the answer about %s %s: %w", kindOf(desired), c.key(), err)
+		return fmt.Errorf("read the answer about %s: %w", describeObject(desired), err)
 	}
 	c.secret = live.ObjectMeta
 	if step == serving.StepIssue || step == serving.StepStage {
-		f.c.issued.Record(c.key(), r.Now)
+		a.issued.Record(c.key(), r.Now)
 	}
 	return nil
-}
-
-// ownCertificatesDue looks for certificates to replace while the next version takes its time: it may wait for something for long, and this version
-// serves meanwhile. What a successor has adopted, that one renews.
-func (f *facts) ownCertificatesDue(ctx context.Context) (finding, error) {
-	return f.firstOwnCertificate(ctx, (*certificate).replaceable)
-}
-
-// ownCertificatesUnstaged looks for those of them whose successor is not staged or not trusted yet.
-func (f *facts) ownCertificatesUnstaged(ctx context.Context) (finding, error) {
-	return f.firstOwnCertificate(ctx, (*certificate).unstaged)
-}
-
-func (f *facts) firstOwnCertificate(ctx context.Context, reason func(*certificate) error) (finding, error) {
-	if kept, err := f.keptMeanwhile(ctx); err != nil || !kept {
-		return seenNot, err
-	}
-	return f.firstCertificate(ctx, f.own(reason))
-}
-
-// own limits a reason to the certificates that are still those of the CSV.
-func (f *facts) own(reason func(*certificate) error) func(*certificate) error {
-	return func(c *certificate) error {
-		if c.held != nil || !ownedBy(&c.secret, f.csv) {
-			return nil
-		}
-		return reason(c)
-	}
 }
 
 // renewOwn renews the certificates that the CSV keeps, and rolls out the pods that serve with them: nothing else of a version that is being
-// replaced is touched.
-func (f *facts) renewOwn(ctx context.Context) error {
-	all, err := f.readCertificates(ctx)
+// replaced is written.
+func (a *actor) renewOwn(ctx context.Context, s *snapshot) (effect, error) {
+	all, err := s.certificates(ctx)
 	if err != nil {
-		return err
+		return effect{}, err
 	}
-	due := all.choose(f.own((*certificate).replaceable))
-	if err := f.renew(ctx, due); err != nil {
-		return fmt.Errorf("renew the serving certificates of ClusterServiceVersion %s, which is being replaced: %w", f.name(), err)
-	}
-	wanted, err := f.compute(ctx)
+	reason := reasonOf((*certificate).replaceable).ownedBy(s.csv)
+	due := all.choose(reason)
+	out, err := a.renew(ctx, s, reason)
 	if err != nil {
-		return err
+		return out, fmt.Errorf("renew the serving certificates of ClusterServiceVersion %s, which is being replaced: %w", s.name(), err)
+	}
+	renewed := s.after(out)
+	w, err := renewed.workload(ctx)
+	if err != nil {
+		return out, err
+	}
+	live, err := renewed.deployments(ctx)
+	if err != nil {
+		return out, err
 	}
 	var changes []change
-	for _, d := range wanted.deployments {
-		live, err := f.readDeployment(ctx, d.Name)
-		if err != nil {
-			return err
-		}
+	for _, d := range w.deployments {
 		serves := slices.ContainsFunc(due, func(c *certificate) bool { return c.deployment == d.Name })
-		if serves && live != nil && ownedBy(live, f.csv) {
+		if serves && live[d.Name] != nil && ownedBy(live[d.Name], s.csv) {
 			changes = append(changes, change{apply: d})
 		}
 	}
-	if _, err := f.make(ctx, changes, false); err != nil {
-		return fmt.Errorf("roll out the renewed serving certificates of ClusterServiceVersion %s: %w", f.name(), err)
+	applied, err := a.apply(ctx, renewed, changes, false)
+	out.applied = deployments{}
+	for _, d := range applied {
+		out.applied[d.Name] = d
 	}
-	return nil
+	if err != nil {
+		return out, fmt.Errorf("roll out the renewed serving certificates of ClusterServiceVersion %s: %w", s.name(), err)
+	}
+	return out, nil
+}
+
+// spreadInherited makes the clients that trust the certificate from before trust the new one, before a server serves it. It does not wait until
+// they have applied that: the one before is missing, or cannot be used.
+func (a *actor) spreadInherited(ctx context.Context, s *snapshot, c *certificate) error {
+	if len(c.inherited.authorities) == 0 {
+		return nil
+	}
+	for _, live := range c.inherited.former {
+		if live.Spec.InsecureSkipTLSVerify {
+			continue // the certificate is not verified
+		}
+		patched := live.DeepCopy()
+		patched.Spec.CABundle = c.Current.CABundle
+		if err := a.client.Patch(ctx, patched, client.MergeFrom(live), fieldManager); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("make APIService %s trust the certificate that replaces the one before: %w", live.Name, err)
+		}
+	}
+	return a.spreadTrust(ctx, s)
+}
+
+// spreadTrust updates the CA bundles of everything that is registered, before a server serves a certificate of a new authority. What the replaced
+// versions have registered leads to the same servers, and is asked until it is gone.
+func (a *actor) spreadTrust(ctx context.Context, s *snapshot) error {
+	w, err := s.workload(ctx)
+	if err != nil {
+		return err
+	}
+	hooks, err := s.hooks(ctx)
+	if err != nil {
+		return err
+	}
+	errs := []error{a.update(ctx, s, append(w.registrations(), hooks.configurations...))}
+	for _, conversion := range hooks.conversions {
+		crd, err := s.crd(ctx, conversion.CRD)
+		if err == nil && crd != nil && leadsTo(crd, conversion.Spec) {
+			err = patchConversion(ctx, a.client, conversion.CRD, conversion.Spec)
+		}
+		errs = append(errs, err)
+	}
+	chain, err := s.chain(ctx)
+	if err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	for _, sibling := range chain.all {
+		if chain.replaces(s.csv.Name, sibling.Name) && sibling.DeletionTimestamp.IsZero() {
+			errs = append(errs, a.spreadTo(ctx, s, chain, sibling))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // spreadTo updates the CA bundles of the webhooks of a replaced version that lead to the servers of this one.
-func (f *facts) spreadTo(ctx context.Context, replaced *v1alpha1.ClusterServiceVersion) error {
-	old := newFacts(f.c, replaced)
-	certificates, err := old.readCertificates(ctx)
+func (a *actor) spreadTo(ctx context.Context, s *snapshot, chain *chain, replaced *v1alpha1.ClusterServiceVersion) error {
+	old, before := s.of(replaced), *chain
+	before.csv = replaced
+	all, err := old.certificates(ctx, &before)
+	if err != nil {
+		return err
+	}
+	own, err := s.certificates(ctx)
 	if err != nil {
 		return err
 	}
 	shared := false
-	for name, renewed := range f.certificates {
-		if certificates[name] != nil {
-			certificates[name], shared = renewed, true
+	for name, renewed := range own {
+		if all[name] != nil {
+			all[name], shared = renewed, true
 		}
 	}
 	if !shared || checkWebhooks(replaced) != nil {
 		return nil
 	}
-	hooks, err := old.computeHooks(ctx)
+	groups, err := s.groups(ctx)
 	if err != nil {
 		return err
 	}
-	return old.update(ctx, hooks.configurations)
+	hooks, err := old.hooks(ctx, groups, all)
+	if err != nil {
+		return err
+	}
+	return a.update(ctx, s, hooks.configurations)
+}
+
+// update applies those of some objects that exist.
+func (a *actor) update(ctx context.Context, s *snapshot, objects []client.Object) error {
+	var changes []change
+	for _, object := range objects {
+		live, err := s.likeThis(ctx, object)
+		if err != nil {
+			return err
+		}
+		if live != nil {
+			changes = append(changes, change{apply: object})
+		}
+	}
+	_, err := a.apply(ctx, s, changes, false)
+	return err
 }

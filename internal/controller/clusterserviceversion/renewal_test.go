@@ -97,7 +97,7 @@ func TestRenewalSpreadsToTheReplacedVersion(t *testing.T) {
 	}
 }
 
-// TestCertificateThatSomebodyElseHasWritten counts: what is written over it would be trusted by nobody who has heard of that one.
+// TestCertificateThatSomebodyElseHasWritten counts: what is written over it would be trusted by no one who has heard of that one.
 func TestCertificateThatSomebodyElseHasWritten(t *testing.T) {
 	k := hooked(t)
 	old, _ := k.servingCertificate()

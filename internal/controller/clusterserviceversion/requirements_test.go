@@ -99,7 +99,7 @@ func TestCRDRows(t *testing.T) {
 	}
 }
 
-// TestAnotherTenantsDefinition: what is missing is not that an InstallPlan has yet to come, but that somebody else runs with another
+// TestAnotherTenantsDefinition: what is missing is not that an InstallPlan has yet to come, but that another client runs with another
 // definition, which is named.
 func TestAnotherTenantsDefinition(t *testing.T) {
 	const name = "things.example.com"

@@ -13,7 +13,7 @@ import (
 const immutable = "install strategy failed: Deployment operators/manager exists with the selector app=manager, which cannot be changed to control-plane=manager: " +
 	"delete the Deployment, and it is recreated (none of its pods runs in between), or have the author of the operator name it otherwise"
 
-// withAnotherSelector is what becomes of an operator whose project was scaffolded anew.
+// withAnotherSelector is what becomes of an operator whose project was scaffolded again.
 func withAnotherSelector(csv *v1alpha1.ClusterServiceVersion) {
 	spec := &csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec
 	spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"control-plane": "manager"}}
@@ -38,7 +38,7 @@ func selected(t *testing.T, edits ...func(*v1alpha1.ClusterServiceVersion)) *clu
 	return k
 }
 
-// TestAnotherSelector: the status says what to do, nothing of the version that runs is touched, and either way out goes on.
+// TestAnotherSelector: the status reports what to do, nothing of the version that runs is touched, and either way out goes on.
 func TestAnotherSelector(t *testing.T) {
 	for name, wayOut := range map[string]func(*cluster){
 		"the Deployment is deleted": func(k *cluster) {
@@ -65,7 +65,7 @@ func TestAnotherSelector(t *testing.T) {
 	}
 }
 
-// TestHealedBesideARefusedReplacement: as long as the next version could not change anything, what runs is healed.
+// TestHealedBesideARefusedReplacement: as long as the next version could not change anything, what runs is corrected.
 func TestHealedBesideARefusedReplacement(t *testing.T) {
 	k := selected(t)
 	edit(k, ns, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "example.com/evil" })

@@ -34,7 +34,7 @@ func (k *cluster) serves() []string {
 	return out
 }
 
-// TestNothingIsServedAnyMore: nobody keeps rights that he has no use for, least of all lifted to the cluster, and nothing is left behind.
+// TestNothingIsServedAnyMore: no one keeps rights that he has no use for, least of all lifted to the cluster, and nothing is left behind.
 // The Service stays until the operator runs without it, and the Secret as long as the Service.
 func TestNothingIsServedAnyMore(t *testing.T) {
 	k := hooked(t)
@@ -105,7 +105,7 @@ func TestAnotherDeploymentServes(t *testing.T) {
 	}
 }
 
-// TestAnAPIThatIsDescribedNoMore goes at once: it would be there for everybody and answer nobody.
+// TestAnAPIThatIsDescribedNoMore goes at once: it would be there for everybody and answer no one.
 func TestAnAPIThatIsDescribedNoMore(t *testing.T) {
 	k := withAPI(t)
 	edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.APIServiceDefinitions.Owned = nil })

@@ -46,7 +46,7 @@ const (
 
 // Options are what the controller needs besides the manager. The zero value works.
 type Options struct {
-	// Clock tells the time; the real one when nil.
+	// Clock reports the time; the real one when nil.
 	Clock clock.PassiveClock
 	// Namespaces are those that the manager is limited to; empty when it manages all.
 	Namespaces []string
@@ -111,32 +111,36 @@ func Setup(mgr manager.Manager, o Options) error {
 	return nil
 }
 
-// watch says what wakes a ClusterServiceVersion up.
+func (c *Controller) triggers() *triggers {
+	return &triggers{cache: c.client, namespaces: c.limits.namespaces, proxy: &c.proxy}
+}
+
+// watch declares which events wake a ClusterServiceVersion up.
 func (c *Controller) watch(mgr manager.Manager, o Options) error {
-	to := handler.EnqueueRequestsFromMapFunc
+	t, to := c.triggers(), handler.EnqueueRequestsFromMapFunc
 	burst := func(f handler.MapFunc) handler.EventHandler { return reconcile.After(reconcile.Burst, f) }
 	original := predicate.NewPredicateFuncs(func(o client.Object) bool { return !v1alpha1.IsCopied(o) })
 	built, err := builder.ControllerManagedBy(mgr).Named("clusterserviceversion").
 		For(&v1alpha1.ClusterServiceVersion{}, builder.WithPredicates(original)).
-		Watches(&v1alpha1.ClusterServiceVersion{}, to(c.neighbours), builder.WithPredicates(matterToNeighbours)).
-		Watches(&v1alpha1.Subscription{}, to(c.subscribed), builder.WithPredicates(configMatters)).
-		Watches(&v1.OperatorGroup{}, to(c.members)).
-		Watches(&v1.OperatorGroup{}, to(c.competing)).
-		Watches(&v2.OperatorCondition{}, to(c.conditioned), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
-		WatchesMetadata(&corev1.Namespace{}, to(c.targeting), builder.WithPredicates(comesOrGoes)).
-		Watches(&apiextensionsv1.CustomResourceDefinition{}, burst(c.usingCRD)).
-		Watches(&apiregistrationv1.APIService{}, to(c.usingAPIService)).
-		WatchesMetadata(&corev1.ServiceAccount{}, burst(c.usingAccount)).
-		Watches(&rbacv1.Role{}, burst(c.usingRole)).
-		Watches(&rbacv1.ClusterRole{}, burst(c.usingRole)).
-		Watches(&rbacv1.RoleBinding{}, burst(c.usingBinding)).
-		Watches(&rbacv1.ClusterRoleBinding{}, burst(c.usingBinding)).
-		Watches(&appsv1.Deployment{}, to(c.owner)).
-		Watches(&appsv1.Deployment{}, to(c.wanting), builder.WithPredicates(goes)).
-		Watches(&corev1.Service{}, to(c.owner)).
-		WatchesMetadata(&corev1.Secret{}, to(c.owner)).
-		Watches(&admissionv1.ValidatingWebhookConfiguration{}, to(c.owner)).
-		Watches(&admissionv1.MutatingWebhookConfiguration{}, to(c.owner)).
+		Watches(&v1alpha1.ClusterServiceVersion{}, to(t.neighbours), builder.WithPredicates(matterToNeighbours)).
+		Watches(&v1alpha1.Subscription{}, to(t.subscribed), builder.WithPredicates(configMatters)).
+		Watches(&v1.OperatorGroup{}, to(t.members)).
+		Watches(&v1.OperatorGroup{}, to(t.competing)).
+		Watches(&v2.OperatorCondition{}, to(t.conditioned), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
+		WatchesMetadata(&corev1.Namespace{}, to(t.targeting), builder.WithPredicates(comesOrGoes)).
+		Watches(&apiextensionsv1.CustomResourceDefinition{}, burst(t.usingCRD)).
+		Watches(&apiregistrationv1.APIService{}, to(t.usingAPIService)).
+		WatchesMetadata(&corev1.ServiceAccount{}, burst(t.usingAccount)).
+		Watches(&rbacv1.Role{}, burst(t.usingRole)).
+		Watches(&rbacv1.ClusterRole{}, burst(t.usingRole)).
+		Watches(&rbacv1.RoleBinding{}, burst(t.usingBinding)).
+		Watches(&rbacv1.ClusterRoleBinding{}, burst(t.usingBinding)).
+		Watches(&appsv1.Deployment{}, to(t.owner)).
+		Watches(&appsv1.Deployment{}, to(t.wanting), builder.WithPredicates(goes)).
+		Watches(&corev1.Service{}, to(t.owner)).
+		WatchesMetadata(&corev1.Secret{}, to(t.owner)).
+		Watches(&admissionv1.ValidatingWebhookConfiguration{}, to(t.owner)).
+		Watches(&admissionv1.MutatingWebhookConfiguration{}, to(t.owner)).
 		WithOptions(reconcile.Options(o.Workers)).
 		Build(c)
 	if err != nil {
@@ -145,7 +149,7 @@ func (c *Controller) watch(mgr manager.Manager, o Options) error {
 	c.proxy.start = func() {
 		// In the background: events of CRDs arrive while the controller that is to watch is still being started.
 		go func() {
-			if err := built.Watch(source.Kind(mgr.GetCache(), client.Object(newProxy()), to(c.everyone))); err != nil {
+			if err := built.Watch(source.Kind(mgr.GetCache(), client.Object(newProxy()), to(t.everyone))); err != nil {
 				mgr.GetLogger().Error(err, "the proxy of the cluster is not watched: operators learn of its changes late", "kind", proxyKind)
 			}
 		}()

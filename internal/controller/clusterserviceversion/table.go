@@ -35,7 +35,7 @@ var gateRows = []transition{
 		message: "{detail}", rest: true},
 	{from: gated, when: adoptRefused, message: "{detail}", rest: true},
 	{from: gated, when: metadataDiffers, do: adopt},
-	// An operator that runs gets its permissions elsewhere first, see heal. One that waits for something may never get there.
+	// An operator that runs gets its permissions elsewhere first, see correct. One that waits for something may never get there.
 	{from: in(toNone, toPending, toFailed, toReplacing), when: beyondTargets, do: withdraw},
 	{from: gated, when: noGroup, to: toFailed, because: v1alpha1.CSVReasonNoOperatorGroup,
 		message: "csv in namespace with no operatorgroups: {detail}", rest: true},
@@ -43,10 +43,10 @@ var gateRows = []transition{
 		message: "csv in namespace with multiple operatorgroups, none can be picked automatically: {detail}", rest: true},
 	{from: in(toNone, toPending), when: groupUnsynced, to: toPending, because: v1alpha1.CSVReasonRequirementsUnknown,
 		message: "waiting for {detail}", rest: true},
-	{from: in(toInstalling, toSucceeded), when: driftedUnsettled, do: heal},
+	{from: in(toInstalling, toSucceeded), when: driftedUnsettled, do: correct},
 	// These reasons are those of an install that is repeated: the operator runs. What is installed for the first time waits for the group.
-	{from: in(toInstallReady), reasons: having(v1alpha1.CSVReasonWaiting, v1alpha1.CSVReasonComponentUnhealthy), when: driftedUnsettled, do: heal},
-	{from: in(toFailed), reasons: having(v1alpha1.CSVReasonInstallCheckFailed, v1alpha1.CSVReasonComponentUnhealthy), when: driftedUnsettled, do: heal},
+	{from: in(toInstallReady), reasons: having(v1alpha1.CSVReasonWaiting, v1alpha1.CSVReasonComponentUnhealthy), when: driftedUnsettled, do: correct},
+	{from: in(toFailed), reasons: having(v1alpha1.CSVReasonInstallCheckFailed, v1alpha1.CSVReasonComponentUnhealthy), when: driftedUnsettled, do: correct},
 	{from: in(toSucceeded), when: groupUnsynced, message: "install strategy completed with no errors; waiting for {detail}", rest: true},
 	{from: gated, when: groupUnsynced, message: "waiting for {detail}", rest: true},
 	{from: gated, when: noTargets, to: toFailed, because: v1alpha1.CSVReasonNoTargetNamespaces,
@@ -124,7 +124,7 @@ var installRows = []transition{
 		message: "installing: {detail}"},
 	{from: in(toInstalling), when: apiServicesBroken, to: toInstallReady, because: v1alpha1.CSVReasonWaiting,
 		message: "apiServices not installed: {detail}"},
-	{from: in(toInstalling), when: drifted, do: heal},
+	{from: in(toInstalling), when: drifted, do: correct},
 	{from: in(toInstalling), when: installTimedOut, to: toFailed, because: v1alpha1.CSVReasonInstallCheckFailed,
 		message: "install timeout: {detail}", rest: true},
 	{from: in(toInstalling), when: deploymentsUnready, because: v1alpha1.CSVReasonWaiting,
@@ -162,7 +162,7 @@ var succeededRows = []transition{
 		message: "installing: {detail}"},
 	{from: in(toSucceeded), when: deploymentsChanged, to: toInstallReady, because: v1alpha1.CSVReasonComponentUnhealthy,
 		message: "installing: {detail}"},
-	{from: in(toSucceeded), when: drifted, do: heal},
+	{from: in(toSucceeded), when: drifted, do: correct},
 	{from: in(toSucceeded), when: apisDisrupted, rest: true},
 	{from: in(toSucceeded), when: deploymentsUnready, to: toFailed, because: v1alpha1.CSVReasonComponentUnhealthy,
 		message: "installing: {detail}"},
@@ -215,8 +215,8 @@ var failedRows = []transition{
 		message: "installing: {detail}"},
 	{from: in(toFailed), when: deploymentsChanged, to: toPending, because: v1alpha1.CSVReasonNeedsReinstall,
 		message: "installing: {detail}"},
-	{from: in(toFailed), reasons: having(v1alpha1.CSVReasonInstallCheckFailed), when: drifted, do: heal},
-	// An install that ran out of time is not repeated as long as everything is there as wanted: that would change
+	{from: in(toFailed), reasons: having(v1alpha1.CSVReasonInstallCheckFailed), when: drifted, do: correct},
+	// An install that ran out of time is not repeated as long as everything is there as desired: that would change
 	// nothing but the status. The CSV rests here until its components become healthy.
 	{from: in(toFailed), reasons: having(v1alpha1.CSVReasonInstallCheckFailed), when: deploymentsStuck,
 		message: "install failed: {detail}", rest: true},
@@ -240,9 +240,9 @@ var failedRows = []transition{
 		message: "install strategy completed with no errors"},
 }
 
-// replacementRows are about a CSV that another one takes over from. A chain is taken down from its oldest end.
+// replacementRows are about a CSV that another one replaces. A chain is taken down from its oldest end.
 var replacementRows = []transition{
-	{from: in(toReplacing), when: driftedMeanwhile, do: heal},
+	{from: in(toReplacing), when: driftedMeanwhile, do: correct},
 	{from: in(toReplacing), when: ownCertificatesUnstaged, do: stageOwn},
 	{from: in(toReplacing), when: ownCertificatesDue, do: renewOwn},
 	{from: in(toReplacing), when: predecessorExists, because: v1alpha1.CSVReasonBeingReplaced,

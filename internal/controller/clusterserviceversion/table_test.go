@@ -134,7 +134,7 @@ func TestEveryRowCanBeReached(t *testing.T) {
 	}
 }
 
-// TestEveryObservationIsUsed finds observations that no row asks for, and rows that ask for what nobody observes.
+// TestEveryObservationIsUsed finds observations that no row asks for, and rows that ask for what no one observes.
 func TestEveryObservationIsUsed(t *testing.T) {
 	asked := map[observation]bool{}
 	for i := range table {
@@ -181,7 +181,7 @@ func (f *pretence) do(_ context.Context, a action) error {
 var asUsual = map[action][]observation{
 	adopt:        {metadataDiffers},
 	install:      {notInstalled, deploymentsMissing, deploymentsChanged, apiServicesBroken, certificatesDue, notComputable},
-	heal:         {drifted},
+	correct:      {drifted},
 	registerHook: {webhooksMissing},
 }
 
@@ -222,7 +222,7 @@ func TestPasses(t *testing.T) {
 		"a Deployment is edited": {
 			from:  state{toSucceeded, v1alpha1.CSVReasonInstallSuccessful},
 			holds: []observation{drifted},
-			done:  []action{heal},
+			done:  []action{correct},
 		},
 		"the CSV is edited": {
 			from:  state{toSucceeded, v1alpha1.CSVReasonInstallSuccessful},
@@ -284,7 +284,7 @@ func TestPasses(t *testing.T) {
 		"an install that ran out of time is healed": {
 			from:  state{toFailed, v1alpha1.CSVReasonInstallCheckFailed},
 			holds: []observation{drifted, deploymentsUnready},
-			done:  []action{heal},
+			done:  []action{correct},
 		},
 		"a phase that nobody knows": {
 			from:  state{"Dancing", "Dancing"},
@@ -362,7 +362,7 @@ func FuzzWalk(f *testing.F) {
 	})
 }
 
-// ended says whether a pass ended at a row that rests before the table had nothing to say.
+// ended reports whether a pass ended at a row that rests before the table had nothing to say.
 func ended(steps []step) bool {
 	return len(steps) > 0 && steps[len(steps)-1].phase == toFailed
 }

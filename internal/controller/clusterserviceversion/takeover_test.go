@@ -31,8 +31,8 @@ func ownerRef(apiVersion, kind, name string) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: "u", Controller: new(true)}}
 }
 
-// TestDeploymentThatIsThere: one that a user or somebody's controller has is not taken over, and nothing else is made before that is settled.
-// One that belongs to nobody any more, or is offered, is taken.
+// TestDeploymentThatIsThere: one that a user or another client's controller has is not adopted, and nothing else is made before that is settled.
+// One that belongs to no one any more, or is offered, is taken.
 func TestDeploymentThatIsThere(t *testing.T) {
 	operators := v1alpha1.GroupVersion.String()
 	for name, tc := range map[string]struct {
@@ -93,7 +93,7 @@ func TestDeploymentThatIsThere(t *testing.T) {
 	}
 }
 
-// stays makes sure that a CSV which waits for a user changes nothing, and is looked at again without an event.
+// stays makes sure that a CSV which waits for a user changes nothing, and is read again without an event.
 func (k *cluster) stays(t *testing.T, name string) {
 	t.Helper()
 	before := k.csv(name)
@@ -122,8 +122,8 @@ func TestServiceThatIsThere(t *testing.T) {
 	}
 }
 
-// TestSecretThatIsThere: a private key is not replaced, nor a Secret taken along at uninstall, that somebody else has under the name of a
-// serving certificate, whether it would do or not. One that another manager of operators made is taken over.
+// TestSecretThatIsThere: a private key is not replaced, nor a Secret taken along at uninstall, that another client has under the name of a
+// serving certificate, whether it would do or not. One that another manager of operators made is adopted.
 func TestSecretThatIsThere(t *testing.T) {
 	issued, err := serving.Issue(serving.Request{Hosts: bundle.ServingHosts("manager", ns), Now: newCluster(t).clock.Now()})
 	if err != nil {
@@ -205,7 +205,7 @@ func TestSecretTakenFromARunningOperator(t *testing.T) {
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 }
 
-// TestHealingTakesNothing: a Deployment that somebody makes in place of the operator's is theirs, while the operator says what it lacks.
+// TestHealingTakesNothing: a Deployment that another client makes in place of the operator's is theirs, while the operator reports what it lacks.
 func TestHealingTakesNothing(t *testing.T) {
 	k := newCluster(t, newGroup(""))
 	k.installed(newCSV("op.v1", withoutAccounts))

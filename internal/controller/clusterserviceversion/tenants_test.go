@@ -114,7 +114,7 @@ func alone(k *cluster) {
 // TestCompetitorsAreWokenUp by the groups that list what they provide.
 func TestCompetitorsAreWokenUp(t *testing.T) {
 	k := newCluster(t, newGroup("a"), newCSV("op.v1", providesGeese), newCSV("other.v1"))
-	if got := k.c.competing(t.Context(), rivalGroup("a")); len(got) != 1 || got[0].NamespacedName != client.ObjectKeyFromObject(newCSV("op.v1")) {
+	if got := k.c.triggers().competing(t.Context(), rivalGroup("a")); len(got) != 1 || got[0].NamespacedName != client.ObjectKeyFromObject(newCSV("op.v1")) {
 		t.Errorf("woken up: %v", got)
 	}
 }

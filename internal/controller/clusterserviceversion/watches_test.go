@@ -54,7 +54,7 @@ func TestWhatWakesUp(t *testing.T) {
 			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "far", Name: "account"}}},
 		&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "bound"}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "role"},
 			Subjects: []rbacv1.Subject{{Kind: "Group", Name: "system:serviceaccounts"}}})
-	c := k.c
+	c := k.c.triggers()
 	owned := metav1.ObjectMeta{Namespace: ns, Name: "x", OwnerReferences: []metav1.OwnerReference{
 		{APIVersion: "operators.coreos.com/v1alpha1", Kind: "ClusterServiceVersion", Name: "op.v9"}, {APIVersion: "example.com/v1", Kind: "ClusterServiceVersion", Name: "no"},
 	}}
@@ -121,7 +121,7 @@ func TestOtherNamespacesAreLeftToOtherManagers(t *testing.T) {
 	elsewhere := newCSV("op.v1")
 	elsewhere.Namespace = "elsewhere"
 	for csv, want := range map[*v1alpha1.ClusterServiceVersion]string{newCSV("op.v1"): "operators/op.v1", elsewhere: ""} {
-		if got := names(k.c.owner(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Labels: managedLabels(csv)}})); got != want {
+		if got := names(k.c.triggers().owner(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Labels: managedLabels(csv)}})); got != want {
 			t.Errorf("wakes up %q, want %q", got, want)
 		}
 	}

@@ -1,138 +1,455 @@
 package clusterserviceversion
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/tenancy"
 )
 
-// hookChanges compares the webhooks with what is registered.
-func (f *facts) hookChanges(ctx context.Context, wanted *hooks) ([]change, []bundle.Conversion, error) {
-	changes, err := f.c.compare(ctx, wanted.configurations)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, object := range wanted.surplus {
-		changes = append(changes, change{remove: object})
-	}
-	var conversions []bundle.Conversion
-	for _, conversion := range wanted.conversions {
-		same, err := f.converted(ctx, conversion)
-		if err != nil {
-			return nil, nil, err
+// certSuffix is what the name of a serving certificate's Secret has after that of the Service.
+const certSuffix = "-cert"
+
+// hooks are the webhooks of a CSV: as they are to be registered, what is registered for it besides, and what differs.
+type hooks struct {
+	configurations []client.Object
+	conversions    []bundle.Conversion
+	surplus        []client.Object
+}
+
+// hookDrift is what differs of the webhooks.
+type hookDrift struct {
+	changes     []change
+	conversions []bundle.Conversion
+}
+
+func webhookLists() []client.ObjectList {
+	return []client.ObjectList{&admissionv1.ValidatingWebhookConfigurationList{}, &admissionv1.MutatingWebhookConfigurationList{}}
+}
+
+// checkWebhooks checks the webhook descriptions against the rules and against the rest of the CSV.
+func checkWebhooks(csv *v1alpha1.ClusterServiceVersion) error {
+	names := map[string]bool{}
+	serving := bundle.ServingDeployments(csv)
+	for _, description := range csv.Spec.WebhookDefinitions {
+		if names[description.GenerateName] {
+			return fmt.Errorf("webhook descriptions repeat the generateName %q: give each its own", description.GenerateName)
 		}
-		if !same {
-			conversions = append(conversions, conversion)
+		names[description.GenerateName] = true
+		if !slices.Contains(serving, description.DeploymentName) {
+			return fmt.Errorf("webhook %s: deploymentName %q is not among the deployments of the install strategy", description.GenerateName, description.DeploymentName)
 		}
-	}
-	return changes, conversions, nil
-}
-
-// webhooksMissing looks for webhooks that are not registered as they are wanted. They are registered once the
-// Deployments behind them are available, so that no request has to fail for want of a server.
-func (f *facts) webhooksMissing(ctx context.Context) (finding, error) {
-	if f.hooked {
-		return seenNot, nil
-	}
-	wanted, err := f.computeHooks(ctx)
-	if err != nil {
-		return seenNot, err
-	}
-	changes, conversions, err := f.hookChanges(ctx, wanted)
-	switch {
-	case err != nil:
-		return seenNot, err
-	case len(changes) > 0:
-		return seen(changes[0].String()), nil
-	case len(conversions) > 0:
-		return seen(notConverted(conversions[0])), nil
-	}
-	return seenNot, nil
-}
-
-// notConverted says that a CRD is converted otherwise than wanted.
-func notConverted(c bundle.Conversion) string {
-	if c.GenerateName == "" {
-		return fmt.Sprintf("CRD %s is still converted by a webhook that is described no more", c.CRD)
-	}
-	return fmt.Sprintf("CRD %s is not converted by webhook %s", c.CRD, c.GenerateName)
-}
-
-// webhooksFailed says that registering a webhook failed in this pass.
-func (f *facts) webhooksFailed(context.Context) (finding, error) {
-	if f.hookError == nil {
-		return seenNot, nil
-	}
-	return seen(f.hookError.Error()), nil
-}
-
-// registerWebhooks registers what is missing and removes what is not wanted any more.
-func (f *facts) registerWebhooks(ctx context.Context) {
-	f.hooked = true
-	f.hookError = func() error {
-		wanted, err := f.computeHooks(ctx)
-		if err != nil {
+		if err := bundle.CheckWebhookRules(description); err != nil {
 			return err
 		}
-		changes, conversions, err := f.hookChanges(ctx, wanted)
-		if err != nil {
-			return err
-		}
-		changes, unanswered := f.registrable(ctx, changes)
-		_, err = f.make(ctx, changes, false)
-		errs := []error{unanswered, err}
-		for _, conversion := range conversions {
-			errs = append(errs, f.convert(ctx, conversion))
-		}
-		return errors.Join(errs...)
-	}()
-	f.retry = errors.Join(f.retry, f.hookError)
-}
-
-// spreadTrust updates the CA bundles of everything that is registered, before a server serves a certificate of a new authority. What the replaced
-// versions have registered leads to the same servers, and is asked until it is gone.
-func (f *facts) spreadTrust(ctx context.Context) error {
-	wanted, err := f.compute(ctx)
-	if err != nil {
-		return err
 	}
-	hooks, err := f.computeHooks(ctx)
-	if err != nil {
-		return err
-	}
-	errs := []error{f.update(ctx, append(slices.Clone(wanted.apiServices), hooks.configurations...))}
-	for _, conversion := range hooks.conversions {
-		errs = append(errs, f.updateTrust(ctx, conversion))
-	}
-	chain, err := f.chain(ctx)
-	if err != nil {
-		return errors.Join(append(errs, err)...)
-	}
-	for _, sibling := range f.siblings {
-		if chain.replaces(f.csv.Name, sibling.Name) && sibling.DeletionTimestamp.IsZero() {
-			errs = append(errs, f.spreadTo(ctx, sibling))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// update applies those of some objects that exist.
-func (f *facts) update(ctx context.Context, objects []client.Object) error {
-	var changes []change
-	for _, object := range objects {
-		err := f.c.client.Get(ctx, client.ObjectKeyFromObject(object), emptyLike(object), client.UnsafeDisableDeepCopy)
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("read %s %s: %w", kindOf(object), object.GetName(), err)
-		}
-		if err == nil {
-			changes = append(changes, change{apply: object})
-		}
-	}
-	_, err := f.make(ctx, changes, false)
+	_, err := bundle.Conversions(csv, bundle.WebhookOptions{})
 	return err
+}
+
+// hooks works out the webhooks. A configuration that is registered under another name keeps it.
+func (o *observer) hooks(ctx context.Context, members membership, certificates certificates) (*hooks, error) {
+	live, err := o.registered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &hooks{}
+	if len(o.csv.Spec.WebhookDefinitions) > 0 {
+		options := bundle.WebhookOptions{NamespaceSelector: members.webhookNamespaces(), Certs: certificates.bundles(func(c *certificate) []byte { return c.trusted })}
+		validating, err1 := bundle.ValidatingWebhooks(o.csv, options)
+		mutating, err2 := bundle.MutatingWebhooks(o.csv, options)
+		conversions, err3 := bundle.Conversions(o.csv, options)
+		if err := errors.Join(err1, err2, err3); err != nil {
+			return nil, refused(err)
+		}
+		out.conversions = conversions
+		for _, w := range validating {
+			out.configurations = append(out.configurations, w)
+		}
+		for _, w := range mutating {
+			out.configurations = append(out.configurations, w)
+		}
+	}
+	out.surplus = keepNames(out.configurations, live)
+	former, err := conversions{o}.formerConversions(ctx)
+	out.conversions = append(out.conversions, former...)
+	return out, err
+}
+
+// keepNames gives each desired configuration the name under which it is registered, found by the label with its
+// generateName, and returns the registered ones that do not belong to any.
+func keepNames(desired, live []client.Object) (surplus []client.Object) {
+	taken := map[client.Object]bool{}
+	take := func(w client.Object, fits func(client.Object) bool) bool {
+		for _, l := range live {
+			if !taken[l] && kindOf(l) == kindOf(w) && fits(l) {
+				taken[l] = true
+				w.SetName(l.GetName())
+				return true
+			}
+		}
+		return false
+	}
+	var rest []client.Object
+	for _, w := range desired {
+		if !take(w, func(l client.Object) bool { return l.GetName() == w.GetName() }) {
+			rest = append(rest, w)
+		}
+	}
+	for _, w := range rest {
+		generateName := w.GetLabels()[v1alpha1.WebhookGenerateNameLabel]
+		take(w, func(l client.Object) bool { return l.GetLabels()[v1alpha1.WebhookGenerateNameLabel] == generateName })
+	}
+	for _, l := range live {
+		if !taken[l] {
+			surplus = append(surplus, l)
+		}
+	}
+	return surplus
+}
+
+// hookDrift compares the webhooks with what is registered.
+func (o *observer) hookDrift(ctx context.Context, h *hooks) (out hookDrift, err error) {
+	if out.changes, err = o.drift(ctx, h.configurations); err != nil {
+		return out, err
+	}
+	for _, object := range h.surplus {
+		out.changes = append(out.changes, change{remove: object})
+	}
+	for _, desired := range h.conversions {
+		crd, err := o.crd(ctx, desired.CRD)
+		if err != nil {
+			return out, err
+		}
+		if crd != nil && !equality.Semantic.DeepEqual(crd.Spec.Conversion, desired.Spec) { // a CRD that is gone has nothing to convert
+			out.conversions = append(out.conversions, desired)
+		}
+	}
+	return out, nil
+}
+
+// finding names the first difference.
+func (d hookDrift) finding() finding {
+	switch {
+	case len(d.changes) > 0:
+		return seen(d.changes[0].String())
+	case len(d.conversions) > 0 && d.conversions[0].GenerateName == "":
+		return seen(fmt.Sprintf("CRD %s is still converted by a webhook that is described no more", d.conversions[0].CRD))
+	case len(d.conversions) > 0:
+		return seen(fmt.Sprintf("CRD %s is not converted by webhook %s", d.conversions[0].CRD, d.conversions[0].GenerateName))
+	}
+	return seenNot
+}
+
+// answered leaves out the webhooks that no server would answer yet, of those that are new or lead to another Service than before, and returns
+// why. A webhook that does not answer stops every client that works with what it is asked about.
+func (o servers) answered(ctx context.Context, changes []change) ([]change, error) {
+	var out []change
+	var errs []error
+	for _, c := range changes {
+		leads := admissionService(c.apply)
+		if leads == nil {
+			out = append(out, c)
+			continue
+		}
+		live, err := o.likeThis(ctx, c.apply)
+		if err != nil {
+			return nil, err
+		}
+		was := admissionService(live)
+		// The author of the CSV may run no pods of the Deployment behind a Service: then another client scales it up, some time.
+		runsNoPods := slices.ContainsFunc(o.csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs, func(d v1alpha1.StrategyDeploymentSpec) bool {
+			return bundle.ServingServiceName(d.Name) == leads.Name && d.Spec.Replicas != nil && *d.Spec.Replicas == 0
+		})
+		if !runsNoPods && (was == nil || was.Namespace != leads.Namespace || was.Name != leads.Name) {
+			if err := o.answers(ctx, key(leads.Namespace, leads.Name), fmt.Sprintf("register %s %s", kindOf(c.apply), c.apply.GetName()), "it is not asked"); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+		}
+		out = append(out, c)
+	}
+	return out, errors.Join(errs...)
+}
+
+// admissionService is the Service that a webhook configuration leads to; nil when there is none.
+func admissionService(o client.Object) *admissionv1.ServiceReference {
+	switch configuration := o.(type) {
+	case *admissionv1.ValidatingWebhookConfiguration:
+		if len(configuration.Webhooks) > 0 {
+			return configuration.Webhooks[0].ClientConfig.Service
+		}
+	case *admissionv1.MutatingWebhookConfiguration:
+		if len(configuration.Webhooks) > 0 {
+			return configuration.Webhooks[0].ClientConfig.Service
+		}
+	}
+	return nil
+}
+
+// leadsTo reports whether a CRD is converted by the same Service.
+func leadsTo(crd *apiextensionsv1.CustomResourceDefinition, conversion *apiextensionsv1.CustomResourceConversion) bool {
+	service := conversionService(conversion)
+	return service != nil && servedFrom(crd, service.Namespace, service.Name)
+}
+
+// conversionService is the Service that converts; nil when there is none.
+func conversionService(c *apiextensionsv1.CustomResourceConversion) *apiextensionsv1.ServiceReference {
+	if c == nil || c.Webhook == nil || c.Webhook.ClientConfig == nil {
+		return nil
+	}
+	return c.Webhook.ClientConfig.Service
+}
+
+func servedFrom(crd *apiextensionsv1.CustomResourceDefinition, namespace, service string) bool {
+	s := conversionService(crd.Spec.Conversion)
+	return s != nil && s.Namespace == namespace && s.Name == service
+}
+
+// conversionsOf are the conversion webhooks of a CSV for a CRD.
+func conversionsOf(csv *v1alpha1.ClusterServiceVersion, crd string) []v1alpha1.WebhookDescription {
+	var out []v1alpha1.WebhookDescription
+	for _, d := range csv.Spec.WebhookDefinitions {
+		if d.Type == v1alpha1.ConversionWebhook && slices.Contains(d.ConversionCRDs, crd) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// converts reports whether a CSV describes a conversion webhook for the CRD.
+func converts(csv *v1alpha1.ClusterServiceVersion, crd string) bool {
+	return len(conversionsOf(csv, crd)) > 0
+}
+
+// conversions observe what converts the CRDs of a CSV.
+type conversions struct{ *observer }
+
+// convertedElsewhere refuses to convert a CRD that a CSV of another namespace converts, or, while none does, that an older one is about to
+// convert. That a CSV describes a conversion is not enough: it may never have been installed.
+func (o conversions) convertedElsewhere(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
+	if s := conversionService(crd.Spec.Conversion); s != nil && s.Namespace == o.csv.Namespace {
+		return nil
+	}
+	all, err := o.providers(ctx, crd.Name)
+	if err != nil {
+		return err
+	}
+	held := func(is string, by *v1alpha1.ClusterServiceVersion) error {
+		return refused(fmt.Errorf("CRD %s %s converted by ClusterServiceVersion %s, which was there first: a CRD has one conversion webhook in the cluster; delete one of the two",
+			crd.Name, is, client.ObjectKeyFromObject(by)))
+	}
+	var next *v1alpha1.ClusterServiceVersion
+	for i := range all {
+		other := &all[i]
+		if other.Namespace == o.csv.Namespace || !other.DeletionTimestamp.IsZero() || isStopped(other) {
+			continue
+		}
+		if slices.ContainsFunc(conversionsOf(other, crd.Name), func(d v1alpha1.WebhookDescription) bool {
+			return servedFrom(crd, other.Namespace, bundle.ServingServiceName(d.DeploymentName))
+		}) {
+			return held("is", other)
+		}
+		older := cmp.Or(other.CreationTimestamp.Compare(o.csv.CreationTimestamp.Time), cmp.Compare(other.Namespace, o.csv.Namespace)) < 0
+		if older && installs(other) && converts(other, crd.Name) {
+			next = other
+		}
+	}
+	if next != nil {
+		return held("is to be", next)
+	}
+	return nil
+}
+
+// mayConvert refuses to redirect the conversion of a CRD that no InstallPlan brought for this ClusterServiceVersion: who converts a CRD reads and
+// changes every object of it, in all namespaces. In a group with an account, the account must be able to patch the CRD itself, unless the CRD is of this
+// namespace alone: a plan of the namespace created it for this operator, and no operator of another namespace brought it as well. To join by an equal
+// definition, or to be allowed to adopt the CRD, gives no right to its conversion, also when the other operators are gone. A conversion that leads here already is none to redirect.
+func (o conversions) mayConvert(ctx context.Context, members membership, crd *apiextensionsv1.CustomResourceDefinition, desired bundle.Conversion, installer func(context.Context) (client.Client, error)) error {
+	if leadsTo(crd, desired.Spec) {
+		return nil
+	}
+	bringers := tenancy.Bringers(crd)
+	brought := slices.Contains(bringers, key(o.csv.Namespace, o.csv.Name))
+	if !brought && !tenancy.MayAdopt(crd, o.csv.Namespace) {
+		return refused(fmt.Errorf("CRD %s is not converted by this operator, because no InstallPlan brought the CRD for ClusterServiceVersion %s: put the CRD into its bundle, or let operators of the namespace "+
+			"adopt it: kubectl annotate crd %s %s=%s", crd.Name, o.name(), crd.Name, v1alpha1.AdoptableByAnnotation, o.csv.Namespace))
+	}
+	group, err := members.decider(o.csv.Namespace)
+	if err != nil || group.Spec.ServiceAccountName == "" {
+		return err
+	}
+	why := "was not created by an InstallPlan of this namespace for this operator"
+	if brought && tenancy.Origin(crd, "") == o.csv.Namespace {
+		other, err := o.broughtElsewhere(ctx, bringers)
+		if err != nil || other == (types.NamespacedName{}) {
+			return err
+		}
+		why = fmt.Sprintf("is also of ClusterServiceVersion %s", other)
+	}
+	as, err := installer(ctx)
+	if err != nil {
+		return err
+	}
+	err = patchConversion(ctx, as, crd.Name, desired.Spec, client.DryRunAll)
+	switch {
+	case rollout.IsAuthorized(err):
+		return nil // what else it answers is for the write itself to report
+	case apierrors.IsForbidden(err):
+		return refused(fmt.Errorf("CRD %s %s, so converting it takes an account that may patch it: %w%s", crd.Name, why, err, members.installedAs()))
+	}
+	return fmt.Errorf("ask whether the account of the group may convert CRD %s: %w", crd.Name, err)
+}
+
+// broughtElsewhere is a ClusterServiceVersion of another namespace that brought a CRD and exists; zero is none.
+func (o conversions) broughtElsewhere(ctx context.Context, bringers []types.NamespacedName) (types.NamespacedName, error) {
+	for _, by := range bringers {
+		if by.Namespace == o.csv.Namespace {
+			continue
+		}
+		other := &v1alpha1.ClusterServiceVersion{}
+		err := o.live.Get(ctx, by, other)
+		switch {
+		case apierrors.IsNotFound(err) || err == nil && other.IsCopied():
+		case err != nil && !apierrors.IsForbidden(err): // one that cannot be seen is assumed to exist
+			return types.NamespacedName{}, fmt.Errorf("read ClusterServiceVersion %s, which brought the same CRD: %w", by, err)
+		default:
+			return by, nil
+		}
+	}
+	return types.NamespacedName{}, nil
+}
+
+// patchConversion writes spec.conversion of a CRD. What a webhook cannot have besides a Service is removed. This controller is the only one that writes it.
+// It is no apply request: another manager's fields of the same conversion could then not be removed again.
+func patchConversion(ctx context.Context, as client.Client, name string, desired *apiextensionsv1.CustomResourceConversion, options ...client.PatchOption) error {
+	conversion := map[string]any{"strategy": desired.Strategy, "webhook": nil}
+	if service := conversionService(desired); service != nil {
+		conversion["webhook"] = map[string]any{
+			"clientConfig":             map[string]any{"service": service, "caBundle": desired.Webhook.ClientConfig.CABundle, "url": nil},
+			"conversionReviewVersions": desired.Webhook.ConversionReviewVersions,
+		}
+	}
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"conversion": conversion}})
+	if err != nil {
+		return fmt.Errorf("set the conversion of CRD %s: %w", name, err)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	crd.Name = name
+	if err := as.Patch(ctx, crd, client.RawPatch(types.MergePatchType, patch), append(options, fieldManager)...); err != nil {
+		return fmt.Errorf("set the conversion of CRD %s: %w", name, err)
+	}
+	return nil
+}
+
+// formerServing are the Services and certificates of Deployments that serve nothing any more. They stay until the operator runs without them:
+// its old pods are asked for so long. A Secret goes after its Service, because it distinguishes the Service from one that the bundle
+// brought along.
+func (o composer) formerServing(ctx context.Context) ([]client.Object, error) {
+	if o.csv.Status.Phase != toSucceeded {
+		return nil, nil
+	}
+	former := conversions{o.observer}
+	secrets, err := former.formerCertificates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []client.Object
+	for _, secret := range secrets {
+		name := strings.TrimSuffix(secret, certSuffix)
+		service, err := read[*corev1.Service](ctx, o.cache, key(o.csv.Namespace, name))
+		if err != nil {
+			return nil, err
+		}
+		used, err := former.convertedThrough(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case len(used) > 0:
+			// The conversion of the CRDs ends first, see hooks.
+		case service != nil && ownedBy(service, o.csv) && hasOwner(service, o.csv.UID) && service.DeletionTimestamp.IsZero():
+			out = append(out, service)
+		default:
+			out = append(out, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.csv.Namespace, Name: secret}})
+		}
+	}
+	return out, nil
+}
+
+// formerCertificates are the names of the Secrets with certificates that were made for the CSV and that none of its Deployments serves with.
+func (o conversions) formerCertificates(ctx context.Context) ([]string, error) {
+	secrets := &metav1.PartialObjectMetadataList{}
+	secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+	err := list(ctx, o.cache, secrets, "the serving certificates of ClusterServiceVersion "+o.name(), client.InNamespace(o.csv.Namespace), client.MatchingLabels(bundle.OwnerLabels(o.csv)))
+	if err != nil {
+		return nil, err
+	}
+	serving := map[string]bool{}
+	for _, deployment := range bundle.ServingDeployments(o.csv) {
+		serving[bundle.ServingSecretName(deployment)] = true
+	}
+	var out []string
+	for i := range secrets.Items {
+		secret := &secrets.Items[i]
+		_, certificate := secret.Annotations[v1alpha1.CAHashAnnotation]
+		if certificate && !serving[secret.Name] && hasOwner(secret, o.csv.UID) && strings.HasSuffix(secret.Name, bundle.ServingSecretName("")) {
+			out = append(out, secret.Name)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// convertedThrough are the owned CRDs that a Service of the CSV converts although no webhook describes that any more. Without the
+// Service their objects could not be read.
+func (o conversions) convertedThrough(ctx context.Context, service string) ([]string, error) {
+	var out []string
+	for _, owned := range o.csv.Spec.CustomResourceDefinitions.Owned {
+		crd, err := o.crd(ctx, owned.Name)
+		if err != nil {
+			return nil, err
+		}
+		if crd != nil && !converts(o.csv, owned.Name) && servedFrom(crd, o.csv.Namespace, service) {
+			out = append(out, owned.Name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// formerConversions are those that the CSV described before: nothing converts the CRDs any more.
+func (o conversions) formerConversions(ctx context.Context) ([]bundle.Conversion, error) {
+	secrets, err := o.formerCertificates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []bundle.Conversion
+	for _, secret := range secrets {
+		crds, err := o.convertedThrough(ctx, strings.TrimSuffix(secret, certSuffix))
+		if err != nil {
+			return nil, err
+		}
+		for _, crd := range crds {
+			out = append(out, bundle.Conversion{CRD: crd, Spec: &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}})
+		}
+	}
+	return out, nil
 }

@@ -161,11 +161,8 @@ func TestWebhookNamespaces(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			k := newCluster(t, tc.group)
-			f := newFacts(k.c, newCSV("op.v1"))
-			got, err := f.webhookNamespaces(t.Context())
-			if diff := cmp.Diff(tc.want, got); err != nil || diff != "" {
-				t.Errorf("%v\n%s", err, diff)
+			if diff := cmp.Diff(tc.want, membership{*tc.group}.webhookNamespaces()); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}
@@ -244,7 +241,7 @@ func TestChangedWebhooksAreHealedInPlace(t *testing.T) {
 	}
 }
 
-// TestWebhooksUnderOtherNames are taken over, and those that nothing is wanted from are removed.
+// TestWebhooksUnderOtherNames are adopted, and those that nothing is desired from are removed.
 func TestWebhooksUnderOtherNames(t *testing.T) {
 	k := hooked(t)
 	var list admissionv1.MutatingWebhookConfigurationList
@@ -273,7 +270,7 @@ func (k *cluster) convertedBy(namespace string) {
 	})
 }
 
-// TestConversionOfAnotherNamespace: who converts the CRD goes on converting it, and where nobody does yet, the older one that is being installed.
+// TestConversionOfAnotherNamespace: who converts the CRD goes on converting it, and where no one does yet, the older one that is being installed.
 func TestConversionOfAnotherNamespace(t *testing.T) {
 	const other = "ClusterServiceVersion other/first, which was there first: a CRD has one conversion webhook in the cluster; delete one of the two"
 	for name, tc := range map[string]struct {
@@ -558,7 +555,7 @@ func TestFightForTheStagedCertificate(t *testing.T) {
 	}
 }
 
-// TestUpgradeKeepsTheCertificate: the old webhooks go on working while the new version takes over.
+// TestUpgradeKeepsTheCertificate: the old webhooks go on working while the new version adopts.
 func TestUpgradeKeepsTheCertificate(t *testing.T) {
 	k := hooked(t)
 	before, _ := k.servingCertificate()

@@ -9,16 +9,16 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
-
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // events are the Events about a CSV as type and reason.
@@ -143,7 +143,7 @@ func TestServiceAccountOfTheGroup(t *testing.T) {
 			must.Contain(t, "message", csv.Status.Message, "please make sure the service account exists. sa=installer operatorgroup="+w.Namespace+"/group")
 			w.Make(&corev1.ServiceAccount{ObjectMeta: w.Named("installer")})
 			csv = w.Is("op.v1", v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonComponentFailedNoRetry)
-			for _, want := range []string{"install strategy failed: apply Deployment", "forbidden", "system:serviceaccount:" + w.Namespace + ":installer", "of OperatorGroup group"} {
+			for _, want := range []string{"install strategy failed: create Deployment", "forbidden", "system:serviceaccount:" + w.Namespace + ":installer", "of OperatorGroup group"} {
 				must.Contain(t, "message", csv.Status.Message, want)
 			}
 			if w.deployment("manager") != nil {
