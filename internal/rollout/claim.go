@@ -13,7 +13,7 @@ import (
 type Holder struct {
 	metav1.OwnerReference
 	Namespace string
-	// Labelled is whether labels name it, which anybody can write, and no owner reference. Then it has a kind and a name alone.
+	// Labelled is whether labels name it, which any client can write, and no owner reference. Then it has a kind and a name alone.
 	Labelled bool
 }
 

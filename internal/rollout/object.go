@@ -37,7 +37,7 @@ type Object struct {
 	Owner string
 	// Claim refuses live objects that belong to others; nil adopts whatever is there.
 	Claim Claim
-	// Leave reports which live objects are not written although they are desired, whoever claims them, because another client who takes the caller's
+	// Leave reports which live objects are not written although they are desired, whatever claim there is, because an owner that takes the caller's
 	// place keeps them now. They are probed like others. nil is none.
 	Leave func(live *unstructured.Unstructured) bool
 	// Predecessors are field managers that wrote whole objects on the caller's behalf before, such as those of a program that the caller

@@ -30,7 +30,7 @@ const (
 	Gone
 	// Kept objects belong to others, so a teardown leaves them.
 	Kept
-	// Left objects are kept by another client who takes the caller's place, so a run does not write them.
+	// Left objects are kept by an owner that takes the caller's place, so a run does not write them.
 	Left
 )
 

@@ -48,7 +48,7 @@ type certificate struct {
 	held error
 }
 
-// inheritance is what is registered for the servers of a Deployment whose certificate is missing, or lacks its authorities. The running pods may
+// inheritance is what is registered for the servers of a Deployment whose certificate is missing, or lacks its CA bundle. The running pods may
 // still serve a certificate from before, of another manager of operators for example, which the registered clients trust.
 type inheritance struct {
 	authorities []byte
@@ -103,7 +103,7 @@ func (o *observer) certificates(ctx context.Context, chain *chain) (certificates
 // secretHeld is to whom the Secret of a serving certificate belongs, if that is another client: a private key that is overwritten cannot
 // be restored. The hash of its authorities marks one that a manager of operators made, although a restored backup may have lost its owner.
 func (c *chain) secretHeld(live *corev1.Secret) string {
-	if name := live.Annotations[issuerAnnotation]; name != "" { // whoever else is named: it would be written again and again
+	if name := live.Annotations[issuerAnnotation]; name != "" { // whichever other owner is named: it would be written again and again
 		return fmt.Sprintf("is written by cert-manager for Certificate %s: delete that or give it another spec.secretName, then delete the Secret", name)
 	}
 	unowned := rollout.Unmarked
@@ -113,7 +113,7 @@ func (c *chain) secretHeld(live *corev1.Secret) string {
 	return c.claim(live, unowned).Reason
 }
 
-// inherit reads the CA bundles that are registered for the servers of a Deployment. A certificate that only lacks its authorities, as early
+// inherit reads the CA bundles that are registered for the servers of a Deployment. A certificate that only lacks its CA bundle, as early
 // versions of another implementation left it, is completed with them.
 func (o servers) inherit(ctx context.Context, c *certificate) error {
 	var found [][]byte
@@ -337,7 +337,7 @@ func (cs certificates) bundles(of func(*certificate) []byte) map[string]bundle.S
 }
 
 // changes adopt good certificates that do not belong to the CSV, such as those of the version that it replaces, which would be deleted
-// with that, and complete those that lacked their authorities. Those of another client are refused.
+// with that, and complete those that lacked their CA bundle. Those of another client are refused.
 func (cs certificates) changes(csv *v1alpha1.ClusterServiceVersion) ([]change, error) {
 	var out []change
 	for _, name := range slices.Sorted(maps.Keys(cs)) {

@@ -62,7 +62,7 @@ type limits struct {
 	namespaces  []string      // that the manager is limited to, if any
 }
 
-// serverVersion reports the version of the cluster.
+// serverVersion knows the version of the cluster.
 type serverVersion interface {
 	ServerVersion() (*apimachineryversion.Info, error)
 }
@@ -163,7 +163,7 @@ func (c *Controller) tooSoon(csv *v1alpha1.ClusterServiceVersion, after *v1alpha
 	return detailInterval - c.clock.Since(last)
 }
 
-// write puts the status into the cluster and reports about the steps in Events.
+// write writes the status and records the steps in Events.
 func (c *Controller) write(ctx context.Context, csv *v1alpha1.ClusterServiceVersion, status *v1alpha1.ClusterServiceVersionStatus, steps []step) error {
 	updated := csv.DeepCopy()
 	updated.Status = *status

@@ -130,7 +130,7 @@ func subjectKeys(subjects []rbacv1.Subject) []string {
 	return slices.Compact(keys)
 }
 
-// subjectKey reports subjects apart; only service accounts have a namespace.
+// subjectKey distinguishes subjects; only service accounts have a namespace.
 func subjectKey(s rbacv1.Subject) string {
 	if s.Kind != rbacv1.ServiceAccountKind {
 		return s.Kind + "/" + s.Name
@@ -138,7 +138,7 @@ func subjectKey(s rbacv1.Subject) string {
 	return s.Kind + "/" + s.Namespace + "/" + s.Name
 }
 
-// roleKey reports roles apart; a ClusterRole has no namespace, whoever refers to it.
+// roleKey distinguishes roles; a ClusterRole has no namespace, from wherever a binding refers to it.
 func roleKey(namespace string, ref rbacv1.RoleRef) string {
 	if ref.Kind == "ClusterRole" {
 		namespace = ""

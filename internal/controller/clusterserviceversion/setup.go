@@ -46,7 +46,7 @@ const (
 
 // Options are what the controller needs besides the manager. The zero value works.
 type Options struct {
-	// Clock reports the time; the real one when nil.
+	// Clock is the time; the real one when nil.
 	Clock clock.PassiveClock
 	// Namespaces are those that the manager is limited to; empty when it manages all.
 	Namespaces []string

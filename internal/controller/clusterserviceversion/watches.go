@@ -96,7 +96,7 @@ var matterToNeighbours = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) b
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero())
 }}
 
-// wanting are the CSVs with a Deployment of the name, whoever has it.
+// wanting are the CSVs with a Deployment of the name, to whatever owner it belongs.
 func (t *triggers) wanting(ctx context.Context, o client.Object) []reconcile.Request {
 	return t.csvs(ctx, client.InNamespace(o.GetNamespace()), client.MatchingFields{indexByDeploy: o.GetName()})
 }
@@ -172,7 +172,7 @@ func (t *triggers) usingAccount(ctx context.Context, o client.Object) []reconcil
 	return t.csvs(ctx, client.InNamespace(o.GetNamespace()), client.MatchingFields{indexByAccount: o.GetName()})
 }
 
-// usingCRD are the CSVs that own or need a CRD, and those that need an API of its group, whoever provides it.
+// usingCRD are the CSVs that own or need a CRD, and those that need an API of its group from any provider.
 func (t *triggers) usingCRD(ctx context.Context, o client.Object) []reconcile.Request {
 	crd, ok := o.(*apiextensionsv1.CustomResourceDefinition)
 	if !ok {
