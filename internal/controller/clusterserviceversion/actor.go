@@ -21,6 +21,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
@@ -328,32 +329,32 @@ func (a *actor) registerWebhooks(ctx context.Context, s *snapshot) effect {
 
 // convert makes a CRD be converted by the webhook.
 func (a *actor) convert(ctx context.Context, s *snapshot, desired bundle.Conversion) error {
-	crd, err := s.crd(ctx, desired.CRD)
-	if err != nil || crd == nil {
+	live, err := s.crd(ctx, desired.CRD)
+	if err != nil || live == nil {
 		return err
 	}
 	if desired.Spec.Strategy == apiextensionsv1.NoneConverter {
-		return patchConversion(ctx, a.client, desired.CRD, desired.Spec)
+		return crd.Convert(ctx, a.client, desired.CRD, desired.Spec, fieldManager)
 	}
-	if err := desired.Check(crd); err != nil {
+	if err := desired.Check(live); err != nil {
 		return refused(err)
 	}
 	groups, err := s.groups(ctx)
 	if err != nil {
 		return err
 	}
-	if err := (conversions{s.observer}).mayConvert(ctx, groups, crd, desired, func(ctx context.Context) (client.Client, error) { return a.installer(ctx, s) }); err != nil {
+	if err := (conversions{s.observer}).mayConvert(ctx, groups, live, desired, func(ctx context.Context) (client.Client, error) { return a.installer(ctx, s) }); err != nil {
 		return err
 	}
-	if err := (conversions{s.observer}).convertedElsewhere(ctx, crd); err != nil {
+	if err := (conversions{s.observer}).convertedElsewhere(ctx, live); err != nil {
 		return err
 	}
-	if service := conversionService(desired.Spec); service != nil && !leadsTo(crd, desired.Spec) {
+	if service := crd.ConverterOf(desired.Spec); service.IsService() && !leadsTo(live, desired.Spec) {
 		what, until := "convert CRD "+desired.CRD+" by webhook", "the CRD is converted as before"
-		if err := (servers{s.observer}).answers(ctx, key(service.Namespace, service.Name), what, until); err != nil {
+		if err := (servers{s.observer}).answers(ctx, service.NamespacedName, what, until); err != nil {
 			return err
 		}
-		warning, err := servers{s.observer}.servesTrusted(ctx, service, desired.Spec.Webhook.ClientConfig.CABundle, what, until)
+		warning, err := servers{s.observer}.servesTrusted(ctx, desired.Spec.Webhook.ClientConfig.Service, desired.Spec.Webhook.ClientConfig.CABundle, what, until)
 		if err != nil {
 			return err
 		}
@@ -361,7 +362,7 @@ func (a *actor) convert(ctx context.Context, s *snapshot, desired bundle.Convers
 			a.tell(s.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonWaiting, warning)
 		}
 	}
-	return patchConversion(ctx, a.client, desired.CRD, desired.Spec)
+	return crd.Convert(ctx, a.client, desired.CRD, desired.Spec, fieldManager)
 }
 
 // removeAs deletes an object; one that is gone already is fine.

@@ -23,6 +23,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/ops/migrate"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 )
 
 // finalize releases the CSV once nothing is left of its operator that only it can remove. The CRDs always stay.
@@ -90,18 +91,18 @@ func (e *ending) resetConversions(ctx context.Context) error {
 			continue
 		}
 		for _, name := range description.ConversionCRDs {
-			crd, err := e.crd(ctx, name)
+			live, err := e.crd(ctx, name)
 			if err != nil {
 				return err
 			}
 			taken := slices.ContainsFunc(chain.all, func(s *v1alpha1.ClusterServiceVersion) bool {
 				return s.Name != e.csv.Name && s.DeletionTimestamp.IsZero() && converts(s, name)
 			})
-			if crd == nil || taken || !servedFrom(crd, e.csv.Namespace, bundle.ServingServiceName(description.DeploymentName)) {
+			if live == nil || taken || !servedFrom(live, e.csv.Namespace, bundle.ServingServiceName(description.DeploymentName)) {
 				continue
 			}
 			none := &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
-			if err := patchConversion(ctx, e.actor.client, name, none); client.IgnoreNotFound(err) != nil {
+			if err := crd.Convert(ctx, e.actor.client, name, none, fieldManager); client.IgnoreNotFound(err) != nil {
 				return err
 			}
 		}
@@ -162,7 +163,7 @@ func (e *ending) removeCopies(ctx context.Context) error {
 // serve their APIs while they exist, and once its namespace is gone too, all else that has no namespace. Until then an InstallPlan may be about to
 // create the CSV. The cluster is asked whether both are gone, because the cache may not show them yet.
 func (c *Controller) removeOrphans(ctx context.Context, owner types.NamespacedName) error {
-	services, others, err := c.orphans(ctx, client.MatchingFields{indexByOwner: owner.String()})
+	services, others, err := orphans(ctx, c.client, client.MatchingFields{indexByOwner: owner.String()})
 	if err != nil || len(services)+len(others) == 0 {
 		return err
 	}
@@ -188,12 +189,12 @@ func (c *Controller) removeOrphans(ctx context.Context, owner types.NamespacedNa
 }
 
 // orphans lists the APIServices and the other objects without a namespace that carry the owner labels of CSVs.
-func (c *Controller) orphans(ctx context.Context, of client.ListOption) (services, others []client.Object, _ error) {
+func orphans(ctx context.Context, reader client.Reader, of client.ListOption) (services, others []client.Object, _ error) {
 	for _, list := range []client.ObjectList{
 		&apiregistrationv1.APIServiceList{}, &rbacv1.ClusterRoleBindingList{}, &rbacv1.ClusterRoleList{},
 		&admissionv1.MutatingWebhookConfigurationList{}, &admissionv1.ValidatingWebhookConfigurationList{},
 	} {
-		if err := c.client.List(ctx, list, of, client.UnsafeDisableDeepCopy); err != nil {
+		if err := reader.List(ctx, list, of, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, nil, fmt.Errorf("list %T with the owner labels of deleted ClusterServiceVersions: %w", list, err)
 		}
 		_ = meta.EachListItem(list, func(o runtime.Object) error {
@@ -207,17 +208,4 @@ func (c *Controller) orphans(ctx context.Context, of client.ListOption) (service
 		})
 	}
 	return services, others, nil
-}
-
-// orphansOf are the CSVs of a namespace that is gone of which something without a namespace has the owner labels.
-func (c *Controller) orphansOf(ctx context.Context, namespace string) []reconcile.Request {
-	_, others, err := c.orphans(ctx, client.MatchingLabels{v1alpha1.OwnerNamespaceLabel: namespace, v1alpha1.OwnerKindLabel: v1alpha1.ClusterServiceVersionKind})
-	if err != nil {
-		return nil // the cache can be read while events arrive, unless the manager is shutting down
-	}
-	var out []reconcile.Request
-	for _, o := range others {
-		out = append(out, c.owner(ctx, o)...)
-	}
-	return out
 }

@@ -16,9 +16,7 @@ import (
 )
 
 const (
-	delegatorRole = "system:auth-delegator"
-	readerRole    = "extension-apiserver-authentication-reader"
-	systemSpace   = "kube-system"
+	systemSpace = "kube-system"
 
 	// liftedFromAnnotation marks ClusterRoles and ClusterRoleBindings that stand for a Role or RoleBinding of this
 	// namespace, and distinguishes them from those that the operator asked for.
@@ -326,14 +324,8 @@ func (a *access) objects() []client.Object {
 }
 
 func servingAccess(csv *v1alpha1.ClusterServiceVersion, deployment string) *access {
-	secret, service := bundle.ServingSecretName(deployment), bundle.ServingServiceName(deployment)
-	runsAs := defaultAccount
-	for _, d := range csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
-		if d.Name == deployment && d.Spec.Template.Spec.ServiceAccountName != "" {
-			runsAs = d.Spec.Template.Spec.ServiceAccountName
-		}
-	}
-	account := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: csv.Namespace, Name: runsAs}}
+	secret := bundle.ServingSecretName(deployment)
+	delegates, authenticates := bundle.Delegation(csv, deployment)
 	own := metav1.ObjectMeta{Name: secret, Namespace: csv.Namespace, Labels: managedLabels(csv)}
 	own.OwnerReferences = []metav1.OwnerReference{bundle.OwnerReference(csv)}
 	return &access{
@@ -348,20 +340,10 @@ func servingAccess(csv *v1alpha1.ClusterServiceVersion, deployment string) *acce
 			TypeMeta:   rbacType("RoleBinding"),
 			ObjectMeta: *own.DeepCopy(),
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: secret},
-			Subjects:   account,
+			Subjects:   delegates.Subjects,
 		},
-		delegates: &rbacv1.ClusterRoleBinding{
-			TypeMeta:   rbacType("ClusterRoleBinding"),
-			ObjectMeta: metav1.ObjectMeta{Name: service + "-" + delegatorRole, Labels: managedLabels(csv)},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: delegatorRole},
-			Subjects:   account,
-		},
-		authenticates: &rbacv1.RoleBinding{
-			TypeMeta:   rbacType("RoleBinding"),
-			ObjectMeta: metav1.ObjectMeta{Name: service + "-auth-reader", Namespace: systemSpace, Labels: managedLabels(csv)},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: readerRole},
-			Subjects:   account,
-		},
+		delegates:     delegates,
+		authenticates: authenticates,
 	}
 }
 

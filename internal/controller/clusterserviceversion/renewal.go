@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
@@ -193,9 +194,9 @@ func (a *actor) spreadTrust(ctx context.Context, s *snapshot) error {
 	}
 	errs := []error{a.update(ctx, s, append(w.registrations(), hooks.configurations...))}
 	for _, conversion := range hooks.conversions {
-		crd, err := s.crd(ctx, conversion.CRD)
-		if err == nil && crd != nil && leadsTo(crd, conversion.Spec) {
-			err = patchConversion(ctx, a.client, conversion.CRD, conversion.Spec)
+		live, err := s.crd(ctx, conversion.CRD)
+		if err == nil && live != nil && leadsTo(live, conversion.Spec) {
+			err = crd.Convert(ctx, a.client, conversion.CRD, conversion.Spec, fieldManager)
 		}
 		errs = append(errs, err)
 	}

@@ -151,7 +151,20 @@ func (t *triggers) targeting(ctx context.Context, o client.Object) []reconcile.R
 	}
 	if !o.GetDeletionTimestamp().IsZero() {
 		out = append(out, t.csvs(ctx, client.InNamespace(o.GetName()))...)
-		out = append(out, c.orphansOf(ctx, o.GetName())...)
+		out = append(out, t.orphansOf(ctx, o.GetName())...)
+	}
+	return out
+}
+
+// orphansOf are the CSVs of a namespace that is gone of which something without a namespace has the owner labels.
+func (t *triggers) orphansOf(ctx context.Context, namespace string) []reconcile.Request {
+	_, others, err := orphans(ctx, t.cache, client.MatchingLabels{v1alpha1.OwnerNamespaceLabel: namespace, v1alpha1.OwnerKindLabel: v1alpha1.ClusterServiceVersionKind})
+	if err != nil {
+		return nil // the cache can be read while events arrive, unless the manager is shutting down
+	}
+	var out []reconcile.Request
+	for _, o := range others {
+		out = append(out, t.owner(ctx, o)...)
 	}
 	return out
 }

@@ -3,7 +3,6 @@ package clusterserviceversion
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,6 +20,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/tenancy"
 )
 
@@ -205,29 +205,19 @@ func admissionService(o client.Object) *admissionv1.ServiceReference {
 }
 
 // leadsTo reports whether a CRD is converted by the same Service.
-func leadsTo(crd *apiextensionsv1.CustomResourceDefinition, conversion *apiextensionsv1.CustomResourceConversion) bool {
-	service := conversionService(conversion)
-	return service != nil && servedFrom(crd, service.Namespace, service.Name)
+func leadsTo(live *apiextensionsv1.CustomResourceDefinition, conversion *apiextensionsv1.CustomResourceConversion) bool {
+	return crd.ConverterOf(live.Spec.Conversion).SameService(crd.ConverterOf(conversion))
 }
 
-// conversionService is the Service that converts; nil when there is none.
-func conversionService(c *apiextensionsv1.CustomResourceConversion) *apiextensionsv1.ServiceReference {
-	if c == nil || c.Webhook == nil || c.Webhook.ClientConfig == nil {
-		return nil
-	}
-	return c.Webhook.ClientConfig.Service
-}
-
-func servedFrom(crd *apiextensionsv1.CustomResourceDefinition, namespace, service string) bool {
-	s := conversionService(crd.Spec.Conversion)
-	return s != nil && s.Namespace == namespace && s.Name == service
+func servedFrom(live *apiextensionsv1.CustomResourceDefinition, namespace, service string) bool {
+	return crd.ConverterOf(live.Spec.Conversion).NamespacedName == key(namespace, service)
 }
 
 // conversionsOf are the conversion webhooks of a CSV for a CRD.
-func conversionsOf(csv *v1alpha1.ClusterServiceVersion, crd string) []v1alpha1.WebhookDescription {
+func conversionsOf(csv *v1alpha1.ClusterServiceVersion, name string) []v1alpha1.WebhookDescription {
 	var out []v1alpha1.WebhookDescription
 	for _, d := range csv.Spec.WebhookDefinitions {
-		if d.Type == v1alpha1.ConversionWebhook && slices.Contains(d.ConversionCRDs, crd) {
+		if d.Type == v1alpha1.ConversionWebhook && slices.Contains(d.ConversionCRDs, name) {
 			out = append(out, d)
 		}
 	}
@@ -235,8 +225,8 @@ func conversionsOf(csv *v1alpha1.ClusterServiceVersion, crd string) []v1alpha1.W
 }
 
 // converts reports whether a CSV describes a conversion webhook for the CRD.
-func converts(csv *v1alpha1.ClusterServiceVersion, crd string) bool {
-	return len(conversionsOf(csv, crd)) > 0
+func converts(csv *v1alpha1.ClusterServiceVersion, name string) bool {
+	return len(conversionsOf(csv, name)) > 0
 }
 
 // conversions observe what converts the CRDs of a CSV.
@@ -244,17 +234,17 @@ type conversions struct{ *observer }
 
 // convertedElsewhere refuses to convert a CRD that a CSV of another namespace converts, or, while none does, that an older one is about to
 // convert. That a CSV describes a conversion is not enough: it may never have been installed.
-func (o conversions) convertedElsewhere(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
-	if s := conversionService(crd.Spec.Conversion); s != nil && s.Namespace == o.csv.Namespace {
+func (o conversions) convertedElsewhere(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition) error {
+	if crd.ConverterOf(live.Spec.Conversion).Namespace == o.csv.Namespace {
 		return nil
 	}
-	all, err := o.providers(ctx, crd.Name)
+	all, err := o.providers(ctx, live.Name)
 	if err != nil {
 		return err
 	}
 	held := func(is string, by *v1alpha1.ClusterServiceVersion) error {
 		return refused(fmt.Errorf("CRD %s %s converted by ClusterServiceVersion %s, which was there first: a CRD has one conversion webhook in the cluster; delete one of the two",
-			crd.Name, is, client.ObjectKeyFromObject(by)))
+			live.Name, is, client.ObjectKeyFromObject(by)))
 	}
 	var next *v1alpha1.ClusterServiceVersion
 	for i := range all {
@@ -262,13 +252,13 @@ func (o conversions) convertedElsewhere(ctx context.Context, crd *apiextensionsv
 		if other.Namespace == o.csv.Namespace || !other.DeletionTimestamp.IsZero() || isStopped(other) {
 			continue
 		}
-		if slices.ContainsFunc(conversionsOf(other, crd.Name), func(d v1alpha1.WebhookDescription) bool {
-			return servedFrom(crd, other.Namespace, bundle.ServingServiceName(d.DeploymentName))
+		if slices.ContainsFunc(conversionsOf(other, live.Name), func(d v1alpha1.WebhookDescription) bool {
+			return servedFrom(live, other.Namespace, bundle.ServingServiceName(d.DeploymentName))
 		}) {
 			return held("is", other)
 		}
 		older := cmp.Or(other.CreationTimestamp.Compare(o.csv.CreationTimestamp.Time), cmp.Compare(other.Namespace, o.csv.Namespace)) < 0
-		if older && installs(other) && converts(other, crd.Name) {
+		if older && installs(other) && converts(other, live.Name) {
 			next = other
 		}
 	}
@@ -282,22 +272,22 @@ func (o conversions) convertedElsewhere(ctx context.Context, crd *apiextensionsv
 // changes every object of it, in all namespaces. In a group with an account, the account must be able to patch the CRD itself, unless the CRD is of this
 // namespace alone: a plan of the namespace created it for this operator, and no operator of another namespace brought it as well. To join by an equal
 // definition, or to be allowed to adopt the CRD, gives no right to its conversion, also when the other operators are gone. A conversion that leads here already is none to redirect.
-func (o conversions) mayConvert(ctx context.Context, members membership, crd *apiextensionsv1.CustomResourceDefinition, desired bundle.Conversion, installer func(context.Context) (client.Client, error)) error {
-	if leadsTo(crd, desired.Spec) {
+func (o conversions) mayConvert(ctx context.Context, members membership, live *apiextensionsv1.CustomResourceDefinition, desired bundle.Conversion, installer func(context.Context) (client.Client, error)) error {
+	if leadsTo(live, desired.Spec) {
 		return nil
 	}
-	bringers := tenancy.Bringers(crd)
+	bringers := tenancy.Bringers(live)
 	brought := slices.Contains(bringers, key(o.csv.Namespace, o.csv.Name))
-	if !brought && !tenancy.MayAdopt(crd, o.csv.Namespace) {
+	if !brought && !tenancy.MayAdopt(live, o.csv.Namespace) {
 		return refused(fmt.Errorf("CRD %s is not converted by this operator, because no InstallPlan brought the CRD for ClusterServiceVersion %s: put the CRD into its bundle, or let operators of the namespace "+
-			"adopt it: kubectl annotate crd %s %s=%s", crd.Name, o.name(), crd.Name, v1alpha1.AdoptableByAnnotation, o.csv.Namespace))
+			"adopt it: kubectl annotate crd %s %s=%s", live.Name, o.name(), live.Name, v1alpha1.AdoptableByAnnotation, o.csv.Namespace))
 	}
 	group, err := members.decider(o.csv.Namespace)
 	if err != nil || group.Spec.ServiceAccountName == "" {
 		return err
 	}
 	why := "was not created by an InstallPlan of this namespace for this operator"
-	if brought && tenancy.Origin(crd, "") == o.csv.Namespace {
+	if brought && tenancy.Origin(live, "") == o.csv.Namespace {
 		other, err := o.broughtElsewhere(ctx, bringers)
 		if err != nil || other == (types.NamespacedName{}) {
 			return err
@@ -308,14 +298,14 @@ func (o conversions) mayConvert(ctx context.Context, members membership, crd *ap
 	if err != nil {
 		return err
 	}
-	err = patchConversion(ctx, as, crd.Name, desired.Spec, client.DryRunAll)
+	err = crd.Convert(ctx, as, live.Name, desired.Spec, client.DryRunAll, fieldManager)
 	switch {
 	case rollout.IsAuthorized(err):
 		return nil // what else it answers is for the write itself to report
 	case apierrors.IsForbidden(err):
-		return refused(fmt.Errorf("CRD %s %s, so converting it takes an account that may patch it: %w%s", crd.Name, why, err, members.installedAs()))
+		return refused(fmt.Errorf("CRD %s %s, so converting it takes an account that may patch it: %w%s", live.Name, why, err, members.installedAs()))
 	}
-	return fmt.Errorf("ask whether the account of the group may convert CRD %s: %w", crd.Name, err)
+	return fmt.Errorf("ask whether the account of the group may convert CRD %s: %w", live.Name, err)
 }
 
 // broughtElsewhere is a ClusterServiceVersion of another namespace that brought a CRD and exists; zero is none.
@@ -335,28 +325,6 @@ func (o conversions) broughtElsewhere(ctx context.Context, bringers []types.Name
 		}
 	}
 	return types.NamespacedName{}, nil
-}
-
-// patchConversion writes spec.conversion of a CRD. What a webhook cannot have besides a Service is removed. This controller is the only one that writes it.
-// It is no apply request: another manager's fields of the same conversion could then not be removed again.
-func patchConversion(ctx context.Context, as client.Client, name string, desired *apiextensionsv1.CustomResourceConversion, options ...client.PatchOption) error {
-	conversion := map[string]any{"strategy": desired.Strategy, "webhook": nil}
-	if service := conversionService(desired); service != nil {
-		conversion["webhook"] = map[string]any{
-			"clientConfig":             map[string]any{"service": service, "caBundle": desired.Webhook.ClientConfig.CABundle, "url": nil},
-			"conversionReviewVersions": desired.Webhook.ConversionReviewVersions,
-		}
-	}
-	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"conversion": conversion}})
-	if err != nil {
-		return fmt.Errorf("set the conversion of CRD %s: %w", name, err)
-	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	crd.Name = name
-	if err := as.Patch(ctx, crd, client.RawPatch(types.MergePatchType, patch), append(options, fieldManager)...); err != nil {
-		return fmt.Errorf("set the conversion of CRD %s: %w", name, err)
-	}
-	return nil
 }
 
 // formerServing are the Services and certificates of Deployments that serve nothing any more. They stay until the operator runs without them:

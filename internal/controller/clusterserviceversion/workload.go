@@ -23,13 +23,6 @@ import (
 	"fairlead.dev/fairlead/internal/rollout"
 )
 
-// Priorities of an APIService.
-const (
-	groupPriority   = 2000
-	versionPriority = 15
-	defaultPort     = 443
-)
-
 // podsInterval is how often the pods of a Deployment that is not available are asked why.
 const podsInterval = 30 * time.Second
 
@@ -255,38 +248,15 @@ func (o composer) proxyEnv(ctx context.Context) ([]corev1.EnvVar, error) {
 
 // apiServices are the registrations of the owned aggregated APIs, one for each group and version.
 func apiServices(csv *v1alpha1.ClusterServiceVersion, config *v1alpha1.SubscriptionConfig, certificates certificates) []*apiregistrationv1.APIService {
-	var out []*apiregistrationv1.APIService
-	done := map[string]bool{}
-	for _, description := range csv.OwnedAPIServices() {
-		name := description.APIServiceName()
-		certificate, ok := certificates[description.DeploymentName]
-		if done[name] || !ok {
-			continue
-		}
-		done[name] = true
-		service := &apiregistrationv1.APIService{
-			TypeMeta:   metav1.TypeMeta{APIVersion: apiregistrationv1.SchemeGroupVersion.String(), Kind: "APIService"},
-			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: managedLabels(csv)},
-			Spec: apiregistrationv1.APIServiceSpec{
-				Group:                description.Group,
-				Version:              description.Version,
-				GroupPriorityMinimum: groupPriority,
-				VersionPriority:      versionPriority,
-				CABundle:             certificate.trusted,
-				Service: &apiregistrationv1.ServiceReference{
-					Namespace: csv.Namespace,
-					Name:      bundle.ServingServiceName(description.DeploymentName),
-					Port:      new(int32),
-				},
-			},
-		}
-		if *service.Spec.Service.Port = description.ContainerPort; description.ContainerPort == 0 {
-			*service.Spec.Service.Port = defaultPort
-		}
+	trusted := map[string]bundle.ServingCert{}
+	for deployment, certificate := range certificates {
+		trusted[deployment] = bundle.ServingCert{CA: certificate.trusted}
+	}
+	out := bundle.APIServices(csv, trusted)
+	for _, service := range out {
 		if config != nil {
 			service.Annotations = maps.Clone(config.Annotations)
 		}
-		out = append(out, service)
 	}
 	return out
 }
