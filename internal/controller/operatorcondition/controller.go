@@ -41,13 +41,17 @@ const lookAgain = time.Minute
 type Controller struct {
 	client client.Client
 	// live reads what caches leave out.
-	live   client.Reader
-	events record.EventRecorder
+	live    client.Reader
+	events  record.EventRecorder
+	written reconcile.StatusMemory[v2.OperatorConditionStatus]
 }
 
 // Reconcile makes one pass over an OperatorCondition and its ClusterServiceVersion, one of which may be missing.
 func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	condition, err := c.ensure(ctx, req)
+	if condition == nil && err == nil {
+		c.written.Forget(req.NamespacedName)
+	}
 	if err != nil || condition == nil || !condition.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, quiet(err)
 	}
@@ -94,19 +98,19 @@ func (c *Controller) ensure(ctx context.Context, req ctrl.Request) (*v2.Operator
 }
 
 // correct brings an OperatorCondition up to date that is there already. It is no apply request: that would leave what another manager wrote
-// where nothing is wanted.
+// where nothing is desired.
 func (c *Controller) correct(ctx context.Context, condition *v2.OperatorCondition, csv *v1alpha1.ClusterServiceVersion, spec v2.OperatorConditionSpec) (*v2.OperatorCondition, error) {
 	updated := condition.DeepCopy()
 	updated.Spec.ServiceAccounts, updated.Spec.Deployments = spec.ServiceAccounts, spec.Deployments
-	wanted := conditionOf(csv, spec)
+	desired := conditionOf(csv, spec)
 	updated.Labels = maps.Clone(updated.Labels)
 	if updated.Labels == nil {
 		updated.Labels = map[string]string{}
 	}
-	maps.Copy(updated.Labels, wanted.Labels)
+	maps.Copy(updated.Labels, desired.Labels)
 	updated.OwnerReferences = append(slices.DeleteFunc(updated.OwnerReferences, func(r metav1.OwnerReference) bool {
 		return r.Kind == v1alpha1.ClusterServiceVersionKind && r.Name == csv.Name
-	}), wanted.OwnerReferences...)
+	}), desired.OwnerReferences...)
 	patch := client.MergeFromWithOptions(condition, client.MergeFromWithOptimisticLock{})
 	if err := c.client.Patch(ctx, updated, patch, fieldManager); err != nil {
 		return nil, fmt.Errorf("bring OperatorCondition %s up to date with its ClusterServiceVersion: %w", client.ObjectKeyFromObject(condition), err)
@@ -132,20 +136,18 @@ func (c *Controller) report(ctx context.Context, condition *v2.OperatorCondition
 		}
 		ours = writtenByUs(live)
 	}
-	updated := condition.DeepCopy()
-	updated.Status.Conditions = reported(condition, ours)
-	if equality.Semantic.DeepEqual(condition.Status.Conditions, updated.Status.Conditions) {
-		return nil
-	}
-	patch := client.MergeFromWithOptions(condition, client.MergeFromWithOptimisticLock{})
-	if err := c.client.Status().Patch(ctx, updated, patch, managerOf(updated)); err != nil {
-		return fmt.Errorf("take the conditions of OperatorCondition %s over into its status: %w", client.ObjectKeyFromObject(condition), err)
-	}
-	return nil
+	w := reconcile.StatusWriter[*v2.OperatorCondition, v2.OperatorConditionStatus]{Client: c.client, Memory: &c.written, Optimistic: true,
+		Status: func(condition *v2.OperatorCondition) *v2.OperatorConditionStatus { return &condition.Status },
+		States: func(s *v2.OperatorConditionStatus) []reconcile.State { return reconcile.Conditions(s.Conditions) }}
+	next := w.Latest(condition).DeepCopy()
+	next.Status.Conditions = reported(next, ours)
+	w.Owner = managerOf(next)
+	_, err := w.Write(ctx, condition, next.Status)
+	return err
 }
 
 // permit lets the service accounts of the operator write the OperatorCondition. Their Role and RoleBinding have its name; where something
-// else has that, it stays as it is, and that is told. Nobody is bound to the Role of somebody else.
+// else has that, it stays as it is, and that is reported. No one is bound to the Role of another client.
 func (c *Controller) permit(ctx context.Context, condition *v2.OperatorCondition) (taken bool, err error) {
 	role, binding := roleOf(condition), bindingOf(condition)
 	liveRole, liveBinding := &rbacv1.Role{}, &rbacv1.RoleBinding{}
@@ -163,23 +165,23 @@ func (c *Controller) permit(ctx context.Context, condition *v2.OperatorCondition
 }
 
 // unbind deletes the RoleBinding of an OperatorCondition when it is to another role, which cannot be changed in place.
-func (c *Controller) unbind(ctx context.Context, condition *v2.OperatorCondition, wanted *rbacv1.RoleBinding) error {
+func (c *Controller) unbind(ctx context.Context, condition *v2.OperatorCondition, desired *rbacv1.RoleBinding) error {
 	live := &rbacv1.RoleBinding{}
-	err := c.client.Get(ctx, client.ObjectKeyFromObject(wanted), live)
-	if err == nil && owned(live, condition) && live.RoleRef != wanted.RoleRef {
+	err := c.client.Get(ctx, client.ObjectKeyFromObject(desired), live)
+	if err == nil && owned(live, condition) && live.RoleRef != desired.RoleRef {
 		err = c.client.Delete(ctx, live, client.Preconditions{UID: &live.UID})
 	}
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("replace RoleBinding %s, which is to another role: %w", client.ObjectKeyFromObject(wanted), err)
+		return fmt.Errorf("replace RoleBinding %s, which is to another role: %w", client.ObjectKeyFromObject(desired), err)
 	}
 	return nil
 }
 
 // bring makes the cluster have an object unless it is there already as it should be, or its name is taken.
-func (c *Controller) bring(ctx context.Context, condition *v2.OperatorCondition, wanted, live client.Object, same func() bool) (taken bool, err error) {
-	err = c.client.Get(ctx, client.ObjectKeyFromObject(wanted), live)
+func (c *Controller) bring(ctx context.Context, condition *v2.OperatorCondition, desired, live client.Object, same func() bool) (taken bool, err error) {
+	err = c.client.Get(ctx, client.ObjectKeyFromObject(desired), live)
 	if client.IgnoreNotFound(err) != nil {
-		return false, fmt.Errorf("read %T %s: %w", wanted, client.ObjectKeyFromObject(wanted), err)
+		return false, fmt.Errorf("read %T %s: %w", desired, client.ObjectKeyFromObject(desired), err)
 	}
 	if err == nil && owned(live, condition) && same() {
 		return false, nil
@@ -187,13 +189,15 @@ func (c *Controller) bring(ctx context.Context, condition *v2.OperatorCondition,
 	if err == nil && !owned(live, condition) && ofAnother(live, condition) {
 		c.events.Eventf(condition, corev1.EventTypeWarning, reasonNameTaken,
 			"the operator may not write its OperatorCondition: a %s of the name %s exists already and belongs to another owner; delete or rename it",
-			wanted.GetObjectKind().GroupVersionKind().Kind, wanted.GetName())
+			desired.GetObjectKind().GroupVersionKind().Kind, desired.GetName())
+		reconcile.Log(ctx, condition).Info("an object that the operator needs belongs to another owner", "reason", reasonNameTaken,
+			"object", desired.GetObjectKind().GroupVersionKind().Kind+" "+desired.GetName())
 		return true, nil
 	}
-	return false, c.apply(ctx, wanted, live)
+	return false, c.apply(ctx, desired, live)
 }
 
-// ofAnother says whether an object is none that was made for an OperatorCondition of this name: it lacks the label of what is managed, or
+// ofAnother reports whether an object is none that was made for an OperatorCondition of this name: it lacks the label of what is managed, or
 // belongs to something else.
 func ofAnother(o client.Object, condition *v2.OperatorCondition) bool {
 	owners := o.GetOwnerReferences()
@@ -202,17 +206,17 @@ func ofAnother(o client.Object, condition *v2.OperatorCondition) bool {
 	})
 }
 
-// apply makes the cluster's object have the fields of the wanted one, and reads the answer.
-func (c *Controller) apply(ctx context.Context, wanted, into client.Object) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(wanted)
+// apply makes the cluster's object have the fields of the desired one, and reads the answer.
+func (c *Controller) apply(ctx context.Context, desired, into client.Object) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(desired)
 	if err != nil {
-		return fmt.Errorf("apply %T %s: %w", wanted, client.ObjectKeyFromObject(wanted), err)
+		return fmt.Errorf("apply %T %s: %w", desired, client.ObjectKeyFromObject(desired), err)
 	}
 	delete(content, "status")
 	unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
 	request := &unstructured.Unstructured{Object: content}
 	if err := rollout.Assert(ctx, c.client, client.ApplyConfigurationFromUnstructured(request), fieldManager); err != nil {
-		return fmt.Errorf("apply %T %s: %w", wanted, client.ObjectKeyFromObject(wanted), err)
+		return fmt.Errorf("apply %T %s: %w", desired, client.ObjectKeyFromObject(desired), err)
 	}
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(request.Object, into)
 }

@@ -255,7 +255,7 @@ func TestReportsInTheStatus(t *testing.T) {
 	}
 }
 
-// TestObjectsOfOthersStay: a Role of the same name that somebody else made is not taken over.
+// TestObjectsOfOthersStay: a Role of the same name that another client made is not taken over.
 func TestObjectsOfOthersStay(t *testing.T) {
 	foreign := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}, Rules: []rbacv1.PolicyRule{{Verbs: []string{"list"}, APIGroups: []string{""}, Resources: []string{"pods"}}}}
 	k := newCluster(t, newCSV(), foreign)
@@ -269,7 +269,7 @@ func TestObjectsOfOthersStay(t *testing.T) {
 	}
 }
 
-// TestTakenNamesAreLookedAtAgain: once the Role of somebody else is gone, as the Event asks for, the operator gets its own. Until then its
+// TestTakenNamesAreLookedAtAgain: once the Role of another client is gone, as the Event asks for, the operator gets its own. Until then its
 // accounts are not bound to it.
 func TestTakenNamesAreLookedAtAgain(t *testing.T) {
 	foreign := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}

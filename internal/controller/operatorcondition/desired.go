@@ -107,14 +107,14 @@ func reported(condition *v2.OperatorCondition, writtenByUs bool) []metav1.Condit
 	return out
 }
 
-// othersInStatus says whether the status has conditions that the spec does not report.
+// othersInStatus reports whether the status has conditions that the spec does not report.
 func othersInStatus(condition *v2.OperatorCondition) bool {
 	return slices.ContainsFunc(condition.Status.Conditions, func(c metav1.Condition) bool {
 		return meta.FindStatusCondition(condition.Spec.Conditions, c.Type) == nil
 	})
 }
 
-// managerOf is the field manager that a status is written as. It says whether all of it was taken from the spec: the conditions of a status are
+// managerOf is the field manager that a status is written as. It reports whether all of it was taken from the spec: the conditions of a status are
 // one field, which does not tell who wrote which of them, and what an operator reported there must not go because something else was added.
 func managerOf(condition *v2.OperatorCondition) client.FieldOwner {
 	if othersInStatus(condition) {
@@ -123,7 +123,7 @@ func managerOf(condition *v2.OperatorCondition) client.FieldOwner {
 	return fieldManager
 }
 
-// writtenByUs says whether the conditions of the status are as this controller wrote them last, and were all taken from the spec then.
+// writtenByUs reports whether the conditions of the status are as this controller wrote them last, and were all taken from the spec then.
 func writtenByUs(condition *v2.OperatorCondition) bool {
 	return slices.ContainsFunc(condition.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
 		var fields struct {

@@ -22,7 +22,7 @@ func (k *cluster) holdInStatus() {
 	}
 }
 
-// report has somebody report one condition in the spec, besides which it has none.
+// report has an operator report one condition in the spec, besides which it has none.
 func (k *cluster) report(kind string) {
 	k.Helper()
 	k.update(func(c *v2.OperatorCondition) {

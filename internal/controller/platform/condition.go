@@ -9,12 +9,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/platform"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // upgradeable is the type of the condition.
 const upgradeable = "Upgradeable"
 
-// write sets the condition, and leaves the others, which are somebody else's, as they are. It writes nothing when nothing has changed.
+// write sets the condition, and leaves the others, which are another client's, as they are. It writes nothing when nothing has changed.
 func (c *Controller) write(ctx context.Context, operator *unstructured.Unstructured, verdict platform.Verdict) error {
 	conditions, _, err := unstructured.NestedSlice(operator.Object, "status", "conditions")
 	if err != nil {
@@ -28,21 +29,22 @@ func (c *Controller) write(ctx context.Context, operator *unstructured.Unstructu
 	if err := unstructured.SetNestedSlice(patched.Object, conditions, "status", "conditions"); err != nil {
 		return fmt.Errorf("set the condition %s of ClusterOperator %s: %w", upgradeable, operatorName, err)
 	}
-	// The list is written as a whole, so nobody may have changed it since.
+	// The list is written as a whole, so no one may have changed it since.
 	patch := client.MergeFromWithOptions(operator, client.MergeFromWithOptimisticLock{})
 	if err := c.client.Status().Patch(ctx, patched, patch, fieldOwner); err != nil && !gone(err) {
 		return fmt.Errorf("write the condition %s of ClusterOperator %s: %w", upgradeable, operatorName, err)
 	}
+	reconcile.Log(ctx, operator).Info("status changed", "type", upgradeable, "status", verdict.Upgradeable, "reason", verdict.Reason, "message", verdict.Message)
 	return nil
 }
 
-// withCondition puts a verdict into conditions, and says whether that changes anything.
+// withCondition puts a verdict into conditions, and reports whether that changes anything.
 func withCondition(conditions []any, verdict platform.Verdict, now time.Time) ([]any, bool) {
 	status := "False"
 	if verdict.Upgradeable {
 		status = "True"
 	}
-	wanted := map[string]any{
+	desired := map[string]any{
 		"type": upgradeable, "status": status, "reason": verdict.Reason, "message": verdict.Message,
 		"lastTransitionTime": now.UTC().Format(time.RFC3339),
 	}
@@ -56,11 +58,11 @@ func withCondition(conditions []any, verdict platform.Verdict, now time.Time) ([
 				return conditions, false
 			}
 			if since, ok := existing["lastTransitionTime"].(string); ok {
-				wanted["lastTransitionTime"] = since
+				desired["lastTransitionTime"] = since
 			}
 		}
-		conditions[i] = wanted
+		conditions[i] = desired
 		return conditions, true
 	}
-	return append(conditions, wanted), true
+	return append(conditions, desired), true
 }

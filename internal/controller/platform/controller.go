@@ -39,7 +39,7 @@ type Controller struct {
 	// cluster has what is watched of the platform.
 	cluster client.Reader
 	clock   clock.PassiveClock
-	// versions and operators tell whether the kinds are served.
+	// versions and operators report whether the kinds are served.
 	versions, operators atomic.Bool
 	// watch has events of one object of a kind look at the cluster again. There is one pass at a time, which counts the kinds that are watched.
 	watch   func(kind schema.GroupVersionKind, name string) error
