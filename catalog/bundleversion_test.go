@@ -3,6 +3,8 @@ package catalog
 import (
 	"encoding/json"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestWrittenVersion: whatever a version is ordered as, people see what its author wrote.
@@ -25,14 +27,11 @@ func TestWrittenVersion(t *testing.T) {
 			if test.rebuilt {
 				b.Properties = append(b.Properties, rebuilt)
 			}
-			x, err := NewIndex(&Catalog{
+			x := must.Value(NewIndex(&Catalog{
 				Packages: []Package{{Name: "p", DefaultChannel: "c"}},
 				Channels: []Channel{{Name: "c", Package: "p", Entries: []Entry{{Name: test.name}}}},
 				Bundles:  []Bundle{b},
-			}, "sha256:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, "sha256:0"))(t)
 			info, ok := x.Bundle("p", test.name)
 			if !ok {
 				t.Fatalf("the bundle is not served: %v", x.Problems())

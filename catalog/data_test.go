@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -24,12 +25,8 @@ func realCatalog(t testing.TB, name string) string {
 	dir := t.TempDir()
 	publicdata.Each(t, name+".tar.zst", func(name string, content func() []byte) {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, content(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.NoError(t, os.WriteFile(file, content(), 0o644))
 	})
 	return dir
 }
@@ -47,14 +44,8 @@ func TestRealCatalogs(t *testing.T) {
 				t.Skip("large")
 			}
 			fsys := os.DirFS(realCatalog(t, name))
-			c, err := Load(context.Background(), fsys, LoadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			x, err := NewIndex(c, name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Value(Load(context.Background(), fsys, LoadOptions{}))(t)
+			x := must.Value(NewIndex(c, name))(t)
 			withoutImages := 0
 			for _, p := range x.Problems() {
 				if p.Severity == Warning && p.Rule == RuleRelatedImage && strings.Contains(p.Message, "name no image") {
@@ -73,10 +64,7 @@ func TestRealCatalogs(t *testing.T) {
 			if len(x.packages) != want.packages || channels != want.channels || len(x.bundles) != want.bundles {
 				t.Errorf("the index has %d packages, %d channels, %d bundles; want %v", len(x.packages), channels, len(x.bundles), want)
 			}
-			fromFile, err := Build(context.Background(), fsys, name, filepath.Join(t.TempDir(), "index"), LoadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			fromFile := must.Value(Build(context.Background(), fsys, name, filepath.Join(t.TempDir(), "index"), LoadOptions{}))(t)
 			defer fromFile.Close()
 			if name == "community-v4.19" {
 				checkRewrite(t, c)
@@ -93,9 +81,7 @@ func contentSum(t *testing.T, x *Index) [sha256.Size]byte {
 	t.Helper()
 	content, _ := x.Content()
 	sum := sha256.New()
-	if _, err := io.Copy(sum, content); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(io.Copy(sum, content))(t)
 	return [sha256.Size]byte(sum.Sum(nil))
 }
 
@@ -117,9 +103,7 @@ func checkRewrite(t *testing.T, c *Catalog) {
 func written(t testing.TB, write func(io.Writer, *Catalog) error, c *Catalog) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := write(&out, c); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, write(&out, c))
 	return out.Bytes()
 }
 

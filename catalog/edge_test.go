@@ -3,21 +3,16 @@ package catalog
 import (
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/version"
 )
 
 func TestEdgeFrom(t *testing.T) {
 	read := func(text string) *version.VersionRelease {
-		v, err := version.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Value(version.Parse(text))(t)
 		return &version.VersionRelease{Version: v}
 	}
-	skipRange, err := version.ParseRange("<5.0.0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	skipRange := must.Value(version.ParseRange("<5.0.0"))(t)
 	entry := EntryInfo{Name: "a.v3", Replaces: "a.v2", Skips: []string{"a.v4"}, SkipRange: skipRange, InChain: true, Bundle: &BundleInfo{Version: *read("3.0.0+2")}}
 	beside := entry
 	beside.InChain = false

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // yardsticks says how large a tree is and how long two well-known things take
@@ -19,7 +21,7 @@ func yardsticks(b *testing.B, dir, what string) (scale string, zip float64) {
 	b.Helper()
 	content := func(to io.Writer) time.Duration {
 		start := time.Now()
-		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		must.NoError(b, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				return err
 			}
@@ -30,10 +32,7 @@ func yardsticks(b *testing.B, dir, what string) (scale string, zip float64) {
 			defer file.Close()
 			_, err = io.Copy(to, file)
 			return err
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		}))
 		return time.Since(start)
 	}
 	content(io.Discard) // into the memory of the system
@@ -41,10 +40,7 @@ func yardsticks(b *testing.B, dir, what string) (scale string, zip float64) {
 	took, err := tool(content, "gzip", "-1")
 	if err != nil {
 		by = "compress/gzip, as there is no gzip,"
-		writer, err := gzip.NewWriterLevel(io.Discard, 1)
-		if err != nil {
-			b.Fatal(err)
-		}
+		writer := must.Value(gzip.NewWriterLevel(io.Discard, 1))(b)
 		took = content(writer)
 	}
 	scale = fmt.Sprintf("%s of %.1f MB: %s takes %.2f s here, SHA-256 %.2f s; where the other one was measured, 1.07 s and 0.45 s",
@@ -73,21 +69,16 @@ func tool(content func(io.Writer) time.Duration, name string, args ...string) (t
 
 func empty(b *testing.B, dir string) {
 	b.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		b.Fatal(err)
-	}
+	entries := must.Value(os.ReadDir(dir))(b)
 	for _, entry := range entries {
-		if err := os.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
-			b.Fatal(err)
-		}
+		must.NoError(b, os.RemoveAll(filepath.Join(dir, entry.Name())))
 	}
 }
 
 // size is that of all files in a directory.
 func size(b *testing.B, dir string) (total int64) {
 	b.Helper()
-	err := filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+	must.NoError(b, filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -96,9 +87,6 @@ func size(b *testing.B, dir string) (total int64) {
 			total += info.Size()
 		}
 		return err
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	}))
 	return total
 }

@@ -15,6 +15,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // taskVariable makes a process of this test program one of the tasks that are
@@ -111,20 +112,12 @@ func (m *measured) add(o measured) {
 // measure has a process of its own perform a task.
 func measure(b *testing.B, task, dir, cacheDir string) (m measured) {
 	b.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
+	self := must.Value(os.Executable())(b)
 	cmd := exec.Command(self, dir, cacheDir)
 	cmd.Env = append(os.Environ(), taskVariable+"="+task)
 	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := json.Unmarshal(out, &m); err != nil {
-		b.Fatal(err)
-	}
+	out := must.Value(cmd.Output())(b)
+	must.NoError(b, json.Unmarshal(out, &m))
 	return m
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -16,10 +18,7 @@ import (
 func seeds(f *testing.F, suffix string) {
 	f.Helper()
 	for _, name := range archives(f) {
-		archive, err := txtar.ParseFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		archive := must.Value(txtar.ParseFile(name))(f)
 		for _, file := range archive.Files {
 			if strings.HasSuffix(file.Name, suffix) && len(file.Data) < 1<<12 {
 				f.Add(file.Data)
@@ -59,10 +58,7 @@ func checkLoad(t *testing.T, name string, text []byte) {
 	if !bytes.Equal(first, written(t, WriteJSON, other)) {
 		t.Fatal("three workers load something else than one")
 	}
-	x, err := NewIndex(c, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(NewIndex(c, ""))(t)
 	for _, p := range x.Problems() {
 		if p.Position.File != name || p.Message == "" || p.Rule == "" {
 			t.Errorf("a problem without a place, a message or a rule: %+v", p)
@@ -135,10 +131,7 @@ func FuzzProperty(f *testing.F) {
 		c := inMemory(0)
 		c.Bundles[0].Image = "example.com/image"
 		c.Bundles[0].Properties = append(c.Bundles[0].Properties[1:4:4], Property{propertyType, value})
-		x, err := NewIndex(c, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Value(NewIndex(c, ""))(t)
 		b, accepted := x.Bundle(c.Bundles[0].Package, c.Bundles[0].Name)
 		if accepted != (len(x.Problems().Errors()) == 0) {
 			t.Errorf("served: %v, but problems: %v", accepted, x.Problems())

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -42,10 +44,7 @@ func archives(t testing.TB) []string {
 func TestGolden(t *testing.T) {
 	for _, name := range archives(t) {
 		t.Run(strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(name), "testdata/"), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			archive := must.Value(txtar.ParseFile(name))(t)
 			fsys, want := fstest.MapFS{}, ""
 			var kept []txtar.File
 			for _, f := range archive.Files {
@@ -59,9 +58,7 @@ func TestGolden(t *testing.T) {
 			got := outcome(t, fsys)
 			if *update {
 				archive.Files = append(kept, txtar.File{Name: expected, Data: []byte(got)})
-				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, os.WriteFile(name, txtar.Format(archive), 0o644))
 				return
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

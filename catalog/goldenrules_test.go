@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -23,10 +25,7 @@ var beyondArchives = map[Rule]string{
 // allRules reads the rules out of their source, so that none can be forgotten.
 func allRules(t *testing.T) []Rule {
 	t.Helper()
-	source, err := os.ReadFile("rules.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Value(os.ReadFile("rules.go"))(t)
 	var rules []Rule
 	for _, m := range regexp.MustCompile(`Rule += "([a-z-]+)"|Rule = "([a-z-]+)"`).FindAllStringSubmatch(string(source), -1) {
 		rules = append(rules, Rule(m[1]+m[2]))
@@ -67,10 +66,7 @@ func TestEveryRuleInBothDirections(t *testing.T) {
 			t.Errorf("rule %s has %d archives that break it and %d sound ones; it needs both", rule, broken, sound)
 		}
 	}
-	entries, err := os.ReadDir("testdata/rules")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Value(os.ReadDir("testdata/rules"))(t)
 	for _, entry := range entries {
 		if !folders[entry.Name()] {
 			t.Errorf("testdata/rules/%s is of no rule", entry.Name())
@@ -84,16 +80,10 @@ func TestEveryRuleInBothDirections(t *testing.T) {
 // expectations are the expected outcomes of the archives in a folder.
 func expectations(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Value(filepath.Glob(filepath.Join(dir, "*.txtar")))(t)
 	all := map[string]string{}
 	for _, name := range names {
-		archive, err := txtar.ParseFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archive := must.Value(txtar.ParseFile(name))(t)
 		for _, f := range archive.Files {
 			if f.Name == expected {
 				all[filepath.Base(name)] = string(f.Data)
@@ -115,20 +105,14 @@ const differences = "../docs/catalog-differences.md"
 // verdict differs says so in a line "Differs: <name>" of its comment, the page
 // has a row of that name, and every row has an archive.
 func TestDifferencesAreListed(t *testing.T) {
-	page, err := os.ReadFile(differences)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Value(os.ReadFile(differences))(t)
 	var listed []string
 	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z0-9-]+)` \\|").FindAllStringSubmatch(string(page), -1) {
 		listed = append(listed, m[1])
 	}
 	var shown []string
 	for _, name := range archives(t) {
-		archive, err := txtar.ParseFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archive := must.Value(txtar.ParseFile(name))(t)
 		for line := range strings.Lines(string(archive.Comment)) {
 			if difference, ok := strings.CutPrefix(line, "Differs: "); ok {
 				shown = append(shown, strings.TrimSpace(difference))

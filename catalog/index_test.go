@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -70,10 +72,7 @@ func TestIndex(t *testing.T) {
 }
 
 func TestIndexLookups(t *testing.T) {
-	x, err := NewIndex(inMemory(0), "sha256:1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(NewIndex(inMemory(0), "sha256:1"))(t)
 	b, ok := x.Bundle("a", "a.v1.10.0")
 	if !ok || b.VersionText != "1.10.0" || len(b.Properties) != 3 {
 		t.Fatalf("bundle %+v, found %v", b, ok)
@@ -118,16 +117,10 @@ func TestIndexLookups(t *testing.T) {
 // TestIndexOfLoadedCatalog compares with the same catalog after it was written
 // and loaded, where payloads are packed and positions known.
 func TestIndexOfLoadedCatalog(t *testing.T) {
-	c, err := Load(context.Background(), files(map[string]string{"a.json": string(written(t, WriteJSON, inMemory(0)))}), LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(Load(context.Background(), files(map[string]string{"a.json": string(written(t, WriteJSON, inMemory(0)))}), LoadOptions{}))(t)
 	var texts []string
 	for _, c := range []*Catalog{inMemory(0), c} {
-		x, err := NewIndex(c, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Value(NewIndex(c, ""))(t)
 		var out bytes.Buffer
 		dump(t, &out, x)
 		texts = append(texts, out.String())
@@ -139,10 +132,7 @@ func TestIndexOfLoadedCatalog(t *testing.T) {
 
 // TestIndexConcurrentReads is of use with the race detector.
 func TestIndexConcurrentReads(t *testing.T) {
-	x, err := NewIndex(inMemory(0), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(NewIndex(inMemory(0), ""))(t)
 	var want bytes.Buffer
 	dump(t, &want, x)
 	var readers sync.WaitGroup
@@ -165,9 +155,7 @@ func TestValidateLeavesTheCatalog(t *testing.T) {
 	c.Channels[0].Entries[0].Skips = []string{"", "x", ""}
 	before := written(t, WriteJSON, c)
 	Validate(c)
-	if _, err := NewIndex(c, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(NewIndex(c, ""))(t)
 	if !bytes.Equal(before, written(t, WriteJSON, c)) {
 		t.Error("the catalog has changed")
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -20,10 +22,7 @@ import (
 // tree is the input that an archive of testdata holds.
 func tree(t testing.TB, archive string) fstest.MapFS {
 	t.Helper()
-	parsed, err := txtar.ParseFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Value(txtar.ParseFile(archive))(t)
 	fsys := fstest.MapFS{}
 	for _, f := range parsed.Files {
 		if f.Name != expected {
@@ -36,10 +35,7 @@ func tree(t testing.TB, archive string) fstest.MapFS {
 // built is the Index of a tree, from a file and in memory.
 func built(t testing.TB, fsys fs.FS, opts LoadOptions) (fromFile, inMemory *Index) {
 	t.Helper()
-	fromFile, err := Build(context.Background(), fsys, "sha256:0", filepath.Join(t.TempDir(), "index"), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fromFile = must.Value(Build(context.Background(), fsys, "sha256:0", filepath.Join(t.TempDir(), "index"), opts))(t)
 	t.Cleanup(func() {
 		if err := fromFile.Close(); err != nil {
 			t.Error(err)
@@ -50,10 +46,7 @@ func built(t testing.TB, fsys fs.FS, opts LoadOptions) (fromFile, inMemory *Inde
 	if err != nil && !errors.As(err, &invalid) {
 		t.Fatal(err)
 	}
-	inMemory, err = NewIndex(c, "sha256:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	inMemory = must.Value(NewIndex(c, "sha256:0"))(t)
 	return fromFile, inMemory
 }
 
@@ -124,10 +117,7 @@ func compareIndexes(t *testing.T, want, got *Index) {
 func contentText(t testing.TB, x *Index) string {
 	t.Helper()
 	content, size := x.Content()
-	text, err := io.ReadAll(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(io.ReadAll(content))(t)
 	if int64(len(text)) != size {
 		t.Errorf("the content has %d bytes, not %d", len(text), size)
 	}
@@ -139,9 +129,7 @@ func objectsText(t testing.TB, x *Index, f ObjectFilter) string {
 	t.Helper()
 	var lines strings.Builder
 	for line, err := range x.Objects(f) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		lines.Write(line)
 		lines.WriteString("\n")
 	}
@@ -151,14 +139,8 @@ func objectsText(t testing.TB, x *Index, f ObjectFilter) string {
 // payloadsText is what an Index reads when it is asked for a bundle's payloads.
 func payloadsText(t testing.TB, x *Index, b *BundleInfo) []json.RawMessage {
 	t.Helper()
-	manifests, err := x.Manifests(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	metadata, err := x.CSVMetadata(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	manifests := must.Value(x.Manifests(b))(t)
+	metadata := must.Value(x.CSVMetadata(b))(t)
 	return append(manifests, metadata)
 }
 
@@ -174,17 +156,11 @@ func TestIndexFileIsDeterministic(t *testing.T) {
 	var first []byte
 	for workers := 1; workers < 5; workers++ {
 		path := filepath.Join(t.TempDir(), "index")
-		x, err := Build(context.Background(), fsys, "sha256:0", path, LoadOptions{Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Value(Build(context.Background(), fsys, "sha256:0", path, LoadOptions{Workers: workers}))(t)
 		if err := x.Close(); err != nil {
 			t.Error(err)
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Value(os.ReadFile(path))(t)
 		if first == nil {
 			first = text
 		}

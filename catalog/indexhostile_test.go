@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog/internal/compact"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/sweep"
 	"fairlead.dev/fairlead/version"
 )
@@ -21,22 +22,12 @@ import (
 func smallIndex(t testing.TB) []byte {
 	t.Helper()
 	var text bytes.Buffer
-	if err := WriteJSON(&text, inMemory(0)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, WriteJSON(&text, inMemory(0)))
 	text.WriteString(`{"schema":"custom","package":"a","name":"x","number":12345678901234567890}`)
 	path := filepath.Join(t.TempDir(), "index")
-	x, err := Build(context.Background(), files(map[string]string{"a.json": text.String()}), "sha256:1", path, LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(Build(context.Background(), files(map[string]string{"a.json": text.String()}), "sha256:1", path, LoadOptions{}))(t)
+	must.NoError(t, x.Close())
+	data := must.Value(os.ReadFile(path))(t)
 	return data
 }
 
@@ -51,9 +42,7 @@ func opened(data []byte) error {
 
 func TestIndexFileTruncated(t *testing.T) {
 	data := smallIndex(t)
-	if err := opened(data); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, opened(data))
 	for n := range 50 {
 		if err := opened(data[:len(data)*n/50]); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%d of %d bytes: error %v, want %v", len(data)*n/50, len(data), err, ErrCorrupt)
@@ -124,9 +113,7 @@ func lying(t *testing.T, falsify func(x *Index)) error {
 	falsify(x)
 	s := encodeIndex(x)
 	d, err := compact.NewDecoder(s.TextSizes, string(s.Texts), s.ValueSizes, s.Values, s.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	_, err = decodeIndex(d, bytes.NewReader(nil), int64(headerSize)+10)
 	return err
 }
@@ -199,9 +186,7 @@ func FuzzOpen(f *testing.F) {
 func FuzzDecodeIndex(f *testing.F) {
 	data := smallIndex(f)
 	var h header
-	if err := h.parse(data, int64(len(data))); err != nil {
-		f.Fatal(err)
-	}
+	must.NoError(f, h.parse(data, int64(len(data))))
 	var parts [sectionCount][]byte
 	at := h.linesEnd()
 	for i, s := range h.sections {

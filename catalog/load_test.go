@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -67,18 +69,12 @@ func TestLoadFollowsLinks(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
+		must.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	link := func(target, name string) {
 		t.Helper()
-		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Symlink(target, filepath.Join(dir, name)))
 	}
 	// As the kubelet lays out the volume of a ConfigMap.
 	write("volume/..2026_08_21/a.yaml", custom("a"))
@@ -92,9 +88,7 @@ func TestLoadFollowsLinks(t *testing.T) {
 	link(".", "other/self")
 
 	c, err := Load(context.Background(), os.DirFS(dir), LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	want := []string{"other/linked/b.yaml:2 b", "other/real.yaml:2 c", "real/b.yaml:2 b", "volume/a.yaml:2 a"}
 	if diff := cmp.Diff(want, names(c)); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)

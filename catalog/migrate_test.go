@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fairlead.dev/fairlead/catalog/internal/rawjson"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 	"fairlead.dev/fairlead/test/sweep"
 )
@@ -107,18 +108,12 @@ func TestMigrate(t *testing.T) {
 				c := &Catalog{Bundles: []Bundle{b}}
 				before := written(t, WriteJSON, c)
 				for _, level := range []MigrationLevel{MigrateCSVMetadata, MigrateAll} {
-					migrated, err := Migrate(c, level)
-					if err != nil {
-						t.Fatal(err)
-					}
+					migrated := must.Value(Migrate(c, level))(t)
 					want := test.want
 					if want == nil {
 						want = test.in
 					}
-					got, err := migrated.Bundles[0].AllProperties()
-					if err != nil {
-						t.Fatal(err)
-					}
+					got := must.Value(migrated.Bundles[0].AllProperties())(t)
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Errorf("properties (-want +got):\n%s", diff)
 					}

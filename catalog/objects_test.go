@@ -15,6 +15,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -109,9 +111,7 @@ func TestContentIsLikeAFile(t *testing.T) {
 					t.Errorf("seek to %d: %d, %v", place, at, err)
 				}
 			}
-			if _, err := content.Seek(place, io.SeekStart); err != nil {
-				t.Fatal(err)
-			}
+			must.Value(content.Seek(place, io.SeekStart))(t)
 			if got, err := io.ReadAll(content); err != nil || string(got) != awkwardLines[place:] {
 				t.Errorf("from %d: %.50s (%v)", place, got, err)
 			}
@@ -147,10 +147,7 @@ func TestContentOfNothing(t *testing.T) {
 func TestObjectsThatCannotBeWritten(t *testing.T) {
 	c := inMemory(0)
 	c.Packages[0].Properties = []Property{{Type: "x", Value: json.RawMessage("{")}}
-	x, err := NewIndex(c, "sha256:1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(NewIndex(c, "sha256:1"))(t)
 	const want = `package "c"`
 	good, bad := 0, 0
 	for line, err := range x.Objects(ObjectFilter{}) {
@@ -174,13 +171,8 @@ func TestObjectsThatCannotBeWritten(t *testing.T) {
 
 // TestClosedIndex asks for what is in the file after it was closed.
 func TestClosedIndex(t *testing.T) {
-	x, err := Build(context.Background(), files(map[string]string{"a.json": string(written(t, WriteJSON, inMemory(0)))}), "sha256:1", filepath.Join(t.TempDir(), "index"), LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(Build(context.Background(), files(map[string]string{"a.json": string(written(t, WriteJSON, inMemory(0)))}), "sha256:1", filepath.Join(t.TempDir(), "index"), LoadOptions{}))(t)
+	must.NoError(t, x.Close())
 	b, ok := x.Bundle("a", "a.v1.10.0")
 	if !ok {
 		t.Error("a bundle is gone")
@@ -198,21 +190,12 @@ func TestClosedIndex(t *testing.T) {
 
 func TestDropPayloads(t *testing.T) {
 	fsys := files(map[string]string{"a.json": awkward})
-	whole, err := Load(context.Background(), fsys, LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := Load(context.Background(), fsys, LoadOptions{DropPayloads: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Value(Load(context.Background(), fsys, LoadOptions{}))(t)
+	c := must.Value(Load(context.Background(), fsys, LoadOptions{DropPayloads: true}))(t)
 	if diff := cmp.Diff(Validate(whole), Validate(c)); diff != "" {
 		t.Errorf("without payloads the verdict is another (-with +without):\n%s", diff)
 	}
-	x, err := NewIndex(c, "sha256:1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(NewIndex(c, "sha256:1"))(t)
 	b, _ := x.Bundle("p", "p.v1.0.0")
 	_, manifests := x.Manifests(b)
 	_, metadata := x.CSVMetadata(b)
@@ -306,9 +289,7 @@ func TestBuildErrors(t *testing.T) {
 func TestSpoolReportsErrors(t *testing.T) {
 	for n := range 40 {
 		lines := newSpool(&full{n * 50}, 0)
-		if _, err := loadTree(context.Background(), files(map[string]string{"a.json": awkward}), LoadOptions{}, lines); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(loadTree(context.Background(), files(map[string]string{"a.json": awkward}), LoadOptions{}, lines))(t)
 		if fits := int64(n*50) >= lines.offset; fits != (lines.err == nil) {
 			t.Errorf("%d bytes of %d: error %v", n*50, lines.offset, lines.err)
 		}
@@ -333,9 +314,7 @@ func TestBuildWithOneSlowDocument(t *testing.T) {
 		most = max(most, len(lines.early))
 		passed()
 	}
-	if _, err := l.load(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(l.load(context.Background()))(t)
 	if len(lines.objects) != 10*maxAhead+1 {
 		t.Errorf("%d objects", len(lines.objects))
 	}
@@ -350,10 +329,7 @@ func TestBuildReplaces(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index")
 	var indexes []*Index
 	for i := range 3 {
-		x, err := Build(context.Background(), files(map[string]string{"a.json": fmt.Sprintf(`{"schema":"custom","n":%d}`, i)}), fmt.Sprint(i), path, LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Value(Build(context.Background(), files(map[string]string{"a.json": fmt.Sprintf(`{"schema":"custom","n":%d}`, i)}), fmt.Sprint(i), path, LoadOptions{}))(t)
 		defer x.Close()
 		indexes = append(indexes, x)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func objectValue(manifest string) string {
@@ -97,10 +99,7 @@ func TestBlobKeepsNoMoreThanItNeeds(t *testing.T) {
 // TestBrokenPayloadIsReported reads manifests whose bytes were damaged after
 // the catalog was loaded.
 func TestBrokenPayloadIsReported(t *testing.T) {
-	x, err := NewIndex(inMemory(0), "sha256:1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(NewIndex(inMemory(0), "sha256:1"))(t)
 	b, _ := x.Bundle("a", "a.v1.9.0")
 	for i := range x.payloads[bundleKey{"a", "a.v1.9.0"}] {
 		x.payloads[bundleKey{"a", "a.v1.9.0"}][i].data = blob{packed: []byte("x"), size: 2}
@@ -125,10 +124,7 @@ func TestPayloadCSVName(t *testing.T) {
 	} {
 		text := `{"schema":"olm.bundle","name":"b","package":"p","properties":[{"type":"olm.bundle.object","value":` + objectValue(test.manifest) + `}]}`
 		for _, o := range []LoadOptions{{}, {DropPayloads: true}} {
-			c, err := Load(t.Context(), fstest.MapFS{"c.json": {Data: []byte(text)}}, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Value(Load(t.Context(), fstest.MapFS{"c.json": {Data: []byte(text)}}, o))(t)
 			if got := c.Bundles[0].Payloads[0].CSVName(); got != test.want {
 				t.Errorf("%s (%+v): %q, want %q", name, o, got, test.want)
 			}

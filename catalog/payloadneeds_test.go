@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -81,29 +83,15 @@ func TestNeedsOfTheCSVAreStored(t *testing.T) {
 {"schema":"olm.channel","package":"a","name":"s","entries":[{"name":"a.v1"}]}
 {"schema":"olm.bundle","package":"a","name":"a.v1","image":"example.com/a:1","properties":[{"type":"olm.package","value":{"packageName":"a","version":"1.0.0"}},{"type":"olm.bundle.object","value":` + objectValue(requiringCSV) + `}]}
 `
-	if err := os.WriteFile(filepath.Join(dir, "catalog.json"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(filepath.Join(dir, "catalog.json"), []byte(text), 0o600))
 	want := []GVK{{"example.com", "v1", "X"}, {"apis.example.com", "v2", "Y"}}
 	path := filepath.Join(t.TempDir(), "index")
-	built, err := Build(t.Context(), os.DirFS(dir), "d", path, LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := must.Value(Build(t.Context(), os.DirFS(dir), "d", path, LoadOptions{}))(t)
 	defer built.Close()
-	opened, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	opened := must.Value(Open(path))(t)
 	defer opened.Close()
-	loaded, err := Load(t.Context(), os.DirFS(dir), LoadOptions{DropPayloads: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	dropped, err := NewIndex(loaded, "d")
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := must.Value(Load(t.Context(), os.DirFS(dir), LoadOptions{DropPayloads: true}))(t)
+	dropped := must.Value(NewIndex(loaded, "d"))(t)
 	for how, x := range map[string]*Index{"built": built, "opened": opened, "without payloads": dropped} {
 		b, _ := x.Bundle("a", "a.v1")
 		if b == nil {

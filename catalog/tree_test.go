@@ -16,6 +16,8 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -26,9 +28,7 @@ func onDisk(t *testing.T, contents map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range contents {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		target, isLink := strings.CutPrefix(text, "-> ")
 		err := error(nil)
 		if isLink {
@@ -36,9 +36,7 @@ func onDisk(t *testing.T, contents map[string]string) string {
 		} else {
 			err = os.WriteFile(path, []byte(text), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 	}
 	return dir
 }
@@ -63,20 +61,13 @@ func loadWithin(t *testing.T, bound time.Duration, fsys fs.FS, opts LoadOptions)
 
 func TestLoadSpecialFiles(t *testing.T) {
 	dir := onDisk(t, map[string]string{"a.yaml": custom("a"), "null.yaml": "-> /dev/null", "zero.yaml": "-> /dev/zero"})
-	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.yaml"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe.yaml"), 0o600))
 	t.Chdir(dir) // the path of a socket is short
-	socket, err := net.Listen("unix", "socket.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	socket := must.Value(net.Listen("unix", "socket.yaml"))(t)
 	defer socket.Close()
 
 	c, err := loadWithin(t, 10*time.Second, os.DirFS("."), LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	var got []string
 	for _, p := range c.LoadProblems {
 		got = append(got, p.Position.File+" "+string(p.Rule))
@@ -86,9 +77,7 @@ func TestLoadSpecialFiles(t *testing.T) {
 		t.Errorf("objects %v, problems (-want +got):\n%s", names(c), diff)
 	}
 	// Left out, they are not spoken of.
-	if err := os.WriteFile(".indexignore", []byte("*\n!a.yaml\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(".indexignore", []byte("*\n!a.yaml\n"), 0o600))
 	if c, err = loadWithin(t, 10*time.Second, os.DirFS("."), LoadOptions{}); err != nil || c.LoadProblems != nil {
 		t.Errorf("left out: error %v, problems %v", err, c.LoadProblems)
 	}
@@ -101,10 +90,7 @@ func TestLoadLinksOutOfTheTree(t *testing.T) {
 	dir := onDisk(t, map[string]string{
 		"a.yaml": custom("a"), "file.yaml": "-> " + outside + "/secret.yaml", "dir": "-> " + outside + "/deep", "up": "-> ../../../../../../../../../..",
 	})
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Value(os.OpenRoot(dir))(t)
 	defer root.Close()
 	c, err := loadWithin(t, 10*time.Second, root.FS(), LoadOptions{})
 	if diff := cmp.Diff([]string{"a.yaml:2 a"}, names(c)); diff != "" {
@@ -116,9 +102,7 @@ func TestLoadLinksOutOfTheTree(t *testing.T) {
 		}
 	}
 
-	if err := os.Remove(filepath.Join(dir, "up")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Remove(filepath.Join(dir, "up")))
 	c, err = loadWithin(t, 10*time.Second, os.DirFS(dir), LoadOptions{})
 	if diff := cmp.Diff([]string{"a.yaml:2 a", "dir/secret.yaml:2 deeper", "file.yaml:2 secret"}, names(c)); diff != "" || err != nil {
 		t.Errorf("error %v, objects (-want +got):\n%s", err, diff)

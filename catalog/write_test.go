@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -18,18 +20,12 @@ import (
 // TestWriteGolden writes a catalog whose objects are in no order at all.
 func TestWriteGolden(t *testing.T) {
 	const name = "testdata/write/order.txtar"
-	archive, err := txtar.ParseFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archive := must.Value(txtar.ParseFile(name))(t)
 	want := map[string]string{}
 	for _, f := range archive.Files {
 		want[f.Name] = string(f.Data)
 	}
-	c, err := Load(context.Background(), files(map[string]string{"in.yaml": want["in.yaml"]}), LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(Load(context.Background(), files(map[string]string{"in.yaml": want["in.yaml"]}), LoadOptions{}))(t)
 	got := map[string]string{
 		"in.yaml":  want["in.yaml"],
 		"out.json": string(written(t, WriteJSON, c)),
@@ -40,9 +36,7 @@ func TestWriteGolden(t *testing.T) {
 		for _, file := range []string{"in.yaml", "out.json", "out.yaml"} {
 			archive.Files = append(archive.Files, txtar.File{Name: file, Data: []byte(got[file])})
 		}
-		if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(name, txtar.Format(archive), 0o644))
 		return
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -58,10 +52,7 @@ func TestWriteKeepsEverything(t *testing.T) {
 	}
 	for _, name := range archives {
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			archive := must.Value(txtar.ParseFile(name))(t)
 			fsys := fstest.MapFS{}
 			for _, f := range archive.Files {
 				if f.Name != expected {
@@ -141,10 +132,7 @@ func TestMarshalBundle(t *testing.T) {
 			packed.Properties = append(packed.Properties, p)
 		}
 	}
-	all, err := packed.AllProperties()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Value(packed.AllProperties())(t)
 	if diff := cmp.Diff(properties, all); diff != "" {
 		t.Errorf("properties (-want +got):\n%s", diff)
 	}

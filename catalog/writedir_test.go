@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -25,39 +27,29 @@ func twoPackages() *Catalog {
 func filesBelow(t *testing.T, dir string) []string {
 	t.Helper()
 	var found []string
-	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+	must.NoError(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			path, err = filepath.Rel(dir, path)
 			found = append(found, filepath.ToSlash(path))
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }
 
 func TestWriteDirectory(t *testing.T) {
 	parent := t.TempDir()
 	empty := filepath.Join(parent, "empty")
-	if err := os.Mkdir(empty, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Mkdir(empty, 0o755))
 	for name, dir := range map[string]string{"missing": filepath.Join(parent, "x", "y"), "empty": empty, "ends with a slash": filepath.Join(parent, "z") + "/"} {
 		t.Run(name, func(t *testing.T) {
 			c := twoPackages()
-			if err := WriteDirectory(context.Background(), dir, c, YAML); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, WriteDirectory(context.Background(), dir, c, YAML))
 			want := []string{"a/catalog.yaml", "b/catalog.yaml", "catalog.yaml", "only-a-channel/catalog.yaml"}
 			if diff := cmp.Diff(want, filesBelow(t, dir)); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
-			again, err := Load(context.Background(), os.DirFS(dir), LoadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := must.Value(Load(context.Background(), os.DirFS(dir), LoadOptions{}))(t)
 			if !bytes.Equal(written(t, WriteJSON, c), written(t, WriteJSON, again)) {
 				t.Error("what is in the directory is not what was written")
 			}
@@ -70,9 +62,7 @@ func TestWriteDirectory(t *testing.T) {
 
 func TestWriteDirectoryRefuses(t *testing.T) {
 	full := t.TempDir()
-	if err := os.WriteFile(filepath.Join(full, ".hidden"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(filepath.Join(full, ".hidden"), nil, 0o600))
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	named := func(name string) *Catalog { return &Catalog{Channels: []Channel{{Package: name, Name: "c"}}} }
@@ -115,15 +105,9 @@ func TestWriteDirectoryRefuses(t *testing.T) {
 func TestInterruptedWriteIsNoCatalog(t *testing.T) {
 	dir := t.TempDir()
 	partial := filepath.Join(dir, "partial-X")
-	if err := os.Mkdir(partial, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(partial, unfinished), []byte(unfinishedText), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeFiles(context.Background(), partial, canonicalOrder(twoPackages())[:1], JSON); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Mkdir(partial, 0o755))
+	must.NoError(t, os.WriteFile(filepath.Join(partial, unfinished), []byte(unfinishedText), 0o600))
+	must.NoError(t, writeFiles(context.Background(), partial, canonicalOrder(twoPackages())[:1], JSON))
 	if _, err := Load(context.Background(), os.DirFS(dir), LoadOptions{}); err == nil {
 		t.Error("half a catalog is read as if it were one")
 	}

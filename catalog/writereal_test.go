@@ -15,6 +15,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/sweep"
 )
 
@@ -27,21 +28,15 @@ func TestRealCatalogIsWrittenAsItWas(t *testing.T) {
 	}
 	dir := realCatalog(t, "community-v4.19")
 	var want []string
-	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+	must.NoError(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		text, err := os.ReadFile(path)
 		want = append(want, documents(t, text)...)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := Load(context.Background(), os.DirFS(dir), LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
+	c := must.Value(Load(context.Background(), os.DirFS(dir), LoadOptions{}))(t)
 	slices.Sort(want)
 	if len(want) < 800 {
 		t.Fatalf("only %d objects were found", len(want))
@@ -50,9 +45,7 @@ func TestRealCatalogIsWrittenAsItWas(t *testing.T) {
 	decoder := json.NewDecoder(bytes.NewReader(written(t, WriteJSON, c)))
 	for decoder.More() {
 		var object any
-		if err := decoder.Decode(&object); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, decoder.Decode(&object))
 		objects = append(objects, printed(object))
 	}
 	slices.Sort(objects)
@@ -68,20 +61,12 @@ func TestFullCatalogIsReadAsItWasWritten(t *testing.T) {
 	if !sweep.Whole() {
 		t.Skip("large: it is tried with FAIRLEAD_TEST_SWEEP=1")
 	}
-	c, err := Load(context.Background(), os.DirFS(realCatalog(t, "community-full")), LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(Load(context.Background(), os.DirFS(realCatalog(t, "community-full")), LoadOptions{}))(t)
 	want := digest(t, c)
 	for _, format := range []Format{JSON, YAML} {
 		dir := filepath.Join(t.TempDir(), string(format))
-		if err := WriteDirectory(context.Background(), dir, c, format); err != nil {
-			t.Fatal(err)
-		}
-		again, err := Load(context.Background(), os.DirFS(dir), LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, WriteDirectory(context.Background(), dir, c, format))
+		again := must.Value(Load(context.Background(), os.DirFS(dir), LoadOptions{}))(t)
 		if got := digest(t, again); got != want {
 			t.Errorf("%s is read as something else than was written", format)
 		}
@@ -92,9 +77,7 @@ func TestFullCatalogIsReadAsItWasWritten(t *testing.T) {
 func digest(t *testing.T, c *Catalog) string {
 	t.Helper()
 	hash := sha256.New()
-	if err := WriteJSON(hash, c); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, WriteJSON(hash, c))
 	return fmt.Sprintf("%x", hash.Sum(nil))
 }
 
@@ -142,13 +125,8 @@ func BenchmarkWrite(b *testing.B) {
 			peak := watchHeap()
 			cpu := cpuTime()
 			for b.Loop() {
-				c, err := Load(context.Background(), os.DirFS(dir), LoadOptions{})
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := Write(io.Discard, c, format); err != nil {
-					b.Fatal(err)
-				}
+				c := must.Value(Load(context.Background(), os.DirFS(dir), LoadOptions{}))(b)
+				must.NoError(b, Write(io.Discard, c, format))
 			}
 			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s")
 			b.ReportMetric((cpuTime()-cpu).Seconds()/float64(b.N), "cpu-s")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -85,9 +86,7 @@ func summary(t *testing.T, c *catalog.Catalog) string {
 
 func TestADirectoryForEachVersion(t *testing.T) {
 	c, warnings, err := Convert(t.Context(), tree(nested()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	want := `package p, default stable, "About p.v1.2.0.", icon true
 channel p/stable
   p.v1.2.0 replaces "p.v1.0.0" skips [p.v1.1.0 p.v1.1.5] range "<1.2.0"
@@ -123,9 +122,7 @@ func TestAllVersionsInOneDirectory(t *testing.T) {
 		"b.crd.yaml":   manifestCRD("news"),
 		"svc.json":     `{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}}`,
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	want := `package p, default only, "About p.v2.0.0.", icon true
 channel p/only
   p.v2.0.0 replaces "p.v1.0.0" skips [] range "<2.0.0"
@@ -145,9 +142,7 @@ func TestSeveralPackages(t *testing.T) {
 		files[pkg+"/1/csv.yaml"] = manifestCSV(pkg+".v1", "1.0.0", "")
 	}
 	c, _, err := Convert(t.Context(), tree(files))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if len(c.Packages) != 2 || len(c.Bundles) != 2 || catalog.Validate(c).Err() != nil {
 		t.Errorf("%s %v", summary(t, c), catalog.Validate(c))
 	}

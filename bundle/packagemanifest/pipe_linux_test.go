@@ -6,15 +6,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestPipesAreNotOpened looks at a directory with pipes that nobody writes to.
 func TestPipesAreNotOpened(t *testing.T) {
 	dir := t.TempDir()
 	pipe := func(name string) {
-		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, syscall.Mkfifo(filepath.Join(dir, name), 0o600))
 	}
 	pipe("p.package.yaml")
 	if Is(os.DirFS(dir)) {
@@ -22,9 +22,7 @@ func TestPipesAreNotOpened(t *testing.T) {
 	}
 	for name, text := range nested() {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		if name == "p.package.yaml" {
 			name, path = "package.yaml", filepath.Join(dir, "package.yaml")
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -30,10 +31,7 @@ func sides(t testing.TB) []*catalog.Catalog {
 	}
 	var all []*catalog.Catalog
 	for _, name := range archives {
-		archive, err := txtar.ParseFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archive := must.Value(txtar.ParseFile(name))(t)
 		for _, f := range archive.Files {
 			if strings.Contains(f.Name, "/") {
 				all = append(all, load(t, fstest.MapFS{f.Name: &fstest.MapFile{Data: f.Data}}))
@@ -123,17 +121,13 @@ func shuffle[T any](r *rand.Rand, all []T) {
 func content(t testing.TB, c *catalog.Catalog) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := catalog.WriteJSON(&out, c); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, catalog.WriteJSON(&out, c))
 	var lines []string
 	decoder := json.NewDecoder(&out)
 	decoder.UseNumber()
 	for decoder.More() {
 		var object map[string]any
-		if err := decoder.Decode(&object); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, decoder.Decode(&object))
 		for _, value := range object {
 			sortLists(value)
 		}
@@ -197,17 +191,10 @@ func TestRealCatalog(t *testing.T) {
 	dir := t.TempDir()
 	publicdata.Each(t, publicdata.OwnCatalog, func(name string, content func() []byte) {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, content(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.NoError(t, os.WriteFile(file, content(), 0o644))
 	})
-	c, err := catalog.Load(context.Background(), os.DirFS(dir), catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(context.Background(), os.DirFS(dir), catalog.LoadOptions{}))(t)
 	r := rand.New(rand.NewPCG(3, 3))
 	if report := compare(t, c, shuffled(r, c)); !report.Empty() {
 		t.Errorf("the catalog differs from itself: %+v", report)

@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/golden"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestGolden compares the directories a and b of each archive, in both
@@ -34,36 +35,25 @@ func TestGolden(t *testing.T) {
 
 func load(t testing.TB, fsys fstest.MapFS) *catalog.Catalog {
 	t.Helper()
-	c, err := catalog.Load(context.Background(), fsys, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(context.Background(), fsys, catalog.LoadOptions{}))(t)
 	return c
 }
 
 func compare(t testing.TB, a, b *catalog.Catalog) *Report {
 	t.Helper()
-	r, err := Compare(a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(Compare(a, b))(t)
 	return r
 }
 
 func text(t testing.TB, a, b *catalog.Catalog) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := compare(t, a, b).Write(&out); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, compare(t, a, b).Write(&out))
 	return out.Bytes()
 }
 
 func asJSON(t testing.TB, a, b *catalog.Catalog) []byte {
 	t.Helper()
-	out, err := json.MarshalIndent(compare(t, a, b), "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Value(json.MarshalIndent(compare(t, a, b), "", "  "))(t)
 	return append(out, '\n')
 }

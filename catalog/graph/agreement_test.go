@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
@@ -52,10 +53,7 @@ func TestAgreesOnPublicCatalogs(t *testing.T) {
 // package and in all of them, and returns how many there are.
 func agree(t *testing.T, c *catalog.Catalog) (upgrades int) {
 	t.Helper()
-	x, err := catalog.NewIndex(c, "sha256:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(c, "sha256:0"))(t)
 	for _, n := range networks(c) {
 		scopes := []scope{scopeOf(n.channels...)}
 		for _, channel := range n.channels {
@@ -107,15 +105,12 @@ func written(v *node) semver.Version {
 func decide(t *testing.T, x *catalog.Index, pkg, channel string, installed *node) string {
 	t.Helper()
 	ref := catalog.Ref{Namespace: "olm", Name: "catalog"}
-	result, err := resolution.Namespace(context.Background(), resolution.NamespaceRequest{
+	result := must.Value(resolution.Namespace(context.Background(), resolution.NamespaceRequest{
 		Namespace:     "apps",
 		Sources:       []resolution.Source{{Ref: ref, Index: x}},
 		Subscriptions: []resolution.Subscription{{Name: "s", Package: pkg, Channel: channel, Catalog: ref, Installed: installed.name}},
 		Operators:     []resolution.Operator{{Name: installed.name, Package: pkg, Version: written(installed), Settled: true}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	for _, g := range result.Groups {
 		if g.Err != nil {
 			return "" // nothing of the package can be used

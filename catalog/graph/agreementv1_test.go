@@ -7,6 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestAgreesWithTheResolverV1 demands that the hops of v1 are what the resolver of ClusterExtensions decides, wherever dependencies play no
@@ -32,10 +33,7 @@ func TestAgreesWithTheResolverV1(t *testing.T) {
 // and how many of them are in channels that v0 refuses.
 func agreeV1(t *testing.T, c *catalog.Catalog) (upgrades, refused int) {
 	t.Helper()
-	x, err := catalog.NewIndex(c, "sha256:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(c, "sha256:0"))(t)
 	for _, n := range networks(c) {
 		if _, served := x.PackageV1(n.name); !served {
 			continue

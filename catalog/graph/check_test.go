@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata")
@@ -38,10 +39,7 @@ func archives(t *testing.T, pattern string) []archive {
 	}
 	var all []archive
 	for _, name := range names {
-		parsed, err := txtar.ParseFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := must.Value(txtar.ParseFile(name))(t)
 		a := archive{Archive: parsed, name: name, files: map[string]string{}}
 		for _, f := range parsed.Files {
 			a.files[f.Name] = string(f.Data)
@@ -70,9 +68,7 @@ func (a archive) expect(t *testing.T, file, got string) {
 				a.Files[i].Data = []byte(got)
 			}
 		}
-		if err := os.WriteFile(a.name, txtar.Format(a.Archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(a.name, txtar.Format(a.Archive), 0o644))
 		return
 	}
 	if diff := cmp.Diff(a.files[file], got); diff != "" {
@@ -87,10 +83,7 @@ func TestCheck(t *testing.T) {
 		t.Run(stem(a.name), func(t *testing.T) {
 			opts := Options{}
 			for line := range strings.Lines(a.files["installed"]) {
-				in, err := ParseInstalled(strings.TrimSpace(line))
-				if err != nil {
-					t.Fatal(err)
-				}
+				in := must.Value(ParseInstalled(strings.TrimSpace(line)))(t)
 				opts.Installed = append(opts.Installed, in)
 			}
 			var got strings.Builder
@@ -131,18 +124,12 @@ func TestCheckCoversEveryRule(t *testing.T) {
 // declaredRules are the constants of finding.go of type catalog.Rule.
 func declaredRules(t *testing.T) []catalog.Rule {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "finding.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Value(parser.ParseFile(token.NewFileSet(), "finding.go", nil, 0))(t)
 	var rules []catalog.Rule
 	ast.Inspect(file, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Values) == 1 && strings.HasPrefix(spec.Names[0].Name, "Rule") {
 			if value, ok := spec.Values[0].(*ast.BasicLit); ok {
-				text, err := strconv.Unquote(value.Value)
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := must.Value(strconv.Unquote(value.Value))(t)
 				rules = append(rules, catalog.Rule(text))
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestMermaidReadsIt draws names that mean something in the grammar of mermaid:
@@ -59,14 +60,9 @@ func TestMermaidReadsIt(t *testing.T) {
 // mermaidBody are the lines that draw something.
 func mermaidBody(t *testing.T, c *catalog.Catalog) []string {
 	t.Helper()
-	p, err := NewPicture(c, DrawOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(NewPicture(c, DrawOptions{}))(t)
 	var out bytes.Buffer
-	if err := p.Draw(&out, Mermaid); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, p.Draw(&out, Mermaid))
 	return slices.DeleteFunc(strings.Split(out.String(), "\n")[1:], func(line string) bool {
 		return strings.TrimSpace(line) == "" || strings.TrimSpace(line) == "end" || strings.Contains(line, "classDef ") || strings.HasPrefix(strings.TrimSpace(line), "%% ")
 	})

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestDraw(t *testing.T) {
@@ -27,9 +28,7 @@ func TestDraw(t *testing.T) {
 				}
 			}
 			p, err := NewPicture(a.catalog(t), opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			drawings := 0
 			for _, f := range a.Files {
 				var out bytes.Buffer
@@ -43,9 +42,7 @@ func TestDraw(t *testing.T) {
 				default:
 					continue
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, err)
 				if Format(f.Name) == SVG {
 					wellFormed(t, out.Bytes())
 				}
@@ -71,10 +68,7 @@ func TestDrawRefuses(t *testing.T) {
 			t.Errorf("%+v: %v", opts, err)
 		}
 	}
-	p, err := NewPicture(c, DrawOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(NewPicture(c, DrawOptions{}))(t)
 	if err := p.Draw(&bytes.Buffer{}, "png"); err == nil {
 		t.Error("a format that does not exist is drawn")
 	}
@@ -100,10 +94,7 @@ func TestLayout(t *testing.T) {
 			seed[i] = byte(random.Uint32())
 		}
 		g := genes(seed)
-		p, err := NewPicture(randomCatalog(&g), DrawOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Value(NewPicture(randomCatalog(&g), DrawOptions{}))(t)
 		var panels []*panel
 		for _, c := range p.Packages[0].Channels {
 			panels = append(panels, newPanel(c))
@@ -161,10 +152,7 @@ func TestLongChannelsStayUsable(t *testing.T) {
 		}
 		c.Channels[0].Entries = append(c.Channels[0].Entries, e)
 	}
-	p, err := NewPicture(&c, DrawOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(NewPicture(&c, DrawOptions{}))(t)
 	drawn := newPanel(p.Packages[0].Channels[0])
 	arrange([]*panel{drawn}, 0)
 	if drawn.width() > 800 || drawn.height() > 300*rowHeight+100 {

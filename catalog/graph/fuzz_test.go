@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -29,10 +30,7 @@ func FuzzGraph(f *testing.F) {
 		c := randomCatalog(&g)
 		Check(c, Options{Installed: []Installed{{Package: "p", Version: "1.0.5"}, {Package: "p", Channel: "b", Version: "p.v0.9.0"}}})
 		drawAll(t, c)
-		x, err := catalog.NewIndex(c, "sha256:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Value(catalog.NewIndex(c, "sha256:0"))(t)
 		channels := []string{"", "a", "b", "c"}
 		versions := []string{"p.v0.9.0", "1.0.0", "p.v1.0.1", "1.1.0+1", "1.5.0", "p.v2.1.0", "3.0.0"}
 		for range 3 {
@@ -50,9 +48,7 @@ func drawAll(t *testing.T, c *catalog.Catalog) {
 		}
 		for _, format := range []Format{Text, Mermaid, DOT, SVG} {
 			var out bytes.Buffer
-			if err := p.Draw(&out, format); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, p.Draw(&out, format))
 			if format == SVG {
 				wellFormed(t, out.Bytes())
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/sweep"
 )
 
@@ -123,9 +124,7 @@ func bounded(t *testing.T, c *catalog.Catalog, n int, draw bool) {
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
@@ -139,9 +138,7 @@ func drawBounded(t *testing.T, c *catalog.Catalog) (size int) {
 	}
 	for _, format := range []Format{Text, Mermaid, DOT, SVG} {
 		var out bytes.Buffer
-		if err := p.Draw(&out, format); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, p.Draw(&out, format))
 		size += out.Len()
 	}
 	return size

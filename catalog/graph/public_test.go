@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 	"fairlead.dev/fairlead/test/sweep"
 )
@@ -25,17 +26,10 @@ func publicCatalog(t testing.TB, archive string) *catalog.Catalog {
 	dir := t.TempDir()
 	publicdata.Each(t, archive, func(name string, content func() []byte) {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, content(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.NoError(t, os.WriteFile(file, content(), 0o644))
 	})
-	c, err := catalog.Load(context.Background(), os.DirFS(dir), catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(context.Background(), os.DirFS(dir), catalog.LoadOptions{}))(t)
 	return c
 }
 

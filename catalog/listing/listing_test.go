@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -79,22 +80,13 @@ schema: olm.package
 name: broken
 defaultChannel: none
 `)
-	c, err := catalog.LoadFile(t.Context(), "c.yaml", strings.NewReader(text), catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := catalog.NewIndex(c, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.LoadFile(t.Context(), "c.yaml", strings.NewReader(text), catalog.LoadOptions{}))(t)
+	x := must.Value(catalog.NewIndex(c, ""))(t)
 	return x
 }
 
 func TestPackages(t *testing.T) {
-	list, err := Packages(index(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Value(Packages(index(t)))(t)
 	want := []Package{
 		{Name: "a", DisplayName: "From the manifest", DefaultChannel: "only", Deprecation: "use b"},
 		{Name: "b", DisplayName: "From the\tmetadata\u001b[0m", DefaultChannel: "z"},
@@ -109,10 +101,7 @@ b     From the metadata [0m  z
 }
 
 func TestChannels(t *testing.T) {
-	list, err := Channels(index(t), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Value(Channels(index(t), ""))(t)
 	checkTable(t, ChannelTable, list, `PACKAGE  CHANNEL  HEAD
 a        only     a.v1
 b        a        b.v1
@@ -125,9 +114,7 @@ b        z        b.v2
 
 func TestBundles(t *testing.T) {
 	list, err := Bundles(index(t), "b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	checkTable(t, BundleTable, list, `PACKAGE  CHANNEL  BUNDLE  REPLACES  SKIPS          SKIP RANGE  IMAGE
 b        a        b.v1                                         example.com/b:1
 b        z        b.v1                                         example.com/b:1
@@ -156,9 +143,7 @@ func TestUnknownPackages(t *testing.T) {
 func checkTable[T any](t *testing.T, write func(w io.Writer, list []T) error, list []T, want string) {
 	t.Helper()
 	var out bytes.Buffer
-	if err := write(&out, list); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, write(&out, list))
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
 	}
@@ -185,14 +170,8 @@ properties:
 - {type: olm.package, value: {packageName: p, version: 1.0.0+2}}
 - {type: olm.csv.metadata, value: {annotations: {olm.substitutesFor: p.v0}}}
 `
-	c, err := catalog.LoadFile(t.Context(), "c.yaml", strings.NewReader(text), catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := catalog.NewIndex(c, "sha256:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.LoadFile(t.Context(), "c.yaml", strings.NewReader(text), catalog.LoadOptions{}))(t)
+	x := must.Value(catalog.NewIndex(c, "sha256:0"))(t)
 	bundles, err := Bundles(x, "p")
 	if err != nil || len(bundles) != 1 || bundles[0].Version != "1.0.0+2" {
 		t.Errorf("bundles %+v, error %v", bundles, err)

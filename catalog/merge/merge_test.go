@@ -16,6 +16,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/golden"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestMerge merges the directories of each archive, once without and once with
@@ -39,15 +40,11 @@ func outcome(t *testing.T, sources []Source, prefer Prefer) []byte {
 		return []byte("error: " + err.Error() + "\n")
 	}
 	var out bytes.Buffer
-	if err := report.Write(&out); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, report.Write(&out))
 	for _, p := range merged.LoadProblems {
 		fmt.Fprintln(&out, p)
 	}
-	if err := catalog.WriteYAML(&out, merged); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, catalog.WriteYAML(&out, merged))
 	return out.Bytes()
 }
 
@@ -66,10 +63,7 @@ func load(t *testing.T, files []txtar.File) []Source {
 	}
 	var sources []Source
 	for _, name := range names {
-		c, err := catalog.Load(context.Background(), trees[name], catalog.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Value(catalog.Load(context.Background(), trees[name], catalog.LoadOptions{}))(t)
 		sources = append(sources, Source{name, c})
 	}
 	return sources
@@ -143,9 +137,7 @@ func TestMergeOfParts(t *testing.T) {
 		for _, prefer := range []Prefer{PreferNone, PreferFirst, PreferLast} {
 			before := lines(t, &whole)
 			merged, report, err := Merge(parts, Options{Prefer: prefer})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			if len(report.Decided) > 0 {
 				t.Errorf("decided %v without a conflict", report.Decided)
 			}
@@ -160,9 +152,7 @@ func TestMergeOfParts(t *testing.T) {
 func lines(t *testing.T, c *catalog.Catalog) []string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := catalog.WriteYAML(&out, c); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, catalog.WriteYAML(&out, c))
 	all := strings.Split(out.String(), "---\n")
 	slices.Sort(all)
 	return all

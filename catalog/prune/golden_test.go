@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/graph"
 	"fairlead.dev/fairlead/test/golden"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -27,10 +28,7 @@ func TestGolden(t *testing.T) {
 				fsys[f.Name] = &fstest.MapFile{Data: f.Data}
 			}
 		}
-		c, err := catalog.Load(context.Background(), fsys, catalog.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Value(catalog.Load(context.Background(), fsys, catalog.LoadOptions{}))(t)
 		var files []txtar.File
 		for _, f := range inputs {
 			files = append(files, f)
@@ -50,16 +48,10 @@ func outcome(t *testing.T, c *catalog.Catalog, opts Options) []byte {
 		return []byte("error: " + err.Error() + "\n")
 	}
 	var out bytes.Buffer
-	if err := report.Write(&out); err != nil {
-		t.Fatal(err)
-	}
-	if err := report.WriteImages(&out); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, report.Write(&out))
+	must.NoError(t, report.WriteImages(&out))
 	pruned.Bundles = nil
-	if err := catalog.WriteYAML(&out, pruned); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, catalog.WriteYAML(&out, pruned))
 	return out.Bytes()
 }
 
@@ -89,10 +81,7 @@ func readOptions(t *testing.T, text string) Options {
 			}
 			o.Packages = append(o.Packages, s)
 		case "installed":
-			installed, err := graph.ParseInstalled(words[1])
-			if err != nil {
-				t.Fatal(err)
-			}
+			installed := must.Value(graph.ParseInstalled(words[1]))(t)
 			o.Installed = append(o.Installed, installed)
 		case "default":
 			o.DefaultChannels[words[1]] = words[2]

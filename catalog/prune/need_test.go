@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestNeeds(t *testing.T) {
@@ -80,9 +81,7 @@ func TestLargeCatalogIsPrunedInTime(t *testing.T) {
 	start := time.Now()
 	for _, s := range []Selection{{Package: "p", HeadsOnly: true}, {Package: "p", Versions: mustRange("<=1.2498.0 || 1.5.x")}, {Package: "p", HeadsOnly: true, Versions: mustRange("1.5.0")}} {
 		_, report, err := Prune(c, Options{Packages: []Selection{s}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		for _, note := range report.Notes {
 			if strings.Contains(note, "cost too much") {
 				t.Error(note)
@@ -114,9 +113,7 @@ func TestCostlyConstraintsAreSaidToBe(t *testing.T) {
 		all = append(all, Selection{Package: fmt.Sprint("p", i)})
 	}
 	_, report, err := Prune(c, Options{Packages: all})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	costly := 0
 	for _, note := range report.Notes {
 		if strings.Contains(note, "cost too much to find out who provides it") {

@@ -11,6 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/constraint"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/sweep"
 	"fairlead.dev/fairlead/version"
 )
@@ -59,9 +60,7 @@ func TestPromises(t *testing.T) {
 func text(t testing.TB, c *catalog.Catalog) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := catalog.WriteYAML(&b, c); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, catalog.WriteYAML(&b, c))
 	return b.Bytes()
 }
 
@@ -70,10 +69,7 @@ func index(t testing.TB, c *catalog.Catalog) *catalog.Index {
 	if err := catalog.Validate(c).Err(); err != nil {
 		t.Error(err)
 	}
-	x, err := catalog.NewIndex(c, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(c, ""))(t)
 	return x
 }
 

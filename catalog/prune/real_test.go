@@ -11,6 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/graph"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 	"fairlead.dev/fairlead/test/sweep"
 )
@@ -26,17 +27,10 @@ func realCatalog(t testing.TB, archive string, every int) *catalog.Catalog {
 			return
 		}
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, content(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.NoError(t, os.WriteFile(file, content(), 0o644))
 	})
-	c, err := catalog.Load(context.Background(), os.DirFS(dir), catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(context.Background(), os.DirFS(dir), catalog.LoadOptions{}))(t)
 	return c
 }
 

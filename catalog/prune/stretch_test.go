@@ -5,15 +5,13 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/version"
 )
 
 // TestUpgradersDoNotLeadBack has a line of which every entry has the same range.
 func TestUpgradersDoNotLeadBack(t *testing.T) {
-	skipRange, err := version.ParseRange("<9.0.0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	skipRange := must.Value(version.ParseRange("<9.0.0"))(t)
 	info := &catalog.ChannelInfo{Name: "c"}
 	for major := uint64(4); major > 0; major-- { // the head first
 		e := &catalog.EntryInfo{Name: string(rune('0' + major)), SkipRange: skipRange, InChain: true, Bundle: &catalog.BundleInfo{}}

@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestPackageFromFiles(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 		return path
 	}
 	text := file("README.md", "A sound operator.")
@@ -40,9 +40,7 @@ func TestPackageFromFiles(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			if p.Name != test.name || p.DefaultChannel != "stable" || (p.Description != "") != (test.description != "") || (p.Icon != nil) != (test.icon != "") {
 				t.Errorf("made %+v", p)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -55,10 +56,7 @@ func TestPackage(t *testing.T) {
 }
 
 func TestDockerfile(t *testing.T) {
-	text, err := Dockerfile(Image{Dir: "catalog", Labels: map[string]string{"b": `a "$quote"`, "a": "1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(Dockerfile(Image{Dir: "catalog", Labels: map[string]string{"b": `a "$quote"`, "a": "1"}}))(t)
 	want := `# The builder makes the cache of the catalog, so that the server need not.
 FROM quay.io/operator-framework/opm:latest as builder
 
@@ -109,9 +107,7 @@ func TestDockerfileRefuses(t *testing.T) {
 
 func TestWriteDockerfile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "catalog")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Mkdir(dir, 0o755))
 	name, err := WriteDockerfile(dir+"/.", Image{})
 	if err != nil || name != dir+".Dockerfile" {
 		t.Fatalf("%s, %v", name, err)

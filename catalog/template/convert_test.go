@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -46,19 +47,14 @@ value: <b>
 
 func load(t *testing.T, text string) *catalog.Catalog {
 	t.Helper()
-	c, err := catalog.LoadFile(t.Context(), "catalog.yaml", strings.NewReader(text), catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.LoadFile(t.Context(), "catalog.yaml", strings.NewReader(text), catalog.LoadOptions{}))(t)
 	return c
 }
 
 func text(t *testing.T, c *catalog.Catalog) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := catalog.WriteYAML(&out, c); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, catalog.WriteYAML(&out, c))
 	return out.String()
 }
 
@@ -68,13 +64,8 @@ func TestConvertedTemplatesRenderToTheCatalog(t *testing.T) {
 			t.Run(string(kind)+" "+string(format), func(t *testing.T) {
 				c := load(t, whole)
 				var out bytes.Buffer
-				if err := Convert(&out, c, kind, format); err != nil {
-					t.Fatal(err)
-				}
-				again, err := Render(t.Context(), &out, Options{Type: kind, Bundles: source})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, Convert(&out, c, kind, format))
+				again := must.Value(Render(t.Context(), &out, Options{Type: kind, Bundles: source}))(t)
 				if diff := cmp.Diff(text(t, c), text(t, again)); diff != "" {
 					t.Errorf("rendered again (-catalog +template):\n%s", diff)
 				}
@@ -85,9 +76,7 @@ func TestConvertedTemplatesRenderToTheCatalog(t *testing.T) {
 
 func TestABasicTemplateHoldsNoMoreThanImages(t *testing.T) {
 	var out bytes.Buffer
-	if err := Convert(&out, load(t, whole), Basic, YAML); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, Convert(&out, load(t, whole), Basic, YAML))
 	const want = `schema: olm.template.basic
 entries:
 - schema: olm.package

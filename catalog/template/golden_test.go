@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -60,17 +61,12 @@ func TestGolden(t *testing.T) {
 	}
 	for _, name := range archives {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			archive := must.Value(txtar.ParseFile(name))(t)
 			input := archive.Files[0]
 			got := outcome(t, input)
 			if *update {
 				archive.Files = []txtar.File{input, {Name: "expected", Data: []byte(got)}}
-				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, os.WriteFile(name, txtar.Format(archive), 0o644))
 				return
 			}
 			if len(archive.Files) != 2 {
@@ -97,9 +93,7 @@ func outcome(t *testing.T, input txtar.File) string {
 	for _, p := range catalog.Validate(c) {
 		fmt.Fprintln(&out, p)
 	}
-	if err := catalog.WriteYAML(&out, c); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, catalog.WriteYAML(&out, c))
 	return out.String()
 }
 
@@ -136,10 +130,7 @@ func TestImagesAreAskedForOnceAndAtOnce(t *testing.T) {
 		}
 		return source(ctx, image)
 	}}
-	c, err := Render(t.Context(), strings.NewReader(text), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(Render(t.Context(), strings.NewReader(text), o))(t)
 	if len(c.Bundles) != 2 {
 		t.Errorf("%d bundles", len(c.Bundles))
 	}

@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/test/bigcatalog"
+	"fairlead.dev/fairlead/test/must"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -36,14 +37,8 @@ var forms = []struct {
 func public(b testing.TB, digest string) (*catalog.Index, string) {
 	b.Helper()
 	dir, what := bigcatalog.Dir(b)
-	cache, err := catalogstore.OpenCache(filepath.Join(b.TempDir(), "indexes"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	x, err := cache.FS(b.Context(), digest, os.DirFS(dir))
-	if err != nil {
-		b.Fatal(err)
-	}
+	cache := must.Value(catalogstore.OpenCache(filepath.Join(b.TempDir(), "indexes")))(b)
+	x := must.Value(cache.FS(b.Context(), digest, os.DirFS(dir)))(b)
 	return x, what
 }
 
@@ -118,9 +113,7 @@ func TestListsAreQuick(t *testing.T) {
 func used(t *testing.T) time.Duration {
 	t.Helper()
 	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &r))
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 

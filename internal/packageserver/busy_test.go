@@ -11,6 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -33,14 +34,8 @@ func describe(p *packagesv1.PackageManifest) string {
 // listed begins with a list, of which the last of a name stays.
 func (w *world) listed(t *testing.T, namespace string, o internalversion.ListOptions) (follower, string) {
 	t.Helper()
-	answer, err := w.storage.List(request.WithNamespace(t.Context(), namespace), &o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := answer.(*list).whole()
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Value(w.storage.List(request.WithNamespace(t.Context(), namespace), &o))(t)
+	all := must.Value(answer.(*list).whole())(t)
 	known := follower{}
 	for i := range all.Items {
 		known[all.Items[i].Name] = describe(&all.Items[i])
@@ -77,10 +72,7 @@ func (w *world) firsts(t *testing.T, namespace string) follower {
 	t.Helper()
 	want := follower{}
 	for _, o := range w.storage.present.now().offers(namespace, "olm") {
-		got, err := w.storage.Get(request.WithNamespace(t.Context(), namespace), o.doc.name, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Value(w.storage.Get(request.WithNamespace(t.Context(), namespace), o.doc.name, nil))(t)
 		want[o.doc.name] = describe(got.(*packagesv1.PackageManifest))
 	}
 	return want

@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/packageserver"
 	"fairlead.dev/fairlead/internal/rollout/serving"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -98,32 +99,19 @@ func startIn(t *testing.T, namespace string, life, delay time.Duration) *process
 	})
 	p := &process{t: t, namespace: namespace, contents: catalogstore.NewSet(), client: kubernetes.NewForConfigOrDie(config), dynamic: dynamic.NewForConfigOrDie(config)}
 	t.Cleanup(p.sweep)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	local := listener.Addr().(*net.TCPAddr).AddrPort()
 	at := netip.AddrPortFrom(netip.MustParseAddr("192.0.2.3"), local.Port())
 	devcluster.Route(t, at.String(), local.String())
-	registered, err := packageserver.NewRegistration(packageserver.RegistrationOptions{REST: own, Namespace: p.namespace, Address: at, Reached: local, Clock: clock.RealClock{},
-		Life: life, Delay: delay, Log: logr.Discard()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := registered.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	registered := must.Value(packageserver.NewRegistration(packageserver.RegistrationOptions{REST: own, Namespace: p.namespace, Address: at, Reached: local, Clock: clock.RealClock{},
+		Life: life, Delay: delay, Log: logr.Discard()}))(t)
+	must.NoError(t, registered.Prepare(t.Context()))
 	p.shown = registered.Provider()
-	p.server, err = packageserver.New(t.Context(), packageserver.Config{REST: config, Cluster: oneCatalog{p.namespace}, Contents: p.contents,
-		GlobalNamespace: p.namespace, Listener: listener, Certificate: p.shown, Clock: clock.RealClock{}, Log: logr.Discard()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.server = must.Value(packageserver.New(t.Context(), packageserver.Config{REST: config, Cluster: oneCatalog{p.namespace}, Contents: p.contents,
+		GlobalNamespace: p.namespace, Listener: listener, Certificate: p.shown, Clock: clock.RealClock{}, Log: logr.Discard()}))(t)
 	p.contents.OnChange(func(catalog.Ref) { p.server.Changed() })
 	p.publish("1.0.0")
-	if err := p.server.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, p.server.Open(t.Context()))
 	p.run(registered)
 	p.kill = func() {
 		way.done.Store(true)
@@ -177,14 +165,8 @@ func (p *process) publish(version string) {
 	text := fmt.Sprintf(`{"schema":"olm.package","name":"p","defaultChannel":"stable"}{"schema":"olm.channel","package":"p","name":"stable","entries":[{"name":"p.v%[1]s"}]}
 		{"schema":"olm.bundle","package":"p","name":"p.v%[1]s","image":"quay.io/p@sha256:%064[2]d","properties":[{"type":"olm.package","value":{"packageName":"p","version":%[1]q}},
 		{"type":"olm.csv.metadata","value":{"displayName":"P"}}]}`, version, 1)
-	c, err := catalog.Load(p.t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(text)}}, catalog.LoadOptions{})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	x, err := catalog.NewIndex(c, "sha256:"+version)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(p.t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(text)}}, catalog.LoadOptions{}))(p.t)
+	x := must.Value(catalog.NewIndex(c, "sha256:"+version))(p.t)
 	p.contents.Publish(catalog.Ref{Namespace: p.namespace, Name: "global"}, catalogstore.Entry{Index: x})
 }
 
@@ -238,10 +220,7 @@ func TestThroughTheAPIServer(t *testing.T) {
 		}
 		return nil
 	})
-	events, err := p.dynamic.Resource(packages).Namespace("default").Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Value(p.dynamic.Resource(packages).Namespace("default").Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}))(t)
 	defer events.Stop()
 	p.publish("2.0.0")
 	select {
@@ -265,9 +244,7 @@ func TestWhoMayRead(t *testing.T) {
 	}
 	role := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "view"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: config.Impersonate.UserName}}}
-	if _, err := p.client.RbacV1().RoleBindings(p.namespace).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(p.client.RbacV1().RoleBindings(p.namespace).Create(t.Context(), role, metav1.CreateOptions{}))(t)
 	p.eventually("the role to be in force", func() error {
 		_, err := reader.Namespace(p.namespace).List(t.Context(), metav1.ListOptions{})
 		return err
@@ -280,9 +257,7 @@ func TestWhoMayRead(t *testing.T) {
 // TestNamespacesGoWithoutTheServer stops the only server and deletes a namespace.
 func TestNamespacesGoWithoutTheServer(t *testing.T) {
 	p := start(t, 0, 0)
-	if err := p.stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, p.stop())
 	if _, err := p.dynamic.Resource(apiServices).Get(t.Context(), packageserver.APIServiceName, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Fatalf("the APIService is there without a server: %v", err)
 	}
@@ -293,12 +268,8 @@ func TestNamespacesGoWithoutTheServer(t *testing.T) {
 func (p *process) deletes(name string) {
 	p.t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if _, err := p.client.CoreV1().Namespaces().Create(p.t.Context(), namespace, metav1.CreateOptions{}); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := p.client.CoreV1().Namespaces().Delete(p.t.Context(), name, metav1.DeleteOptions{}); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Value(p.client.CoreV1().Namespaces().Create(p.t.Context(), namespace, metav1.CreateOptions{}))(p.t)
+	must.NoError(p.t, p.client.CoreV1().Namespaces().Delete(p.t.Context(), name, metav1.DeleteOptions{}))
 	p.gone(name)
 }
 
@@ -374,9 +345,7 @@ func TestOneOfTwoIsKilled(t *testing.T) {
 func TestItsOwnNamespace(t *testing.T) {
 	devcluster.Namespace(t) // waits for the cluster
 	p := startIn(t, "packages-go", 0, 0)
-	if err := p.client.CoreV1().Namespaces().Delete(t.Context(), p.namespace, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, p.client.CoreV1().Namespaces().Delete(t.Context(), p.namespace, metav1.DeleteOptions{}))
 	p.gone(p.namespace)
 	if err := p.stop(); err != nil {
 		t.Error(err)

@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,14 +23,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func index(t testing.TB, files fstest.MapFS) *catalog.Index {
 	t.Helper()
-	c, err := catalog.Load(t.Context(), files, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := catalog.NewIndex(c, "sha256:test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(t.Context(), files, catalog.LoadOptions{}))(t)
+	x := must.Value(catalog.NewIndex(c, "sha256:test"))(t)
 	return x
 }
 
@@ -54,14 +49,8 @@ func TestPublicPackages(t *testing.T) {
 				t.Fatalf("shown: %t, %v", ok, err)
 			}
 			shorten(&p)
-			data, err := json.Marshal(p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := yaml.JSONToYAML(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Value(json.Marshal(p))(t)
+			got := must.Value(yaml.JSONToYAML(data))(t)
 			golden(t, filepath.Join("testdata", name+".yaml"), got)
 		})
 	}
@@ -88,14 +77,9 @@ func shorten(p *Package) {
 func golden(t *testing.T, file string, got []byte) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(file, got, 0o644))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Value(os.ReadFile(file))(t)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s differs (-want +got):\n%s", file, diff)
 	}
@@ -165,9 +149,7 @@ func TestElision(t *testing.T) {
 			s.pkg("")
 			test.write(&s)
 			p, ok, err := Convert(s.index(t), "p")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			if ok != (test.byMain != "") || p.Status.DefaultChannel != test.byMain {
 				t.Fatalf("shown: %t, the default channel is %q, want %q", ok, p.Status.DefaultChannel, test.byMain)
 			}
@@ -195,11 +177,8 @@ func TestEntries(t *testing.T) {
 	s.WriteString(`{"schema":"olm.deprecations","package":"p","entries":[{"reference":{"schema":"olm.bundle","name":"p.v1.9.0"},"message":"old bundle"},` +
 		`{"reference":{"schema":"olm.channel","name":"stable"},"message":"old channel"},{"reference":{"schema":"olm.package"},"message":"old package"}]}`)
 	p, _, _ := Convert(s.index(t), "p")
-	got, err := json.Marshal(map[string]any{"package": p.Status.Deprecation, "channel": p.Status.Channels[0].Deprecation, "entries": p.Status.Channels[0].Entries,
-		"images": p.Status.Channels[0].CurrentCSVDesc.RelatedImages})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Value(json.Marshal(map[string]any{"package": p.Status.Deprecation, "channel": p.Status.Channels[0].Deprecation, "entries": p.Status.Channels[0].Entries,
+		"images": p.Status.Channels[0].CurrentCSVDesc.RelatedImages}))(t)
 	want := `{"channel":{"message":"old channel"},"entries":[{"name":"p.v1.10.0","version":"1.10.0"},{"name":"p.v1.9.0","version":"1.9.0","deprecation":{"message":"old bundle"}}],` +
 		`"images":["quay.io/a","quay.io/b"],"package":{"message":"old package"}}`
 	if string(got) != want {
@@ -276,14 +255,8 @@ func TestDescriptionOfACSV(t *testing.T) {
 		"customresourcedefinitions":{"owned":[{"name":"ks.g","version":"v1","kind":"K"}]},"apiservicedefinitions":{"required":[{"group":"g","version":"v1","kind":"A"}]},
 		"relatedImages":[{"name":"r","image":"quay.io/r"}],
 		"install":{"spec":{"deployments":[{"spec":{"template":{"spec":{"initContainers":[{"image":"quay.io/i"}],"containers":[{"image":"quay.io/c"},{"image":"quay.io/r"}]}}}}]}}}}`
-	o, err := fromCSV([]byte(manifest))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := json.Marshal(o.description)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Value(fromCSV([]byte(manifest)))(t)
+	got := must.Value(json.Marshal(o.description))(t)
 	const want = `{"displayName":"P","version":"1.2.3","provider":{"name":"Who"},"annotations":{"a":"b"},"keywords":["k"],"links":[{"name":"l","url":"u"}],` +
 		`"maintainers":[{"name":"m","email":"e"}],"maturity":"alpha","description":"text","installModes":[{"type":"OwnNamespace","supported":true}],` +
 		`"customresourcedefinitions":{"owned":[{"name":"ks.g","version":"v1","kind":"K"}]},"apiservicedefinitions":{"required":[{"name":"","group":"g","version":"v1","kind":"A"}]},` +

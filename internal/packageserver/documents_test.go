@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
 )
@@ -89,10 +91,7 @@ func TestDocumentsOverTheLimit(t *testing.T) {
 		if some.docs[i].held.Load() != nil {
 			held++
 		}
-		got, err := (&offer{source: &some, doc: some.docs[i]}).tail(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Value((&offer{source: &some, doc: some.docs[i]}).tail(nil))(t)
 		want, err := (&offer{source: &all, doc: all.docs[i]}).tail(nil)
 		if err != nil || string(got) != string(want) || some.docs[i].sum != all.docs[i].sum {
 			t.Errorf("%s differs, %v", all.docs[i].name, err)

@@ -15,6 +15,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestChecksums compares the checksum of what is put together with that of the whole.
@@ -31,10 +32,7 @@ func TestChecksums(t *testing.T) {
 			s.addDeflated(deflate(text), crc32.ChecksumIEEE(text), len(text))
 		}
 		s.end()
-		r, err := gzip.NewReader(bytes.NewReader(s.out))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Value(gzip.NewReader(bytes.NewReader(s.out)))(t)
 		r.Multistream(false) // browsers read only one
 		got, err := io.ReadAll(r)
 		if err != nil || !bytes.Equal(got, whole) {
@@ -59,14 +57,8 @@ func described(t testing.TB, packages, size int, random bool) *catalog.Index {
 			{"schema":"olm.bundle","package":%[1]q,"name":"%[1]s.v1.0.0","image":"quay.io/p@sha256:%064[3]d","properties":[{"type":"olm.package","value":{"packageName":%[1]q,"version":"1.0.0"}},
 			{"type":"olm.csv.metadata","value":{"displayName":"P"}}]}`, name, text, 1)
 	}
-	c, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(b.String())}}, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := catalog.NewIndex(c, fmt.Sprint("sha256:", packages, size, random))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(b.String())}}, catalog.LoadOptions{}))(t)
+	x := must.Value(catalog.NewIndex(c, fmt.Sprint("sha256:", packages, size, random)))(t)
 	return x
 }
 
@@ -85,9 +77,7 @@ func TestCompressedLists(t *testing.T) {
 					t.Errorf("%d bytes come as %v", len(want), answer.Header())
 				} else if compressed {
 					r, err := gzip.NewReader(answer.Body)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.NoError(t, err)
 					if got, err = io.ReadAll(r); err != nil {
 						t.Fatal(err)
 					}
@@ -106,10 +96,7 @@ func TestCompressedLists(t *testing.T) {
 	w.offer(t, "olm/global")
 	w.contents.Publish(catalog.Ref{Namespace: "olm", Name: "global"}, catalogstore.Entry{Index: described(t, 400, 100, true)})
 	answer := w.ask(t, "packagemanifests", "Accept-Encoding: gzip", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io")
-	r, err := gzip.NewReader(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(gzip.NewReader(answer.Body))(t)
 	if text, err := io.ReadAll(r); err != nil || !bytes.Contains(text, []byte(`"kind":"Table"`)) {
 		t.Errorf("table: %.100s, %v", text, err)
 	}

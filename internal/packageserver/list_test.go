@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,9 +24,7 @@ func (w *world) names(t *testing.T, path string) []string {
 		t.Fatalf("%s: %d %s", path, answer.Code, answer.Body)
 	}
 	var l packagesv1.PackageManifestList
-	if err := json.Unmarshal(answer.Body.Bytes(), &l); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(answer.Body.Bytes(), &l))
 	names := []string{}
 	for _, p := range l.Items {
 		names = append(names, p.Namespace+"/"+p.Name+" of "+p.Status.CatalogSourceNamespace+"/"+p.Status.CatalogSource)
@@ -82,9 +81,7 @@ func TestGetIsTheFirstOfTheList(t *testing.T) {
 	w.offer(t, "mine/own", "a@2.0.0")
 	for namespace, want := range map[string]string{"mine": "a.v2.0.0", "other": "a.v1.0.0"} {
 		var p packagesv1.PackageManifest
-		if err := json.Unmarshal(w.ask(t, "namespaces/"+namespace+"/packagemanifests/a").Body.Bytes(), &p); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal(w.ask(t, "namespaces/"+namespace+"/packagemanifests/a").Body.Bytes(), &p))
 		if p.Kind != "PackageManifest" || p.Namespace != namespace || p.Status.Channels[0].CurrentCSV != want || !p.CreationTimestamp.Time.Equal(created.Time) {
 			t.Errorf("in namespace %s: %+v", namespace, p)
 		}
@@ -103,16 +100,9 @@ func TestListIsWrittenAsTheMachineryWould(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newList(page{offers: offers, revision: 7, next: "token", remaining: 3}, nil)
 			var got, want bytes.Buffer
-			if err := l.write(&plain{out: output{w: &got}}); err != nil {
-				t.Fatal(err)
-			}
-			all, err := l.whole()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := json.NewEncoder(&want).Encode(all); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, l.write(&plain{out: output{w: &got}}))
+			all := must.Value(l.whole())(t)
+			must.NoError(t, json.NewEncoder(&want).Encode(all))
 			if diff := cmp.Diff(want.String(), got.String()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -137,9 +127,7 @@ func TestTable(t *testing.T) {
 		for include, has := range map[string]string{"": "PartialObjectMetadata", "?includeObject=Object": `"packageName":"a"`, "?includeObject=None": `"object":null`} {
 			var table metav1.Table
 			body := w.ask(t, path+include, asTable).Body
-			if err := json.Unmarshal(body.Bytes(), &table); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, json.Unmarshal(body.Bytes(), &table))
 			var columns []string
 			for _, c := range table.ColumnDefinitions {
 				columns = append(columns, c.Name)
@@ -178,9 +166,7 @@ func TestPages(t *testing.T) {
 			path := "namespaces/x/packagemanifests?limit=" + string(rune('0'+limit)) + "&continue=" + url.QueryEscape(token)
 			got = append(got, w.names(t, path)...)
 			var l packagesv1.PackageManifestList
-			if err := json.Unmarshal(w.ask(t, path).Body.Bytes(), &l); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, json.Unmarshal(w.ask(t, path).Body.Bytes(), &l))
 			if l.Continue != "" && *l.RemainingItemCount != int64(len(all)-len(got)) {
 				t.Errorf("limit %d: %d items are said to remain after %d of %d", limit, *l.RemainingItemCount, len(got), len(all))
 			}
@@ -200,9 +186,7 @@ func TestPages(t *testing.T) {
 	}
 	// A package that goes in between does not make the next page repeat or skip others.
 	var first packagesv1.PackageManifestList
-	if err := json.Unmarshal(w.ask(t, "namespaces/x/packagemanifests?limit=2").Body.Bytes(), &first); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(w.ask(t, "namespaces/x/packagemanifests?limit=2").Body.Bytes(), &first))
 	w.publish(t, "olm/global", "b@1.0.0", "c@1.0.0", "d@1.0.0")
 	rest := w.names(t, "namespaces/x/packagemanifests?continue="+url.QueryEscape(first.Continue))
 	if diff := cmp.Diff(all[2:], rest); diff != "" {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/rollout/serving"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,30 +32,20 @@ func (w *registrar) serves(address string) *Registration {
 
 func (w *registrar) begins(r *Registration) {
 	w.t.Helper()
-	if err := r.Prepare(w.t.Context()); err != nil {
-		w.t.Fatal(err)
-	}
-	if _, err := r.reconcile(w.t.Context()); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, r.Prepare(w.t.Context()))
+	must.Value(r.reconcile(w.t.Context()))(w.t)
 }
 
 // registered tells whether there is an APIService.
 func (w *registrar) registered() bool {
 	w.t.Helper()
-	live, err := w.apiService(w.t.Context())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	live := must.Value(w.apiService(w.t.Context()))(w.t)
 	return live != nil
 }
 
 func (w *registrar) others() int {
 	w.t.Helper()
-	others, err := w.peers(w.t.Context(), w.reader)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	others := must.Value(w.peers(w.t.Context(), w.reader))(w.t)
 	return len(others)
 }
 
@@ -78,9 +69,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	before := w.versions()
 	for _, r := range []*Registration{w.Registration, other, w.Registration} {
-		if _, err := r.reconcile(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(r.reconcile(t.Context()))(t)
 	}
 	if after := w.versions(); after != before {
 		t.Errorf("they undo what the other has written: %s, then %s", before, after)
@@ -140,9 +129,7 @@ func TestAfterAKill(t *testing.T) {
 			if !w.registered() {
 				t.Fatal("nothing was left, which proves nothing")
 			}
-			if err := w.Prepare(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.Prepare(t.Context()))
 			if w.registered() || w.others() != 0 {
 				t.Errorf("the APIService is there: %t, with %d endpoints", w.registered(), w.others())
 			}
@@ -152,9 +139,7 @@ func TestAfterAKill(t *testing.T) {
 	}
 	w := newRegistrar(t)
 	w.serves("10.0.0.8:5443")
-	if err := w.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Prepare(t.Context()))
 	if !w.registered() || w.others() != 1 {
 		t.Error("a process that serves is swept away by the next one")
 	}
@@ -170,9 +155,7 @@ func TestSupervision(t *testing.T) {
 	looks := func(n int) {
 		t.Helper()
 		for range n {
-			if err := w.askOthers(t.Context(), w.reader, &s); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.askOthers(t.Context(), w.reader, &s))
 		}
 	}
 	looks(10)
@@ -214,18 +197,11 @@ func TestItsNamespaceIsDeleted(t *testing.T) {
 			namespace := &corev1.Namespace{}
 			if err := w.client.Get(t.Context(), client.ObjectKey{Name: name}, namespace); apierrors.IsNotFound(err) {
 				namespace = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-				err = w.client.Create(t.Context(), namespace)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, w.client.Create(t.Context(), namespace))
 			}
 			namespace.Finalizers = []string{"example.com/wait"} // as the real one stays until it is empty
-			if err := w.client.Update(t.Context(), namespace); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.client.Delete(t.Context(), namespace); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.client.Update(t.Context(), namespace))
+			must.NoError(t, w.client.Delete(t.Context(), namespace))
 			for range 2 {
 				w.reconciles()
 				if w.registered() {
@@ -242,12 +218,8 @@ func TestDifferentCertificates(t *testing.T) {
 	w.alive["10.0.0.7:5443"] = true
 	w.begins(w.Registration)
 	secret, _, err := w.store.Load(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.client.Delete(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
+	must.NoError(t, w.client.Delete(t.Context(), secret))
 	other := w.serves("10.0.0.8:5443") // which has nothing to show, and shows the new one at once
 	if serving.Same(other.Provider().Certificate(), w.Provider().Certificate()) {
 		t.Fatal("both show the same, which proves nothing")
@@ -255,9 +227,7 @@ func TestDifferentCertificates(t *testing.T) {
 	w.request("while two certificates are shown")
 	before := w.versions()
 	for _, r := range []*Registration{w.Registration, other, w.Registration, other} {
-		if _, err := r.reconcile(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(r.reconcile(t.Context()))(t)
 		w.request("while two certificates are shown")
 	}
 	if after := w.versions(); after != before {

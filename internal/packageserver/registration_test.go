@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/serving"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -39,9 +40,7 @@ func newRegistrar(t *testing.T) *registrar {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiregistrationv1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, add(scheme))
 	}
 	clock := clocktesting.NewFakeClock(began)
 	c := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().Build()
@@ -74,10 +73,7 @@ func (w *registrar) request(when string) {
 		w.t.Fatalf("%s: %v", when, err)
 	}
 	bundle, _, _ := unstructured.NestedString(trusted.Object, "spec", "caBundle")
-	authorities, err := base64.StdEncoding.DecodeString(bundle)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	authorities := must.Value(base64.StdEncoding.DecodeString(bundle))(w.t)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(authorities)
 	pair, err := tls.X509KeyPair(w.Provider().CurrentCertKeyContent())
@@ -92,18 +88,12 @@ func (w *registrar) request(when string) {
 
 func (w *registrar) reconciles() time.Time {
 	w.t.Helper()
-	next, err := w.reconcile(w.t.Context())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	next := must.Value(w.reconcile(w.t.Context()))(w.t)
 	return next
 }
 
 func TestSecretIsMended(t *testing.T) {
-	other, err := serving.Issue(serving.Request{Hosts: []string{"other.example.com"}, Now: began})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Value(serving.Issue(serving.Request{Hosts: []string{"other.example.com"}, Now: began}))(t)
 	tests := map[string]func(w *registrar, s *corev1.Secret) error{
 		"deleted": func(w *registrar, s *corev1.Secret) error { return w.client.Delete(w.t.Context(), s) },
 		"for another host": func(w *registrar, s *corev1.Secret) error {
@@ -122,18 +112,12 @@ func TestSecretIsMended(t *testing.T) {
 	for name, breaks := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newRegistrar(t)
-			if err := w.Prepare(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.Prepare(t.Context()))
 			w.reconciles()
 			before := w.Provider().Certificate()
 			secret, _, err := w.store.Load(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := breaks(w, secret); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
+			must.NoError(t, breaks(w, secret))
 			w.request("while the Secret is broken")
 			next := w.reconciles()
 			w.request("when it was mended")
@@ -154,9 +138,7 @@ func TestSecretIsMended(t *testing.T) {
 // TestQuietWhenNothingChanges counts what is written.
 func TestQuietWhenNothingChanges(t *testing.T) {
 	w := newRegistrar(t)
-	if err := w.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Prepare(t.Context()))
 	w.reconciles()
 	before := w.versions()
 	for range 24 {
@@ -175,16 +157,12 @@ func (w *registrar) versions() string {
 	for _, phase := range w.options.phases(nil) {
 		for _, o := range phase.Objects {
 			live := o.Wanted.DeepCopy()
-			if err := w.reader.Get(w.t.Context(), client.ObjectKeyFromObject(live), live); err != nil {
-				w.t.Fatal(err)
-			}
+			must.NoError(w.t, w.reader.Get(w.t.Context(), client.ObjectKeyFromObject(live), live))
 			all = append(all, live.GetKind()+" "+live.GetResourceVersion())
 		}
 	}
 	secret, _, err := w.store.Load(w.t.Context())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, err)
 	return strings.Join(append(all, "Secret "+secret.ResourceVersion), ", ")
 }
 
@@ -198,19 +176,13 @@ func TestAnotherServerIsLeftAlone(t *testing.T) {
 				Status: apiregistrationv1.APIServiceStatus{Conditions: []apiregistrationv1.APIServiceCondition{{Type: apiregistrationv1.Available, Status: status}}},
 			}
 			theirs.Name = APIServiceName
-			if err := w.client.Create(t.Context(), theirs); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.Prepare(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.client.Create(t.Context(), theirs))
+			must.NoError(t, w.Prepare(t.Context()))
 			_, err := w.reconcile(t.Context())
 			if taken != (err == nil) || !taken && !strings.Contains(err.Error(), "leads to Service olm/packageserver-service, which serves packages") {
 				t.Errorf("taken over should be %t: %v", taken, err)
 			}
-			if err := w.withdraw(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.withdraw(t.Context()))
 			left := w.reader.Get(t.Context(), client.ObjectKeyFromObject(theirs), theirs) == nil
 			if left == taken {
 				t.Errorf("after this process has gone, the APIService is there: %t", left)

@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
@@ -23,10 +24,7 @@ import (
 func (w *world) damaged(t *testing.T, ref, pkg string, packages ...string) (mend func()) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "index")
-	x, err := catalog.Build(t.Context(), testCatalog(packages...), "sha256:"+strings.Join(packages, ","), path, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.Build(t.Context(), testCatalog(packages...), "sha256:"+strings.Join(packages, ","), path, catalog.LoadOptions{}))(t)
 	t.Cleanup(func() { x.Close() })
 	mend = damage(t, path, func() []string {
 		var unread []string
@@ -45,14 +43,8 @@ func (w *world) damaged(t *testing.T, ref, pkg string, packages ...string) (mend
 // damage changes the one byte of an index file which makes a package, and no other, unreadable.
 func damage(t *testing.T, path string, unread func() []string, pkg string) (mend func()) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Value(os.ReadFile(path))(t)
+	file := must.Value(os.OpenFile(path, os.O_RDWR, 0))(t)
 	t.Cleanup(func() { file.Close() })
 	write := func(at int, b byte) {
 		if _, err := file.WriteAt([]byte{b}, int64(at)); err != nil {
@@ -76,10 +68,7 @@ func (w *world) versions(t *testing.T) []string {
 	now := w.storage.present.now()
 	var all []string
 	for _, o := range now.offers("mine", "olm") {
-		m, err := o.whole("")
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Value(o.whole(""))(t)
 		for _, c := range m.Status.Channels {
 			all = append(all, c.Name+" "+c.CurrentCSV)
 		}
@@ -237,10 +226,7 @@ func TestPartOfAPackage(t *testing.T) {
 				{"schema":"olm.bundle","package":"a","name":"a.v2.0.0","image":"quay.io/p:2","properties":[{"type":"olm.package","value":{"packageName":"a","version":"2.0.0"}},
 				{"type":"olm.csv.metadata","value":{"displayName":"A","provider":{"name":"Who"}}}]}`
 			path := filepath.Join(t.TempDir(), "index")
-			x, err := catalog.Build(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(text)}}, "sha256:a", path, catalog.LoadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := must.Value(catalog.Build(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(text)}}, "sha256:a", path, catalog.LoadOptions{}))(t)
 			t.Cleanup(func() { x.Close() })
 			mend := damage(t, path, func() []string {
 				p, ok, err := Convert(x, "a")

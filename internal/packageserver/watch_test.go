@@ -7,6 +7,7 @@ import (
 	"time"
 
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,10 +30,7 @@ func (w *world) rename(i int, to string) {
 // follow begins to watch a namespace.
 func (w *world) follow(t *testing.T, namespace string, o internalversion.ListOptions) watch.Interface {
 	t.Helper()
-	events, err := w.storage.Watch(request.WithNamespace(t.Context(), namespace), &o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Value(w.storage.Watch(request.WithNamespace(t.Context(), namespace), &o))(t)
 	t.Cleanup(events.Stop)
 	return events
 }
@@ -176,9 +174,7 @@ func TestWatchEnds(t *testing.T) {
 			ctx, stop := context.WithCancel(request.WithNamespace(t.Context(), "mine"))
 			defer stop()
 			events, err := w.storage.Watch(ctx, nil) // nobody reads the first event
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			end(w, stop, events)
 			deadline := time.After(10 * time.Second)
 			for {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -70,9 +72,7 @@ func TestAPIServiceThatWasTakenOver(t *testing.T) {
 			return c.Delete(ctx, o, options...)
 		},
 	})
-	if err := w.deleteAPIService(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.deleteAPIService(t.Context()))
 	if tries != 1 || !w.registered() {
 		t.Errorf("the APIService that leads to somebody else is there: %t, after %d requests to delete it", w.registered(), tries)
 	}

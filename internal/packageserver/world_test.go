@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,9 +43,7 @@ var created = metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0") // the server wants to know its port
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	t.Cleanup(func() { listener.Close() })
 	w := &world{contents: catalogstore.NewSet(), excludes: map[string]bool{}}
 	w.clock = clocktesting.NewFakePassiveClock(created.Time)
@@ -54,15 +53,11 @@ func newWorld(t testing.TB) *world {
 		return &authenticator.Response{User: &user.DefaultInfo{Name: "test"}}, true, nil
 	})
 	w.config.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
-	if err := w.install(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.install())
 	w.generic.PrepareRun()
 	w.contents.OnChange(func(catalog.Ref) { w.refresh(t) })
 	t.Cleanup(w.end)
-	if err := w.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Open(t.Context()))
 	return w
 }
 
@@ -103,14 +98,8 @@ func (w *world) publish(t testing.TB, ref string, packages ...string) {
 
 func testIndex(t testing.TB, packages ...string) *catalog.Index {
 	t.Helper()
-	c, err := catalog.Load(t.Context(), testCatalog(packages...), catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := catalog.NewIndex(c, "sha256:"+strings.Join(packages, ","))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(t.Context(), testCatalog(packages...), catalog.LoadOptions{}))(t)
+	x := must.Value(catalog.NewIndex(c, "sha256:"+strings.Join(packages, ",")))(t)
 	return x
 }
 

@@ -5,14 +5,13 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func open(t *testing.T, s Sections) *Decoder {
 	t.Helper()
-	d, err := NewDecoder(s.TextSizes, string(s.Texts), s.ValueSizes, s.Values, s.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Value(NewDecoder(s.TextSizes, string(s.Texts), s.ValueSizes, s.Values, s.Body))(t)
 	return d
 }
 

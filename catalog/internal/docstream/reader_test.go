@@ -11,6 +11,8 @@ import (
 	"testing/iotest"
 	"unicode/utf16"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -166,9 +168,7 @@ func FuzzNext(f *testing.F) {
 			if errors.As(err, &large) {
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			if len(d.Text) > 256 || len(d.Text) == 0 {
 				t.Errorf("document of %d bytes", len(d.Text))
 			}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -125,9 +127,7 @@ func gitIgnores(t *testing.T, texts map[string]string) (ignored []string, ok boo
 	}
 	dir := plantTree(t)
 	for sub, text := range texts {
-		if err := os.WriteFile(filepath.Join(dir, sub, ".gitignore"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(filepath.Join(dir, sub, ".gitignore"), []byte(text), 0o600))
 	}
 	return askGit(t, dir), true
 }
@@ -138,12 +138,8 @@ func plantTree(t *testing.T) string {
 	dir := t.TempDir()
 	for _, file := range tree {
 		name := filepath.Join(dir, filepath.FromSlash(file))
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		must.NoError(t, os.WriteFile(name, nil, 0o600))
 	}
 	git(t, dir, "", "init", "-q")
 	return dir
@@ -191,9 +187,7 @@ func TestIgnoredAgreesWithGit(t *testing.T) {
 			text += pieces[random.IntN(len(pieces))]
 		}
 		pattern := strings.TrimLeft(text+[]string{"", "", "/**"}[random.IntN(3)], "! ")
-		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(pattern+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(pattern+"\n"), 0o600))
 		if diff := cmp.Diff(askGit(t, dir), ignoredOf(map[string]string{".": pattern})); diff != "" {
 			t.Errorf("%d: pattern %q (-git +got):\n%s", i, pattern, diff)
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 )
@@ -83,10 +85,7 @@ var cases = map[string]struct {
 func TestAppend(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := Append([]byte("before "), []byte(c.yaml), testLimits)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Value(Append([]byte("before "), []byte(c.yaml), testLimits))(t)
 			if diff := cmp.Diff("before "+c.json, string(got)); diff != "" {
 				t.Errorf("result (-want +got):\n%s", diff)
 			}
@@ -107,12 +106,8 @@ func TestAppendAgreesWithKubernetes(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			var want, got any
-			if err := yaml.Unmarshal([]byte(c.yaml), &want); err != nil {
-				t.Fatal(err)
-			}
-			if err := yaml.Unmarshal([]byte(c.json), &got); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, yaml.Unmarshal([]byte(c.yaml), &want))
+			must.NoError(t, yaml.Unmarshal([]byte(c.json), &got))
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("meaning (-kubernetes +ours):\n%s", diff)
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog/internal/rawjson"
+	"fairlead.dev/fairlead/test/must"
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 )
@@ -69,9 +70,7 @@ func FuzzAppendYAML(f *testing.F) {
 		if err := yaml.Unmarshal(document, &a); err != nil {
 			t.Fatalf("%s is written as\n%s\nwhich Kubernetes cannot read: %v", text, document, err)
 		}
-		if err := json.Unmarshal(back, &b); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal(back, &b))
 		if diff := cmp.Diff(b, a); diff != "" {
 			t.Fatalf("%s is written as\n%s\nwhich Kubernetes reads as something else (-ours +theirs):\n%s", text, document, diff)
 		}

@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/template"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -25,18 +26,13 @@ func BenchmarkSemverTemplate(b *testing.B) {
 	text.WriteString("schema: olm.semver\ngenerateMajorChannels: true\ngenerateMinorChannels: true\nstable:\n  bundles:\n")
 	for i, tree := range sixtyBundles(b) {
 		ref := fmt.Sprintf("%s/bundle:v%d", host, i)
-		if _, err := image.Push(b.Context(), ref, tree, image.BundleLabels("sixty", []string{"stable"}, ""), image.PushOptions{}); err != nil {
-			b.Fatal(err)
-		}
+		must.Value(image.Push(b.Context(), ref, tree, image.BundleLabels("sixty", []string{"stable"}, ""), image.PushOptions{}))(b)
 		fmt.Fprintf(&text, "  - image: %s\n", ref)
 	}
 	start, cpu := time.Now(), processorTime(b)
 	for b.Loop() {
 		r := &Renderer{Store: store(b), Migrations: catalog.MigrateAll}
-		c, err := template.Render(b.Context(), strings.NewReader(text.String()), template.Options{Bundles: r.Bundle})
-		if err != nil {
-			b.Fatal(err)
-		}
+		c := must.Value(template.Render(b.Context(), strings.NewReader(text.String()), template.Options{Bundles: r.Bundle}))(b)
 		if len(c.Bundles) != 60 || catalog.Validate(c).Err() != nil {
 			b.Fatalf("%d bundles, %v", len(c.Bundles), catalog.Validate(c).Err())
 		}
@@ -50,9 +46,7 @@ func BenchmarkSemverTemplate(b *testing.B) {
 // processorTime is what the process, registry included, has used so far: the steadier figure on a busy machine.
 func processorTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
-	}
+	must.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const example = "../../../examples/bundles"
@@ -28,10 +29,7 @@ func exampleDir(t *testing.T) string {
 
 func renderer(t *testing.T) *Renderer {
 	t.Helper()
-	store, err := image.Open(t.TempDir(), image.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
 	return &Renderer{Store: store}
 }
 
@@ -46,24 +44,19 @@ func emptyRegistry(t *testing.T) string {
 func paths(t *testing.T, tree fs.FS) []string {
 	t.Helper()
 	var out []string
-	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+	must.NoError(t, fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			out = append(out, name)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return out
 }
 
 func TestPublishAndUnpack(t *testing.T) {
 	dir := exampleDir(t)
 	files, labels, err := ImageOf(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	ref := emptyRegistry(t) + "/op/bundle:v1"
 	published, err := Publish(t.Context(), files, labels, ref, image.PushOptions{})
 	if err != nil || published.Image != strings.TrimSuffix(ref, ":v1")+"@"+published.Digest {
@@ -91,9 +84,7 @@ func TestPublishAndUnpack(t *testing.T) {
 
 func TestPublishOnDisk(t *testing.T) {
 	files, labels, err := ImageOf(exampleDir(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	dir := t.TempDir()
 	layout, err1 := Publish(t.Context(), files, labels, "oci:"+filepath.Join(dir, "layout")+":v1", image.PushOptions{})
 	archive, err2 := Publish(t.Context(), files, labels, "oci-archive:"+filepath.Join(dir, "bundle.tar"), image.PushOptions{})
@@ -116,9 +107,7 @@ func TestPublishOnDisk(t *testing.T) {
 func TestUnpackRefusesInvalidBundles(t *testing.T) {
 	files := fstest.MapFS{"manifests/x.yaml": {Data: []byte("a: [")}, "metadata/annotations.yaml": {Data: []byte("annotations: {a: b}")}}
 	ref := emptyRegistry(t) + "/op/bundle:v1"
-	if _, err := image.Push(t.Context(), ref, files, image.BundleLabels("op", []string{"c"}, ""), image.PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(image.Push(t.Context(), ref, files, image.BundleLabels("op", []string{"c"}, ""), image.PushOptions{}))(t)
 	out := filepath.Join(t.TempDir(), "out")
 	_, err := Unpack(t.Context(), renderer(t), ref, out, false)
 	var invalid *InvalidError
@@ -135,9 +124,7 @@ func TestUnpackRefusesInvalidBundles(t *testing.T) {
 
 func TestUnpackRefusesCatalogs(t *testing.T) {
 	ref := emptyRegistry(t) + "/op/catalog:v1"
-	if _, err := image.Push(t.Context(), ref, fstest.MapFS{"configs/x.json": {Data: []byte("{}")}}, image.CatalogLabels(), image.PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(image.Push(t.Context(), ref, fstest.MapFS{"configs/x.json": {Data: []byte("{}")}}, image.CatalogLabels(), image.PushOptions{}))(t)
 	if _, err := Unpack(t.Context(), renderer(t), ref, t.TempDir(), true); err == nil || !strings.Contains(err.Error(), "catalog image") {
 		t.Errorf("error %v", err)
 	}
@@ -146,9 +133,7 @@ func TestUnpackRefusesCatalogs(t *testing.T) {
 // TestWriteTreeStaysInside writes through a link that leads out of the directory.
 func TestWriteTreeStaysInside(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
-	if err := os.Symlink(outside, filepath.Join(dir, "manifests")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Symlink(outside, filepath.Join(dir, "manifests")))
 	if err := writeTree(fstest.MapFS{"manifests/x.yaml": {Data: []byte("x")}}, dir); err == nil {
 		t.Error("no error")
 	}
@@ -159,9 +144,7 @@ func TestWriteTreeStaysInside(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.yaml")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(file, nil, 0o600))
 	for ref, want := range map[string]string{file: "it is a file", "./nowhere": "there is no file or directory of that name", "nowhere": "there is no file or directory of that name"} {
 		if _, err := Open(t.Context(), renderer(t), ref); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one with %q", ref, err, want)
@@ -175,9 +158,7 @@ func TestOpenRefuses(t *testing.T) {
 // TestUnpackWritesAllOrNothing has one of the files in the way.
 func TestUnpackWritesAllOrNothing(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "z.yaml"), []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(filepath.Join(dir, "z.yaml"), []byte("mine"), 0o600))
 	err := writeTree(fstest.MapFS{"a.yaml": {Data: []byte("a")}, "z.yaml": {Data: []byte("z")}}, dir)
 	if err == nil || !strings.Contains(err.Error(), "z.yaml is there already") {
 		t.Errorf("error %v", err)
@@ -190,9 +171,7 @@ func TestUnpackWritesAllOrNothing(t *testing.T) {
 func TestPublishRefuses(t *testing.T) {
 	files := fstest.MapFS{"x": {Data: []byte("x")}}
 	mine := filepath.Join(t.TempDir(), "mine.tar")
-	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(mine, []byte("mine"), 0o600))
 	for destination, want := range map[string]string{
 		"oci:": "needs a path", "oci::v1": "needs a path", "oci-archive:": "needs a path", "org/name:v1": "write the host", "": "write the host",
 		"oci-archive:" + mine + ":v1": "it is there already",
@@ -209,20 +188,14 @@ func TestPublishRefuses(t *testing.T) {
 // TestManifestsElsewhere pushes a bundle whose annotations name another directory of manifests.
 func TestManifestsElsewhere(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "b")
-	if err := os.CopyFS(dir, os.DirFS(exampleDir(t))); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.CopyFS(dir, os.DirFS(exampleDir(t))))
 	annotations := filepath.Join(dir, "metadata", "annotations.yaml")
 	text, err1 := os.ReadFile(annotations)
 	err2 := os.Rename(filepath.Join(dir, "manifests"), filepath.Join(dir, "deploy"))
 	err3 := os.WriteFile(annotations, []byte(strings.Replace(string(text), "manifests.v1: manifests/", "manifests.v1: deploy/", 1)), 0o600)
-	if err := errors.Join(err1, err2, err3); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(err1, err2, err3))
 	files, _, err := ImageOf(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if err := Check(t.Context(), files); err != nil || len(paths(t, files)) != len(paths(t, os.DirFS(dir))) {
 		t.Errorf("%v, %v", paths(t, files), err)
 	}
@@ -244,13 +217,8 @@ func TestSplitTag(t *testing.T) {
 
 func TestAuthoritiesOfAFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, []byte("pem"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	dir, err := Authorities(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(file, []byte("pem"), 0o600))
+	dir := must.Value(Authorities(file))(t)
 	defer os.RemoveAll(dir)
 	if data, err := os.ReadFile(filepath.Join(dir, "root.crt")); err != nil || string(data) != "pem" {
 		t.Errorf("%q, %v", data, err)

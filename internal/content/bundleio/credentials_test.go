@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,10 +36,7 @@ func TestCredentials(t *testing.T) {
 		"an account that is not there": {Credentials{Account: named("nobody")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			auth, err := test.from.Read(t.Context(), reader)
-			if err != nil {
-				t.Fatal(err)
-			}
+			auth := must.Value(test.from.Read(t.Context(), reader))(t)
 			var got []string
 			for _, document := range auth.DockerConfig {
 				got = append(got, string(document))

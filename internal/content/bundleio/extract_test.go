@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"fairlead.dev/fairlead/bundle/configmap"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // api serves one ConfigMap, as far as a client asks for it.
@@ -70,13 +71,8 @@ func TestExtract(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(tc.api)
 			defer server.Close()
-			client, err := dynamic.NewForConfig(&rest.Config{Host: server.URL})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := Extract(t.Context(), client, "ns", "b", content); err != nil {
-				t.Fatal(err)
-			}
+			client := must.Value(dynamic.NewForConfig(&rest.Config{Host: server.URL}))(t)
+			must.NoError(t, Extract(t.Context(), client, "ns", "b", content))
 			want := map[string]any{
 				"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "b", "namespace": "ns", "annotations": tc.annotations},
 				"data": map[string]any{"csv.yaml": "kind: X"}, "binaryData": map[string]any{"b": "Ymlu"},
@@ -95,9 +91,7 @@ func TestExtractNamesTheConfigMap(t *testing.T) {
 	server := httptest.NewServer(&api{refuse: true})
 	defer server.Close()
 	client, err := dynamic.NewForConfig(&rest.Config{Host: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	err = Extract(t.Context(), client, "ns", "b", &configmap.Content{})
 	if err == nil || !strings.Contains(err.Error(), "read ConfigMap ns/b") {
 		t.Errorf("error %v", err)

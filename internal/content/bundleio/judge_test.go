@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 
 	clocktesting "k8s.io/utils/clock/testing"
 )
@@ -61,10 +62,7 @@ func refuses(image.VerifyRequest) (*image.Verification, error) {
 func newJudged(t *testing.T) (*Unpacker, *clocktesting.FakeClock, *judge) {
 	t.Helper()
 	j := &judge{version: "loose", decide: signs}
-	store, err := image.Open(t.TempDir(), image.Config{Verifier: j})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Value(image.Open(t.TempDir(), image.Config{Verifier: j}))(t)
 	clock := clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0))
 	u := NewUnpacker(store, daytime{clock}, func() {})
 	u.jitter = func() float64 { return 0 }

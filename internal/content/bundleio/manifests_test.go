@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 type memory map[string][]byte
@@ -45,10 +47,7 @@ func TestManifestsComeBackAsTheyWere(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			m := Manifests{Blobs: memory{}}
-			text, err := m.Refer(t.Context(), []byte(test.manifest))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Value(m.Refer(t.Context(), []byte(test.manifest)))(t)
 			if _, is := ParseReference(text); is != test.reference {
 				t.Errorf("Refer gave %.60q: reference %t, want %t", text, is, test.reference)
 			}
@@ -66,10 +65,7 @@ func TestManifestsComeBackAsTheyWere(t *testing.T) {
 func TestALostManifestIsSaidToBeMissing(t *testing.T) {
 	blobs := memory{}
 	m := Manifests{Blobs: blobs}
-	text, err := m.Refer(t.Context(), []byte(`{"a":"`+strings.Repeat("x", InlineLimit)+`"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(m.Refer(t.Context(), []byte(`{"a":"`+strings.Repeat("x", InlineLimit)+`"}`)))(t)
 	clear(blobs)
 	if _, err := m.Resolve(t.Context(), text); !errors.Is(err, ErrMissing) {
 		t.Errorf("Resolve of a lost manifest: %v, want ErrMissing", err)

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -23,51 +24,24 @@ func publisher(t *testing.T) Publisher {
 
 func bundles(t *testing.T) fs.FS {
 	t.Helper()
-	tree, err := fs.Sub(examples.Bundles, "bundles")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Value(fs.Sub(examples.Bundles, "bundles"))(t)
 	return tree
 }
 
 func TestPublishedCatalogCanBeServed(t *testing.T) {
 	p := publisher(t)
-	published, err := p.Bundles(t.Context(), bundles(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := Linear(published)
-	if err != nil {
-		t.Fatal(err)
-	}
+	published := must.Value(p.Bundles(t.Context(), bundles(t)))(t)
+	c := must.Value(Linear(published))(t)
 	if problems := catalog.Validate(c); len(problems) > 0 {
 		t.Errorf("the catalog has problems: %v", problems)
 	}
-	digest, err := p.Catalog(t.Context(), c, "catalog:latest")
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := image.Open(t.TempDir(), image.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	img, err := store.Pull(t.Context(), p.Registry+"/catalog@"+digest, image.PullOptions{Select: image.SelectCatalog})
-	if err != nil {
-		t.Fatal(err)
-	}
+	digest := must.Value(p.Catalog(t.Context(), c, "catalog:latest"))(t)
+	store := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
+	img := must.Value(store.Pull(t.Context(), p.Registry+"/catalog@"+digest, image.PullOptions{Select: image.SelectCatalog}))(t)
 	defer img.Close()
-	tree, err := fs.Sub(img.FS(), "configs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := catalog.Load(t.Context(), tree, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := catalog.NewIndex(loaded, digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Value(fs.Sub(img.FS(), "configs"))(t)
+	loaded := must.Value(catalog.Load(t.Context(), tree, catalog.LoadOptions{}))(t)
+	x := must.Value(catalog.NewIndex(loaded, digest))(t)
 	pkg, ok := x.Package("greeter-operator")
 	if !ok {
 		t.Fatal("the package is not in the catalog")
@@ -86,24 +60,13 @@ func TestPublishedCatalogCanBeServed(t *testing.T) {
 }
 
 func TestRelocate(t *testing.T) {
-	published, err := publisher(t).Bundles(t.Context(), bundles(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := fs.Sub(examples.Catalogs, "catalog")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := catalog.Load(t.Context(), tree, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	published := must.Value(publisher(t).Bundles(t.Context(), bundles(t)))(t)
+	tree := must.Value(fs.Sub(examples.Catalogs, "catalog"))(t)
+	c := must.Value(catalog.Load(t.Context(), tree, catalog.LoadOptions{}))(t)
 	if err := Relocate(c, published[1:]); err == nil || !strings.Contains(err.Error(), "is not among the published bundles") {
 		t.Errorf("a bundle that was not published: %v", err)
 	}
-	if err := Relocate(c, published); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, Relocate(c, published))
 	for _, b := range c.Bundles {
 		for _, related := range append(b.RelatedImages, catalog.RelatedImage{Image: b.Image}) {
 			if strings.Contains(related.Image, "-bundle") && !strings.Contains(related.Image, "@sha256:") {

@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/template"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // rebuilt copies the bundle of the examples as a rebuild of old: its version has build metadata, and an annotation names the bundle
@@ -17,18 +18,13 @@ func rebuilt(t testing.TB, build string) string {
 	t.Helper()
 	dir := exampleBundle(t)
 	file := filepath.Join(dir, "manifests", "greeter-operator.clusterserviceversion.yaml")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(file))(t)
 	edited := strings.NewReplacer(
 		"name: greeter-operator.v1.0.0\n", "name: greeter-operator.v1.0.0-"+build+"\n",
 		"  annotations:\n    alm", "  annotations:\n    olm.substitutesFor: greeter-operator.v1.0.0\n    alm",
 		"version: 1.0.0\n", "version: 1.0.0+"+build+"\n",
 	).Replace(string(text))
-	if err := os.WriteFile(file, []byte(edited), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(file, []byte(edited), 0o644))
 	return dir
 }
 
@@ -37,21 +33,12 @@ func rebuilt(t testing.TB, build string) string {
 func TestRebuildsOfOldKeepTheirVersion(t *testing.T) {
 	for _, level := range []catalog.MigrationLevel{catalog.MigrateNone, catalog.MigrateAll} {
 		t.Run(string(level), func(t *testing.T) {
-			ref, err := ParseImageRef("example.com/{{.Package}}@sha256:" + strings.Repeat("0", 64))
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := (&Renderer{Migrations: level, ImageRef: ref}).Render(t.Context(), exampleBundle(t), rebuilt(t, "0.9.p"), rebuilt(t, "0.10.p"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			ref := must.Value(ParseImageRef("example.com/{{.Package}}@sha256:" + strings.Repeat("0", 64)))(t)
+			c := must.Value((&Renderer{Migrations: level, ImageRef: ref}).Render(t.Context(), exampleBundle(t), rebuilt(t, "0.9.p"), rebuilt(t, "0.10.p")))(t)
 			channel := "schema: olm.package\nname: greeter-operator\ndefaultChannel: stable\n---\nschema: olm.channel\npackage: greeter-operator\nname: stable\nentries:\n" +
 				"- name: greeter-operator.v1.0.0-0.10.p\n  skips: [greeter-operator.v1.0.0, greeter-operator.v1.0.0-0.9.p]\n" +
 				"- name: greeter-operator.v1.0.0-0.9.p\n- name: greeter-operator.v1.0.0\n"
-			again, err := catalog.Load(t.Context(), os.DirFS(write(t, map[string]string{"bundles.yaml": text(t, c), "channels.yaml": channel})), catalog.LoadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := must.Value(catalog.Load(t.Context(), os.DirFS(write(t, map[string]string{"bundles.yaml": text(t, c), "channels.yaml": channel})), catalog.LoadOptions{}))(t)
 			if problems := catalog.Validate(again); len(problems) > 0 {
 				t.Errorf("problems: %v", problems)
 			}
@@ -63,10 +50,7 @@ func TestRebuildsOfOldKeepTheirVersion(t *testing.T) {
 				if i == 0 {
 					continue
 				}
-				older, err := c.Bundles[i-1].VersionRelease()
-				if err != nil {
-					t.Fatal(err)
-				}
+				older := must.Value(c.Bundles[i-1].VersionRelease())(t)
 				if newer, err := c.Bundles[i].VersionRelease(); err != nil || older.Compare(newer) >= 0 {
 					t.Errorf("%s is not older than %s (%v)", older, newer, err)
 				}
@@ -89,9 +73,7 @@ func TestTemplatesWithRebuildsOfOld(t *testing.T) {
 	host := pushedRegistry(t)
 	for tag, dir := range map[string]string{"base": exampleBundle(t), "nine": rebuilt(t, "9"), "ten": rebuilt(t, "10")} {
 		labels := image.BundleLabels("greeter-operator", []string{"stable"}, "")
-		if _, err := image.Push(t.Context(), host+"/greeter:"+tag, os.DirFS(dir), labels, image.PushOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(image.Push(t.Context(), host+"/greeter:"+tag, os.DirFS(dir), labels, image.PushOptions{}))(t)
 	}
 	semver := "schema: olm.semver\nstable:\n  bundles:\n  - image: HOST/greeter:ten\n  - image: HOST/greeter:base\n  - image: HOST/greeter:nine\n"
 	substitutes := `
@@ -112,17 +94,11 @@ substitutions:
 	for name, content := range map[string]string{"semver": semver, "substitutes": substitutes} {
 		t.Run(name, func(t *testing.T) {
 			r := &Renderer{Store: store(t), Migrations: catalog.MigrateAll}
-			c, err := template.Render(t.Context(), strings.NewReader(strings.ReplaceAll(content, "HOST", host)), template.Options{Bundles: r.Bundle})
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Value(template.Render(t.Context(), strings.NewReader(strings.ReplaceAll(content, "HOST", host)), template.Options{Bundles: r.Bundle}))(t)
 			if problems := catalog.Validate(c); problems.Err() != nil {
 				t.Errorf("problems: %v", problems)
 			}
-			x, err := catalog.NewIndex(c, "sha256:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := must.Value(catalog.NewIndex(c, "sha256:0"))(t)
 			p, ok := x.Package("greeter-operator")
 			if !ok {
 				t.Fatal("the package is not served")

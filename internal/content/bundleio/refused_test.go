@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -110,9 +112,7 @@ func thousandFiles() map[string]string {
 // TestRefusedBundles renders a bundle that differs in one thing from one that is rendered.
 func TestRefusedBundles(t *testing.T) {
 	good := map[string]string{annotationsFile: annotationsText, csvFile: csvText, "manifests/crd.yaml": crdText}
-	if _, err := (&Renderer{}).Render(t.Context(), write(t, good)); err != nil {
-		t.Fatal(err)
-	}
+	must.Value((&Renderer{}).Render(t.Context(), write(t, good)))(t)
 	for name, test := range refusals {
 		t.Run(name, func(t *testing.T) {
 			files := maps.Clone(good)
@@ -128,10 +128,7 @@ func TestRefusedBundles(t *testing.T) {
 
 // TestRefusedBundlesAreOnThePage compares the rows of the page with the bundles that are tested.
 func TestRefusedBundlesAreOnThePage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "opm.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Value(os.ReadFile(filepath.Join("..", "..", "..", "docs", "opm.md")))(t)
 	_, section, _ := strings.Cut(string(page), "\n## What render refuses\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var got []string

@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 	"fairlead.dev/fairlead/test/sweep"
 
@@ -56,12 +57,8 @@ func write(t testing.TB, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 	return dir
 }
@@ -70,22 +67,15 @@ func write(t testing.TB, files map[string]string) string {
 func exampleBundle(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	tree, err := fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(dir, tree); err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Value(fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0"))(t)
+	must.NoError(t, os.CopyFS(dir, tree))
 	return dir
 }
 
 func text(t testing.TB, c *catalog.Catalog) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := catalog.WriteYAML(&out, c); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, catalog.WriteYAML(&out, c))
 	return out.String()
 }
 
@@ -99,10 +89,7 @@ func pushedRegistry(t testing.TB) string {
 
 func store(t testing.TB) *image.Store {
 	t.Helper()
-	s, err := image.Open(t.TempDir(), image.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
 	return s
 }
 
@@ -112,18 +99,14 @@ func push(t testing.TB, ref string, files map[string]string, labels map[string]s
 	for name, text := range files {
 		tree[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	if _, err := image.Push(t.Context(), ref, tree, labels, image.PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(image.Push(t.Context(), ref, tree, labels, image.PushOptions{}))(t)
 	return ref
 }
 
 func TestEveryKindOfReference(t *testing.T) {
 	host := pushedRegistry(t)
 	bundleDir := exampleBundle(t)
-	if _, err := image.Push(t.Context(), host+"/greeter:1", os.DirFS(bundleDir), image.BundleLabels("greeter-operator", []string{"stable"}, ""), image.PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(image.Push(t.Context(), host+"/greeter:1", os.DirFS(bundleDir), image.BundleLabels("greeter-operator", []string{"stable"}, ""), image.PushOptions{}))(t)
 	dir := write(t, map[string]string{"p/catalog.yaml": smallCatalog})
 	tests := map[string]struct {
 		ref  string
@@ -140,10 +123,7 @@ func TestEveryKindOfReference(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := &Renderer{Store: store(t)}
-			c, err := r.Render(t.Context(), test.ref)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Value(r.Render(t.Context(), test.ref))(t)
 			if got := text(t, c); !strings.Contains(got, test.want) {
 				t.Errorf("no %q in:\n%s", test.want, got)
 			}
@@ -163,9 +143,7 @@ func TestRefused(t *testing.T) {
 	host := pushedRegistry(t)
 	dir := write(t, map[string]string{"c.yaml": smallCatalog, "old.db": "SQLite format 3\x00and more", "notes.txt": "p=1.0.0\n"})
 	broken := write(t, older())
-	if err := os.WriteFile(filepath.Join(broken, "etcd.package.yaml"), []byte("packageName: etcd\nchannels: []\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(filepath.Join(broken, "etcd.package.yaml"), []byte("packageName: etcd\nchannels: []\n"), 0o644))
 	tests := map[string]struct {
 		ref     string
 		allowed Kinds
@@ -220,10 +198,7 @@ func TestManyReferencesStayInOrder(t *testing.T) {
 		refs = append(refs, write(t, map[string]string{"x.yaml": "schema: olm.package\nname: " + name + "\nextra: x\n"}))
 		want = append(want, name)
 	}
-	c, err := (&Renderer{}).Render(t.Context(), refs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value((&Renderer{}).Render(t.Context(), refs...))(t)
 	var got []string
 	for i, p := range c.Packages {
 		got = append(got, p.Name)
@@ -258,14 +233,8 @@ func TestAllThatIsWrongWithSeveralReferencesIsTold(t *testing.T) {
 }
 
 func TestBundlesArePutInOrder(t *testing.T) {
-	c, err := (&Renderer{}).Render(t.Context(), write(t, map[string]string{"c.yaml": smallCatalog}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := c.Bundles[0].AllProperties()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value((&Renderer{}).Render(t.Context(), write(t, map[string]string{"c.yaml": smallCatalog})))(t)
+	all := must.Value(c.Bundles[0].AllProperties())(t)
 	if all[0].Type != catalog.PropertyPackage || all[1].Type != catalog.PropertyCSVMetadata {
 		t.Errorf("properties %v", all)
 	}
@@ -276,15 +245,9 @@ func TestBundlesArePutInOrder(t *testing.T) {
 }
 
 func TestTheImageOfABundleDirectory(t *testing.T) {
-	ref, err := ParseImageRef("example.com/{{.Package}}/{{.Name}}:v{{.Version}}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ref := must.Value(ParseImageRef("example.com/{{.Package}}/{{.Name}}:v{{.Version}}"))(t)
 	r := &Renderer{ImageRef: ref, Migrations: catalog.MigrateAll}
-	c, err := r.Render(t.Context(), exampleBundle(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(r.Render(t.Context(), exampleBundle(t)))(t)
 	b := c.Bundles[0]
 	if want := "example.com/greeter-operator/greeter-operator.v1.0.0:v1.0.0"; b.Image != want || b.RelatedImages[0].Image != want && b.RelatedImages[1].Image != want {
 		t.Errorf("image %s, related %v", b.Image, b.RelatedImages)
@@ -307,10 +270,7 @@ func TestCheckImages(t *testing.T) {
 		{Package: "p", Name: "b1", RelatedImages: []catalog.RelatedImage{{Image: host + "/missing:1"}, {Image: "NOT A REFERENCE"}}},
 	}}
 	var progress []string
-	verdicts, err := (&Renderer{Store: store(t)}).CheckImages(t.Context(), c, func(done, all int) { progress = append(progress, fmt.Sprintf("%d/%d", done, all)) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	verdicts := must.Value((&Renderer{Store: store(t)}).CheckImages(t.Context(), c, func(done, all int) { progress = append(progress, fmt.Sprintf("%d/%d", done, all)) }))(t)
 	var got []string
 	for _, v := range verdicts {
 		got = append(got, strings.Join([]string{strings.Replace(v.Image, host, "host", 1), string(v.Kind), strings.Join(v.Bundles, " ")}, "|"))
@@ -331,16 +291,12 @@ func TestCheckImages(t *testing.T) {
 func TestCheckBundles(t *testing.T) {
 	host := pushedRegistry(t)
 	good := host + "/good:1"
-	if _, err := image.Push(t.Context(), good, os.DirFS(exampleBundle(t)), image.BundleLabels("greeter-operator", []string{"stable"}, ""), image.PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(image.Push(t.Context(), good, os.DirFS(exampleBundle(t)), image.BundleLabels("greeter-operator", []string{"stable"}, ""), image.PushOptions{}))(t)
 	other := push(t, host+"/catalog:1", map[string]string{"configs/c.yaml": smallCatalog}, image.CatalogLabels())
 	c := &catalog.Catalog{Bundles: []catalog.Bundle{{Package: "p", Name: "b2", Image: good}, {Package: "p", Name: "b1", Image: good}, {Package: "p", Name: "b3", Image: other},
 		{Package: "p", Name: "b4", Image: host + "/missing:1"}, {Package: "p", Name: "b5"}}}
 	verdicts, names, err := (&Renderer{Store: store(t)}).CheckBundles(t.Context(), c, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if diff := cmp.Diff(map[string]string{good: "greeter-operator.v1.0.0"}, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
@@ -361,9 +317,7 @@ func TestTheCacheDirectory(t *testing.T) {
 	t.Setenv("OLM_CACHE_DIR", dir)
 	host := pushedRegistry(t)
 	r := &Renderer{}
-	if _, err := r.Render(t.Context(), push(t, host+"/catalog:1", map[string]string{"configs/c.yaml": smallCatalog}, image.CatalogLabels())); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(r.Render(t.Context(), push(t, host+"/catalog:1", map[string]string{"configs/c.yaml": smallCatalog}, image.CatalogLabels())))(t)
 	if entries, err := os.ReadDir(filepath.Join(dir, "fairlead", "images")); err != nil || len(entries) != 1 {
 		t.Errorf("the image is not kept: %v, %v", entries, err)
 	}
@@ -372,9 +326,7 @@ func TestTheCacheDirectory(t *testing.T) {
 	if _, err := r.Render(t.Context(), host+"/catalog:1"); err != nil {
 		t.Fatalf("without a cache directory: %v", err)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, r.Close())
 	if _, err := os.Stat(r.temporary); !os.IsNotExist(err) || r.temporary == "" {
 		t.Errorf("the temporary store %q is still there: %v", r.temporary, err)
 	}
@@ -384,9 +336,7 @@ func TestPublicBundles(t *testing.T) {
 	trees := publicdata.BundleTrees(t)
 	for name, tree := range sample(trees) {
 		dir := t.TempDir()
-		if err := os.CopyFS(dir, tree); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.CopyFS(dir, tree))
 		c, err := (&Renderer{}).Render(t.Context(), dir)
 		if err != nil {
 			t.Errorf("bundle %s: %v", name, err)
@@ -475,10 +425,7 @@ func checkCatalogs(t *testing.T, archive string, least int) {
 func checkIdempotent(t *testing.T, c *catalog.Catalog) {
 	t.Helper()
 	once := text(t, c)
-	again, err := (&Renderer{}).Render(t.Context(), write(t, map[string]string{"catalog.yaml": once}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Value((&Renderer{}).Render(t.Context(), write(t, map[string]string{"catalog.yaml": once})))(t)
 	if twice := text(t, again); once != twice {
 		t.Errorf("rendered again it is different:\n%.2000s", cmp.Diff(once, twice))
 	}

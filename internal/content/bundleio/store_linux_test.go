@@ -7,19 +7,17 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestReadOnlyCacheDirectory finds a store that another user made.
 func TestReadOnlyCacheDirectory(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("OLM_CACHE_DIR", dir)
-	if _, err := (&Renderer{}).open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Value((&Renderer{}).open(t.Context()))(t)
 	for _, path := range []string{"..", "fairlead", "fairlead/blobs", "fairlead/images", "fairlead/locks", "fairlead/tmp"} {
-		if err := os.Chmod(filepath.Join(dir, path), 0o555); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Chmod(filepath.Join(dir, path), 0o555))
 	}
 	t.Cleanup(func() { // so that it can be removed
 		for _, path := range []string{"..", "fairlead", "fairlead/tmp"} {

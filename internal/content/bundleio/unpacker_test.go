@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 
 	clocktesting "k8s.io/utils/clock/testing"
 )
@@ -37,14 +38,9 @@ func newRegistry(t *testing.T) *fakeRegistry {
 		handler.ServeHTTP(w, request)
 	}))
 	t.Cleanup(server.Close)
-	tree, err := fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Value(fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0"))(t)
 	r.ref = strings.TrimPrefix(server.URL, "http://") + "/greeter:v1"
-	if _, err := image.Push(t.Context(), r.ref, tree, image.BundleLabels("greeter-operator", []string{"stable"}, "stable"), image.PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(image.Push(t.Context(), r.ref, tree, image.BundleLabels("greeter-operator", []string{"stable"}, "stable"), image.PushOptions{}))(t)
 	return r
 }
 
@@ -55,10 +51,7 @@ func (daytime) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
 func newUnpacker(t *testing.T) (*Unpacker, *clocktesting.FakeClock, *atomic.Int64) {
 	t.Helper()
-	store, err := image.Open(t.TempDir(), image.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
 	clock := clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0))
 	var news atomic.Int64
 	u := NewUnpacker(store, daytime{clock}, func() { news.Add(1) })
@@ -74,10 +67,7 @@ func TestFetchesAnImageOnceForAll(t *testing.T) {
 	for range 5 {
 		go u.Get(t.Context(), request, 0)
 	}
-	state, err := u.Fetch(t.Context(), request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := must.Value(u.Fetch(t.Context(), request))(t)
 	if state.Bundle.Name != request.Name || !strings.Contains(state.Pinned, "@sha256:") || state.Bundle.Image != state.Pinned {
 		t.Errorf("bundle %s from %q", state.Bundle.Name, state.Pinned)
 	}
@@ -185,9 +175,7 @@ func TestManifestsOfTheCatalog(t *testing.T) {
 func TestForgetsWhatNobodyAsksFor(t *testing.T) {
 	r := newRegistry(t)
 	u, clock, _ := newUnpacker(t)
-	if _, err := u.Fetch(t.Context(), Request{Name: "greeter-operator.v1.0.0", Image: r.ref}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(u.Fetch(t.Context(), Request{Name: "greeter-operator.v1.0.0", Image: r.ref}))(t)
 	clock.Step(2 * keepFor)
 	u.Get(t.Context(), Request{Name: "other", Manifests: func() ([]json.RawMessage, error) { return nil, nil }}, 0)
 	u.mu.Lock()

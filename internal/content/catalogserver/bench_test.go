@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/test/bigcatalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // BenchmarkServe prints what it costs to start a server of the largest catalog, beside what it costs the other implementation.
@@ -79,9 +80,7 @@ func BenchmarkCalls(b *testing.B) {
 			for b.Loop() {
 				for _, call := range row.calls {
 					begin := time.Now()
-					if err := call(); err != nil {
-						b.Fatal(err)
-					}
+					must.NoError(b, call())
 					times = append(times, time.Since(begin))
 				}
 			}
@@ -108,18 +107,14 @@ func listBundles(b *testing.B, client registry.RegistryClient) []*registry.Bundl
 
 // receive reads a stream to its end.
 func receive[T any](b *testing.B, stream grpc.ServerStreamingClient[T], err error) []*T {
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.NoError(b, err)
 	var all []*T
 	for {
 		message, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
 			return all
 		}
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.NoError(b, err)
 		all = append(all, message)
 	}
 }
@@ -133,17 +128,11 @@ func headsAndAPIs(b *testing.B, client registry.RegistryClient, bundles []*regis
 			continue
 		}
 		names[name] = true
-		p, err := client.GetPackage(b.Context(), &registry.GetPackageRequest{Name: name})
-		if err != nil {
-			b.Fatal(err)
-		}
+		p := must.Value(client.GetPackage(b.Context(), &registry.GetPackageRequest{Name: name}))(b)
 		for _, channel := range p.GetChannels() {
 			heads = append(heads, &registry.GetBundleRequest{PkgName: name, ChannelName: channel.GetName(), CsvName: channel.GetCsvName()})
 			if channel.GetName() == p.GetDefaultChannelName() {
-				head, err := client.GetBundle(b.Context(), heads[len(heads)-1])
-				if err != nil {
-					b.Fatal(err)
-				}
+				head := must.Value(client.GetBundle(b.Context(), heads[len(heads)-1]))(b)
 				gvks = append(gvks, head.GetProvidedApis()...)
 			}
 		}

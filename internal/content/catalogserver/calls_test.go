@@ -25,6 +25,7 @@ import (
 
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -45,10 +46,7 @@ func TestCalls(t *testing.T) {
 }
 
 func testCalls(t *testing.T, path string) {
-	archive, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archive := must.Value(txtar.ParseFile(path))(t)
 	tree := fstest.MapFS{}
 	var calls *txtar.File
 	for i, f := range archive.Files {
@@ -59,9 +57,7 @@ func testCalls(t *testing.T, path string) {
 		tree[f.Name] = &fstest.MapFile{Data: f.Data}
 	}
 	x := indexOf(t, tree, "sha256:0")
-	if err := x.Problems().Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, x.Problems().Err())
 	conn := dial(t, serve(t, map[string]*catalog.Index{"only": x}).address)
 	var got bytes.Buffer
 	for line := range strings.Lines(string(calls.Data)) {
@@ -75,9 +71,7 @@ func testCalls(t *testing.T, path string) {
 	}
 	if *update {
 		calls.Data = got.Bytes()
-		if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o644))
 	}
 }
 
@@ -105,10 +99,7 @@ func answer(ctx context.Context, t testing.TB, conn *grpc.ClientConn, call strin
 
 func newMessage(t testing.TB, d protoreflect.MessageDescriptor) proto.Message {
 	t.Helper()
-	kind, err := protoregistry.GlobalTypes.FindMessageByName(d.FullName())
-	if err != nil {
-		t.Fatal(err)
-	}
+	kind := must.Value(protoregistry.GlobalTypes.FindMessageByName(d.FullName()))(t)
 	return kind.New().Interface()
 }
 
@@ -143,17 +134,9 @@ func invoke(ctx context.Context, conn *grpc.ClientConn, m protoreflect.MethodDes
 // oneLine writes a message as JSON with sorted keys.
 func oneLine(t testing.TB, m proto.Message) string {
 	t.Helper()
-	text, err := protojson.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(protojson.Marshal(m))(t)
 	var value any
-	if err := json.Unmarshal(text, &value); err != nil {
-		t.Fatal(err)
-	}
-	line, err := encode(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(text, &value))
+	line := must.Value(encode(value))(t)
 	return line + "\n"
 }

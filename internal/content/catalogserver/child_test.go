@@ -18,6 +18,7 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"fairlead.dev/fairlead/internal/content/catalogserver"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // childVariable makes a process of this test program a server of the directory that it names, whose memory is its own.
@@ -72,27 +73,16 @@ func startChild(b *testing.B, dir, cacheDir string) *child {
 	cmd := exec.Command(os.Args[0], cacheDir)
 	cmd.Env = append(os.Environ(), childVariable+"="+dir)
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
+	in := must.Value(cmd.StdinPipe())(b)
+	out := must.Value(cmd.StdoutPipe())(b)
+	must.NoError(b, cmd.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		b.Fatalf("the server does not say where it listens: %v", err)
 	}
 	calls, web, _ := strings.Cut(strings.TrimSpace(line), " ")
-	conn, err := grpc.NewClient("passthrough:///"+calls, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20)))
-	if err != nil {
-		b.Fatal(err)
-	}
+	conn := must.Value(grpc.NewClient("passthrough:///"+calls, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20))))(b)
 	awaitHealth(b, conn)
 	return &child{conn, "http://" + web, time.Since(start), cmd.Process.Pid, func() {
 		conn.Close()
@@ -118,15 +108,9 @@ func awaitHealth(b *testing.B, conn *grpc.ClientConn) {
 // resident is the memory of the server in MB, as others print it.
 func (c *child) resident(b *testing.B) float64 {
 	b.Helper()
-	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.pid))
-	if err != nil {
-		b.Fatal(err)
-	}
+	content := must.Value(os.ReadFile(fmt.Sprintf("/proc/%d/status", c.pid)))(b)
 	_, rest, _ := strings.Cut(string(content), "VmRSS:")
 	line, _, _ := strings.Cut(rest, "kB")
-	kb, err := strconv.ParseFloat(strings.TrimSpace(line), 64)
-	if err != nil {
-		b.Fatal(err)
-	}
+	kb := must.Value(strconv.ParseFloat(strings.TrimSpace(line), 64))(b)
 	return kb * 1024 / 1e6
 }

@@ -14,6 +14,7 @@ import (
 
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const customCatalog = `
@@ -80,11 +81,8 @@ func TestExperimentalListPackageCustomSchemas(t *testing.T) {
 			if test.acknowledge != "" {
 				ctx = metadata.AppendToOutgoingContext(ctx, acknowledgeKey, test.acknowledge)
 			}
-			stream, err := registry.NewExperimentalRegistryClient(conn).ExperimentalListPackageCustomSchemas(ctx,
-				&registry.ExperimentalListPackageCustomSchemasRequest{Schema: test.schema, PackageName: test.pkg})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stream := must.Value(registry.NewExperimentalRegistryClient(conn).ExperimentalListPackageCustomSchemas(ctx,
+				&registry.ExperimentalListPackageCustomSchemasRequest{Schema: test.schema, PackageName: test.pkg}))(t)
 			var got []string
 			for {
 				message, err := stream.Recv()
@@ -111,9 +109,7 @@ func normalised(t *testing.T, lines []string) []any {
 	var values []any
 	for _, line := range lines {
 		var value any
-		if err := json.Unmarshal([]byte(line), &value); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal([]byte(line), &value))
 		values = append(values, value)
 	}
 	return values

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestCacheOfAnImage serves a directory from a cache that another user made while an image was built, and that is read-only.
@@ -13,19 +15,14 @@ func TestCacheOfAnImage(t *testing.T) {
 	dir, cacheDir := t.TempDir(), filepath.Join(t.TempDir(), "cache")
 	write(t, dir, map[string]string{"catalog.yaml": small("one")})
 	serve := func() {
-		c, err := open(t, Options{CacheDir: cacheDir}).Catalog("c", dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Value(open(t, Options{CacheDir: cacheDir}).Catalog("c", dir))(t)
 		if got := read(t, c); got != "one" {
 			t.Errorf("package %s", got)
 		}
 	}
 	serve()
 	for path, mode := range map[string]os.FileMode{filepath.Dir(dir): 0o755, cacheDir: 0o555} {
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Chmod(path, mode))
 	}
 	t.Cleanup(func() { _ = os.Chmod(cacheDir, 0o755) }) // so that it can be removed
 	if os.Geteuid() == 0 {
@@ -46,23 +43,13 @@ func TestCacheOfAnImage(t *testing.T) {
 // TestStateOfOtherFilesOfTheSameAge replaces a file by one of the same size and time, as tools do that set all times to the same.
 func TestStateOfOtherFilesOfTheSameAge(t *testing.T) {
 	dir := write(t, t.TempDir(), map[string]string{"catalog.yaml": small("one")})
-	c, err := open(t, Options{}).Catalog("c", dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(open(t, Options{}).Catalog("c", dir))(t)
 	path := filepath.Join(dir, "catalog.yaml")
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Value(os.Stat(path))(t)
 	before := state(t, c)
 	write(t, dir, map[string]string{"catalog.new": small("two")})
-	if err := os.Chtimes(filepath.Join(dir, "catalog.new"), info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(filepath.Join(dir, "catalog.new"), path); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Chtimes(filepath.Join(dir, "catalog.new"), info.ModTime(), info.ModTime()))
+	must.NoError(t, os.Rename(filepath.Join(dir, "catalog.new"), path))
 	if state(t, c) == before {
 		t.Error("the same state of another file")
 	}

@@ -3,6 +3,8 @@ package catalogserver
 import (
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -33,10 +35,7 @@ func TestHealthIsThatOfTheServerForAnyService(t *testing.T) {
 func TestHealthCanBeWatchedUntilTheServerStops(t *testing.T) {
 	s := serve(t, nil)
 	s.health.Set(false)
-	stream, err := healthpb.NewHealthClient(dial(t, s.address)).Watch(soon(t), &healthpb.HealthCheckRequest{Service: "Registry"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must.Value(healthpb.NewHealthClient(dial(t, s.address)).Watch(soon(t), &healthpb.HealthCheckRequest{Service: "Registry"}))(t)
 	steps := []struct {
 		do   func()
 		want healthpb.HealthCheckResponse_ServingStatus
@@ -65,17 +64,9 @@ func TestReflection(t *testing.T) {
 	want := []string{
 		"api.ExperimentalRegistry", "api.Registry", "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection",
 	}
-	stream, err := reflectionpb.NewServerReflectionClient(conn).ServerReflectionInfo(soon(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := stream.Send(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_ListServices{}}); err != nil {
-		t.Fatal(err)
-	}
-	answer, err := stream.Recv()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must.Value(reflectionpb.NewServerReflectionClient(conn).ServerReflectionInfo(soon(t)))(t)
+	must.NoError(t, stream.Send(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_ListServices{}}))
+	answer := must.Value(stream.Recv())(t)
 	var got []string
 	for _, service := range answer.GetListServicesResponse().GetService() {
 		got = append(got, service.GetName())
@@ -87,16 +78,11 @@ func TestReflection(t *testing.T) {
 }
 
 func checkOldReflection(t *testing.T, conn *grpc.ClientConn) {
-	old, err := oldreflectionpb.NewServerReflectionClient(conn).ServerReflectionInfo(soon(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := must.Value(oldreflectionpb.NewServerReflectionClient(conn).ServerReflectionInfo(soon(t)))(t)
 	request := &oldreflectionpb.ServerReflectionRequest{ //nolint:staticcheck // SA1019: that old clients are answered is what is tested
 		MessageRequest: &oldreflectionpb.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: "api.Registry"}, //nolint:staticcheck // SA1019: as above
 	}
-	if err := old.Send(request); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, old.Send(request))
 	answer, err := old.Recv()
 	if err != nil || len(answer.GetFileDescriptorResponse().GetFileDescriptorProto()) == 0 { //nolint:staticcheck // SA1019: as above
 		t.Errorf("got %v, %v, want the descriptor of api.Registry", answer, err)

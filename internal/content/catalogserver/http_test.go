@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // webCatalog has an object of each kind, and one that no package has.
@@ -62,24 +63,15 @@ func do(t testing.TB, url string, r request) (*http.Response, string) {
 	if method == "" {
 		method = http.MethodGet
 	}
-	message, err := http.NewRequestWithContext(soon(t), method, url+r.path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	message := must.Value(http.NewRequestWithContext(soon(t), method, url+r.path, nil))(t)
 	for key, value := range r.header {
 		message.Header.Set(key, value)
 	}
 	transport := &http.Transport{DisableCompression: true}
 	defer transport.CloseIdleConnections()
-	answer, err := transport.RoundTrip(message)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Value(transport.RoundTrip(message))(t)
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Value(io.ReadAll(answer.Body))(t)
 	return answer, string(body)
 }
 
@@ -216,14 +208,8 @@ func TestHTTPCoding(t *testing.T) {
 
 func unzip(t testing.TB, body string) string {
 	t.Helper()
-	r, err := gzip.NewReader(strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(gzip.NewReader(strings.NewReader(body)))(t)
+	content := must.Value(io.ReadAll(r))(t)
 	return string(content)
 }
 
@@ -258,15 +244,10 @@ func TestETagsDifferAndStay(t *testing.T) {
 func TestObjectsThatCannotBeReadBreakTheAnswerOff(t *testing.T) {
 	x := yamlIndex(t, webCatalog)
 	url := serve(t, map[string]*catalog.Index{"web": x}).url
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, x.Close())
 	for _, path := range []string{"/api/v1/all", "/api/v1/metas?package=a"} {
 		for _, coding := range []string{"identity", "gzip"} {
-			message, err := http.NewRequestWithContext(soon(t), http.MethodGet, url+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			message := must.Value(http.NewRequestWithContext(soon(t), http.MethodGet, url+path, nil))(t)
 			message.Header.Set("Accept-Encoding", coding)
 			answer, err := http.DefaultTransport.RoundTrip(message)
 			if err != nil {

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -25,13 +27,8 @@ properties:
 func TestZeroValuesOfADescribedCSV(t *testing.T) {
 	x := indexOf(t, fstest.MapFS{"catalog.yaml": {Data: []byte(described)}}, "sha256:described")
 	p, c, err := findChannel(x, "p", "c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := trimmed(x, place{p, c, head(c)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
+	b := must.Value(trimmed(x, place{p, c, head(c)}))(t)
 	const want = `{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"p.v1"},` +
 		`"spec":{"apiservicedefinitions":{},"cleanup":{"enabled":false},"customresourcedefinitions":{},"displayName":"",` +
 		`"install":{"spec":{"deployments":null},"strategy":"deployment"},"provider":{},"version":"1.0.0"},"status":{"cleanup":{}}}`

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -13,13 +15,9 @@ func TestCatalogs(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for _, name := range []string{"mine", "With Space", "a=b"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
 	}
-	if err := os.WriteFile("file", []byte("schema: x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile("file", []byte("schema: x"), 0o644))
 	origins := open(t, Options{})
 	tests := map[string]struct {
 		args []string
@@ -51,9 +49,7 @@ func TestCatalogs(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			var got []string
 			for _, c := range catalogs {
 				got = append(got, c.Name+": "+c.Origin.String())

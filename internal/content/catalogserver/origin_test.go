@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // small is a catalog of one package with one bundle.
@@ -38,22 +39,15 @@ func write(t *testing.T, dir string, files map[string]string) string {
 	t.Helper()
 	for name, content := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 	}
 	return dir
 }
 
 func open(t *testing.T, o Options) *Origins {
 	t.Helper()
-	origins, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	origins := must.Value(Open(o))(t)
 	t.Cleanup(func() {
 		if err := origins.Close(); err != nil {
 			t.Error(err)
@@ -65,10 +59,7 @@ func open(t *testing.T, o Options) *Origins {
 // read reads a catalog and returns the name of its only package.
 func read(t *testing.T, c Catalog) string {
 	t.Helper()
-	x, err := c.Origin.Read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(c.Origin.Read(t.Context()))(t)
 	names := x.PackageNames()
 	if len(names) != 1 {
 		t.Fatalf("packages %v, want one", names)
@@ -107,9 +98,7 @@ func TestDirectory(t *testing.T) {
 				t.Error("another state of the same files")
 			}
 			x, err := c.Origin.Read(t.Context()) // it is served while the next one is read
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			write(t, dir, map[string]string{"one/catalog.yaml": small("other")})
 			if after := state(t, c); after == before {
 				t.Error("the same state of other files")
@@ -133,10 +122,7 @@ func TestDirectory(t *testing.T) {
 func TestTemporaryCachesHoldOnlyWhatIsUsed(t *testing.T) {
 	origins := open(t, Options{})
 	dir := t.TempDir()
-	c, err := origins.Catalog("c", dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(origins.Catalog("c", dir))(t)
 	for _, name := range []string{"a", "b", "c"} {
 		write(t, dir, map[string]string{"catalog.yaml": small(name)})
 		read(t, c)
@@ -145,9 +131,7 @@ func TestTemporaryCachesHoldOnlyWhatIsUsed(t *testing.T) {
 	if err != nil || len(indexes) != 1 {
 		t.Errorf("indexes %v, %v, want one", indexes, err)
 	}
-	if err := origins.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, origins.Close())
 	if _, err := os.Stat(origins.temp); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the temporary directory is left: %v", err)
 	}
@@ -165,26 +149,18 @@ func TestWhatIsNotServed(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			c, err := origins.Catalog("c", write(t, t.TempDir(), test.files))
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Value(origins.Catalog("c", write(t, t.TempDir(), test.files)))(t)
 			if _, err := c.Origin.Read(t.Context()); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
 		})
 	}
 	dir := write(t, t.TempDir(), map[string]string{"a.yaml": small("a"), "b.yaml": "schema: olm.package\nname: b\n"})
-	c, err := origins.Catalog("c", dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(origins.Catalog("c", dir))(t)
 	if got := read(t, c); got != "a" {
 		t.Errorf("package %s: a package that breaks rules takes others along", got)
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.RemoveAll(dir))
 	if _, err := c.Origin.State(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("state of a directory that is gone: %v", err)
 	}
@@ -195,13 +171,8 @@ func TestImage(t *testing.T) {
 	defer registry.Close()
 	ref := strings.TrimPrefix(registry.URL, "http://") + "/example/catalog:latest"
 	push := func(name string, labels map[string]string) {
-		files, err := image.Files(map[string][]byte{"configs/" + name + "/catalog.yaml": []byte(small(name)), "etc/other": []byte("x")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := image.Push(t.Context(), ref, files, labels, image.PushOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		files := must.Value(image.Files(map[string][]byte{"configs/" + name + "/catalog.yaml": []byte(small(name)), "etc/other": []byte("x")}))(t)
+		must.Value(image.Push(t.Context(), ref, files, labels, image.PushOptions{}))(t)
 	}
 	cacheDir := t.TempDir()
 	c, err := open(t, Options{CacheDir: cacheDir, PollImages: time.Minute}).Catalog("c", ref)
@@ -220,10 +191,7 @@ func TestImage(t *testing.T) {
 	if got := read(t, c); got != "two" || before == state(t, c) {
 		t.Errorf("package %s, state before and after %s", got, before)
 	}
-	again, err := open(t, Options{CacheDir: cacheDir, Enforce: true}).Catalog("c", ref)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Value(open(t, Options{CacheDir: cacheDir, Enforce: true}).Catalog("c", ref))(t)
 	if got := read(t, again); got != "two" {
 		t.Errorf("from the cache: package %s", got)
 	}

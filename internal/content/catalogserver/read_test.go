@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestCheckComplainsOfEverything(t *testing.T) {
@@ -35,9 +37,7 @@ func TestReadSaysWhatIsWrong(t *testing.T) {
 	var log lines
 	text := strings.Repeat("schema: olm.package\nname: P!\n---\n", reportedProblems+5)
 	x := indexOf(t, fstest.MapFS{"catalog.yaml": {Data: []byte(text)}}, "sha256:broken")
-	if _, err := Read(t.Context(), Catalog{Name: "c", Origin: &fakeOrigin{index: x}}, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(Read(t.Context(), Catalog{Name: "c", Origin: &fakeOrigin{index: x}}, slog.New(slog.NewTextHandler(&log, nil))))(t)
 	if n := strings.Count(log.String(), "not served as written"); n != reportedProblems || !log.has("more problems") {
 		t.Errorf("%d problems are in the log, want %d and how many more there are:\n%s", n, reportedProblems, log.String())
 	}

@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 	"fairlead.dev/fairlead/test/sweep"
 )
@@ -31,9 +32,7 @@ func TestPublicCatalogsAreServed(t *testing.T) {
 				}
 			})
 			x := indexOf(t, tree, "sha256:"+archive)
-			if err := x.Problems().Err(); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, x.Problems().Err())
 			askForEverything(t, x, dial(t, serve(t, map[string]*catalog.Index{"public": x}).address, grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20))))
 		})
 	}
@@ -43,10 +42,7 @@ func askForEverything(t *testing.T, x *catalog.Index, conn *grpc.ClientConn) {
 	client := registry.NewRegistryClient(conn)
 	entries, gvks := 0, map[catalog.GVK]bool{}
 	for _, name := range x.PackageNames() {
-		p, err := client.GetPackage(t.Context(), &registry.GetPackageRequest{Name: name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Value(client.GetPackage(t.Context(), &registry.GetPackageRequest{Name: name}))(t)
 		for _, channel := range p.GetChannels() {
 			info, _ := x.Package(name)
 			c, _ := info.Channel(channel.GetName())
@@ -59,19 +55,14 @@ func askForEverything(t *testing.T, x *catalog.Index, conn *grpc.ClientConn) {
 			}
 		}
 	}
-	stream, err := client.ListBundles(t.Context(), &registry.ListBundlesRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must.Value(client.ListBundles(t.Context(), &registry.ListBundlesRequest{}))(t)
 	listed := 0
 	for {
 		b, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		if listed++; b.GetBundlePath() != "" && (b.GetCsvJson() != "" || len(b.GetObject()) > 0) {
 			t.Errorf("%s has an image and manifests", b.GetCsvName())
 		}

@@ -1,6 +1,10 @@
 package catalogserver
 
-import "testing"
+import (
+	"testing"
+
+	"fairlead.dev/fairlead/test/must"
+)
 
 // TestRequiredAPIsAreThoseDeclared has a bundle that needs an API only by its ClusterServiceVersion: what is served says what its
 // properties declare, which is nothing.
@@ -34,10 +38,7 @@ properties:
 	pkg, _ := x.Package("a")
 	want := map[string]int{"a.v1": 0, "a.v2": 1}
 	for _, e := range pkg.Channels[0].Entries {
-		b, err := listed(x, place{pkg, pkg.Channels[0], e})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Value(listed(x, place{pkg, pkg.Channels[0], e}))(t)
 		if len(e.Bundle.Requires) != 1 {
 			t.Errorf("%s needs %v", e.Name, e.Bundle.Requires)
 		}

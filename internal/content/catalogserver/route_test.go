@@ -14,23 +14,19 @@ import (
 
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // onePackage is a catalog with a package of the given name.
 func onePackage(t testing.TB, name string) *catalog.Index {
 	t.Helper()
-	x, err := catalog.NewIndex(&catalog.Catalog{
+	x := must.Value(catalog.NewIndex(&catalog.Catalog{
 		Packages: []catalog.Package{{Schema: catalog.SchemaPackage, Name: name, DefaultChannel: "stable"}},
 		Channels: []catalog.Channel{{Schema: catalog.SchemaChannel, Name: "stable", Package: name, Entries: []catalog.Entry{{Name: name + ".v1.0.0"}}}},
 		Bundles: []catalog.Bundle{{Schema: catalog.SchemaBundle, Name: name + ".v1.0.0", Package: name, Image: "quay.io/example/" + name + ":v1",
 			Properties: []catalog.Property{{Type: catalog.PropertyPackage, Value: []byte(`{"packageName":"` + name + `","version":"1.0.0"}`)}}}},
-	}, "sha256:"+name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Problems().Err(); err != nil {
-		t.Fatal(err)
-	}
+	}, "sha256:"+name))(t)
+	must.NoError(t, x.Problems().Err())
 	return x
 }
 

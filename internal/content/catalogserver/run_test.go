@@ -18,6 +18,7 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // fakeOrigin is an Origin whose content a test chooses.
@@ -142,10 +143,7 @@ func (r *running) serving(t *testing.T) func() bool {
 // when new content comes between the two questions.
 func (r *running) packages(t *testing.T) string {
 	t.Helper()
-	names, err := packageNames(soon(t), dial(t, r.GRPC.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Value(packageNames(soon(t), dial(t, r.GRPC.String())))(t)
 	_, body := do(t, "http://"+r.HTTP.String(), request{path: "/api/v1/metas?schema=olm.package"})
 	if len(names) != 1 {
 		t.Fatalf("packages %v, want one", names)
@@ -192,10 +190,7 @@ func TestRunStopsWhileItReads(t *testing.T) {
 }
 
 func TestRunFails(t *testing.T) {
-	busy, err := net.Listen("tcp", anyPort)
-	if err != nil {
-		t.Fatal(err)
-	}
+	busy := must.Value(net.Listen("tcp", anyPort))(t)
 	defer busy.Close()
 	good := func() *fakeOrigin { return &fakeOrigin{state: "1", index: onePackage(t, "one")} }
 	tests := map[string]struct {

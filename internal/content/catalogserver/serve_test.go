@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // quiet is a log that nobody reads.
@@ -23,10 +24,7 @@ var quiet = slog.New(slog.DiscardHandler)
 // indexOf builds the index of a tree, in a file.
 func indexOf(t testing.TB, tree fs.FS, digest string) *catalog.Index {
 	t.Helper()
-	x, err := catalog.Build(t.Context(), tree, digest, filepath.Join(t.TempDir(), "index"), catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.Build(t.Context(), tree, digest, filepath.Join(t.TempDir(), "index"), catalog.LoadOptions{}))(t)
 	return x
 }
 
@@ -52,10 +50,7 @@ func serve(t testing.TB, catalogs map[string]*catalog.Index) served {
 		s.set.Publish(name, x)
 	}
 	s.health.Set(true)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	calls := NewGRPC(s.set, s.health, quiet, GRPCOptions{Work: make(Work, 1), stall: time.Second})
 	go calls.Serve(listener)
 	t.Cleanup(calls.Stop)
@@ -70,10 +65,7 @@ func serve(t testing.TB, catalogs map[string]*catalog.Index) served {
 // dial connects to a gRPC server.
 func dial(t testing.TB, address string, options ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
-	conn, err := grpc.NewClient("passthrough:///"+address, append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Value(grpc.NewClient("passthrough:///"+address, append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))...))(t)
 	t.Cleanup(func() { conn.Close() })
 	return conn
 }

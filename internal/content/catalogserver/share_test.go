@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // from is the context of a call from an address.
@@ -32,10 +33,7 @@ func TestOneClientLeavesRoom(t *testing.T) {
 	greedy, other := from(t.Context(), "192.0.2.1"), from(t.Context(), "192.0.2.2")
 	var leaves []func()
 	for range maxCallsPeer {
-		leave, err := s.enter(greedy)
-		if err != nil {
-			t.Fatal(err)
-		}
+		leave := must.Value(s.enter(greedy))(t)
 		leaves = append(leaves, leave)
 	}
 	if _, err := s.enter(greedy); status.Code(err) != codes.ResourceExhausted {
@@ -57,9 +55,7 @@ func TestOneClientLeavesRoom(t *testing.T) {
 		t.Errorf("when a call has ended: %v", err)
 	}
 	for i := range maxCalls - maxCallsPeer {
-		if _, err := s.enter(from(t.Context(), fmt.Sprintf("192.0.3.%d", i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(s.enter(from(t.Context(), fmt.Sprintf("192.0.3.%d", i))))(t)
 	}
 	ended, cancel := context.WithCancel(other)
 	cancel()
@@ -76,9 +72,7 @@ func TestASlowReaderLetsOthersWork(t *testing.T) {
 		if err == nil {
 			_, err = stream.Recv()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 	}
 	if _, err := registry.NewRegistryClient(dial(t, s.address)).GetPackage(soon(t), &registry.GetPackageRequest{Name: "p"}); err != nil {
 		t.Errorf("beside streams that are not read: %v", err)
@@ -88,10 +82,7 @@ func TestASlowReaderLetsOthersWork(t *testing.T) {
 // entered is a stream of a client, whose messages go to next.
 func entered(t *testing.T, s *share, ctx context.Context, next grpc.ServerStream) *boundedStream {
 	t.Helper()
-	leave, err := s.enter(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	leave := must.Value(s.enter(ctx))(t)
 	stream := &boundedStream{ServerStream: next, work: s.work, built: s.built}
 	stream.encoder = &encoder{delivery: deliver(ctx, time.Minute, s.roomOf(PeerOf(ctx)), leave)}
 	return stream

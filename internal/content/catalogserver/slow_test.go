@@ -18,6 +18,7 @@ import (
 
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // heavy is a catalog whose only bundle has manifests of about so many bytes.
@@ -71,12 +72,8 @@ func manyChannels(t testing.TB) *catalog.Index {
 func TestStreamsThatNobodyReadsEnd(t *testing.T) {
 	s := serve(t, map[string]*catalog.Index{"c": manyChannels(t)})
 	stream, err := registry.NewRegistryClient(dial(t, s.address)).ListBundles(soon(t), &registry.ListBundlesRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stream.Recv(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
+	must.Value(stream.Recv())(t)
 	time.Sleep(2 * time.Second) // twice the limit of the server under test
 	n := 0
 	for err == nil {
@@ -95,9 +92,7 @@ func TestDownloadsThatNobodyReadsEnd(t *testing.T) {
 	before := time.Now()
 	w.extend()
 	for range 3 * progressBytes / 1000 {
-		if _, err := w.Write(make([]byte, 1000)); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(w.Write(make([]byte, 1000)))(t)
 	}
 	if len(conn.deadlines) != 3 {
 		t.Errorf("the deadline was set %d times, want once a megabyte", len(conn.deadlines))
@@ -134,20 +129,12 @@ func TestHTTPClientThatReadsNothingIsLeft(t *testing.T) {
 		}
 		ended <- err
 	})}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	go server.Serve(listener)
 	defer server.Close()
-	conn, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Value(net.Dial("tcp", listener.Addr().String()))(t)
 	defer conn.Close()
-	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"))(t)
 	select {
 	case <-ended:
 	case <-time.After(20 * time.Second):

@@ -5,14 +5,12 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func emptyIndex(t testing.TB, digest string) *catalog.Index {
 	t.Helper()
-	x, err := catalog.NewIndex(&catalog.Catalog{}, digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(&catalog.Catalog{}, digest))(t)
 	return x
 }
 

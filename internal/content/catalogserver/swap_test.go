@@ -16,6 +16,7 @@ import (
 
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // generation is a catalog all of whose objects say which one it is.
@@ -39,13 +40,8 @@ func TestContentIsExchangedWhileItIsRead(t *testing.T) {
 	dir := t.TempDir()
 	build := func(n int) *catalog.Index {
 		path := filepath.Join(dir, fmt.Sprint(n))
-		x, err := catalog.Build(t.Context(), generation(n), fmt.Sprintf("sha256:%d", n), path, catalog.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		x := must.Value(catalog.Build(t.Context(), generation(n), fmt.Sprintf("sha256:%d", n), path, catalog.LoadOptions{}))(t)
+		must.NoError(t, os.Remove(path))
 		return x
 	}
 	s := serve(t, map[string]*catalog.Index{"c": build(0)})

@@ -16,6 +16,7 @@ import (
 
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // heapBytes is how much of the heap is in use.
@@ -111,9 +112,7 @@ func TestCancelledCallsTakeNothing(t *testing.T) {
 		if err == nil {
 			err = stream.CloseSend()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		time.Sleep(time.Duration(i%8) * time.Millisecond)
 		cancel()
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // counting counts how many times files are opened.
@@ -64,10 +65,7 @@ func TestALimitIsNamedAndRemembered(t *testing.T) {
 // TestSmallCatalogsDoNotWait for a large one, of which one at a time is read.
 func TestSmallCatalogsDoNotWait(t *testing.T) {
 	c := newCache(t)
-	leave, err := c.lanes.enter(t.Context(), largeBytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	leave := must.Value(c.lanes.enter(t.Context(), largeBytes))(t)
 	x, err := c.FS(t.Context(), "small", fstest.MapFS{"catalog.json": {Data: []byte(text("1.0.0"))}})
 	if err != nil || version(t, x) != "1.0.0" {
 		t.Fatalf("a small catalog beside a large one: %v", err)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // text is a catalog with one bundle of the given version.
@@ -31,29 +32,18 @@ func text(version string) string {
 func newCache(t *testing.T) *Cache {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "lost+found"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "notes.index"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := OpenCache(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Mkdir(filepath.Join(dir, "lost+found"), 0o700))
+	must.NoError(t, os.WriteFile(filepath.Join(dir, "notes.index"), []byte("x"), 0o600))
+	c := must.Value(OpenCache(dir))(t)
 	return c
 }
 
 // write writes a catalog whose files are as old as is said.
 func write(t *testing.T, dir, name, content string, age time.Duration) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	then := time.Now().Add(-age)
-	if err := os.Chtimes(filepath.Join(dir, name), then, then); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Chtimes(filepath.Join(dir, name), then, then))
 }
 
 // version is that of the head in an index, whose payload must be readable.
@@ -74,20 +64,14 @@ func version(t *testing.T, x *catalog.Index) string {
 
 func dirVersion(t *testing.T, c *Cache, dir string) string {
 	t.Helper()
-	x, err := c.Dir(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(c.Dir(t.Context(), dir))(t)
 	return version(t, x)
 }
 
 // files are the files of a cache with a suffix.
 func files(t *testing.T, c *Cache, suffix string) []string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(c.dir, strings.Repeat("[0-9a-f]", 64)+"*"+suffix))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Value(filepath.Glob(filepath.Join(c.dir, strings.Repeat("[0-9a-f]", 64)+"*"+suffix)))(t)
 	return names
 }
 
@@ -124,17 +108,11 @@ func TestDirReadsNothingTwice(t *testing.T) {
 	if len(records) != 1 {
 		t.Fatalf("%d records", len(records))
 	}
-	x, err := c.FS(t.Context(), "other", fstest.MapFS{"catalog.json": {Data: []byte(text("2.0.0"))}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(c.FS(t.Context(), "other", fstest.MapFS{"catalog.json": {Data: []byte(text("2.0.0"))}}))(t)
 	if got := version(t, x); got != "2.0.0" {
 		t.Errorf("version %s", got)
 	}
-	v, err := look(t.Context(), os.DirFS(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Value(look(t.Context(), os.DirFS(dir)))(t)
 	c.remember(dir, v, "other")
 	if got := dirVersion(t, c, dir); got != "2.0.0" {
 		t.Errorf("version %s: the files were read although nothing changed", got)
@@ -155,10 +133,7 @@ func TestViewChanges(t *testing.T) {
 	write(t, dir, "catalog.json", text("1.0.0"), time.Hour)
 	seen := map[string]string{}
 	see := func(what string) {
-		v, err := look(t.Context(), os.DirFS(dir))
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Value(look(t.Context(), os.DirFS(dir)))(t)
 		want := ""
 		if what == "a file that is ignored" {
 			want = "a change of size" // before that file was there
@@ -211,10 +186,7 @@ func TestDirThatChangesIsNotKept(t *testing.T) {
 		t.Errorf("%d indexes were kept", n)
 	}
 	f.left.Store(0)
-	x, err := d.index(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(d.index(t.Context()))(t)
 	if err := x.Close(); err != nil {
 		t.Error(err)
 	}
@@ -268,14 +240,8 @@ func TestFSBuildsOnce(t *testing.T) {
 	}
 	all.Wait()
 	opened := -f.left.Load()
-	c, err := OpenCache(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := c.FS(t.Context(), "sha256:1", f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(OpenCache(t.TempDir()))(t)
+	x := must.Value(c.FS(t.Context(), "sha256:1", f))(t)
 	defer x.Close()
 	if once := -f.left.Load() - opened; opened != once {
 		t.Errorf("%d files were opened, %d would do", opened, once)
@@ -299,27 +265,16 @@ func TestDamageIsRepaired(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newCache(t)
 			c.Enforce = test.enforce
-			x, err := c.FS(t.Context(), "sha256:1", fsys)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := must.Value(c.FS(t.Context(), "sha256:1", fsys))(t)
 			version(t, x)
 			indexes := files(t, c, indexSuffix)
 			if len(indexes) != 1 {
 				t.Fatalf("%d indexes", len(indexes))
 			}
-			data, err := os.ReadFile(indexes[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(indexes[0], test.damage(data), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			data := must.Value(os.ReadFile(indexes[0]))(t)
+			must.NoError(t, os.WriteFile(indexes[0], test.damage(data), 0o600))
 			for range 2 {
-				x, err := c.FS(t.Context(), "sha256:1", fsys)
-				if err != nil {
-					t.Fatal(err)
-				}
+				x := must.Value(c.FS(t.Context(), "sha256:1", fsys))(t)
 				if got := version(t, x); got != "1.0.0" {
 					t.Errorf("version %s", got)
 				}
@@ -334,9 +289,7 @@ func TestDamagedRecordsAreIgnored(t *testing.T) {
 	settle()
 	dirVersion(t, c, dir)
 	for _, content := range []string{"", "{", `{"path":"/other"}`, "[]", strings.Repeat("x", maxRecord+1), `{"path":` + fmt.Sprintf("%q", dir) + `,"digest":"sha256:none"}`} {
-		if err := os.WriteFile(c.recordPath(dir), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(c.recordPath(dir), []byte(content), 0o600))
 		if got := dirVersion(t, c, dir); got != "1.0.0" {
 			t.Errorf("version %s", got)
 		}
@@ -352,15 +305,9 @@ func TestGC(t *testing.T) {
 	settle()
 	dirVersion(t, c, dir)
 	fsys := fstest.MapFS{"catalog.json": {Data: []byte(text("2.0.0"))}}
-	old, err := c.FS(t.Context(), "old", fsys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := must.Value(c.FS(t.Context(), "old", fsys))(t)
 	defer old.Close()
-	kept, err := c.FS(t.Context(), "kept", fsys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := must.Value(c.FS(t.Context(), "kept", fsys))(t)
 	defer kept.Close()
 	for _, name := range []string{".index-1", "notes.index"} {
 		write(t, c.dir, name, "", 48*time.Hour)
@@ -369,15 +316,10 @@ func TestGC(t *testing.T) {
 	past := time.Now().Add(-48 * time.Hour)
 	for _, digest := range []string{"old", "kept"} {
 		for _, suffix := range []string{indexSuffix, lockSuffix} {
-			if err := os.Chtimes(c.path(digest, suffix), past, past); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, os.Chtimes(c.path(digest, suffix), past, past))
 		}
 	}
-	stats, err := c.GC(t.Context(), 24*time.Hour, "kept")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stats := must.Value(c.GC(t.Context(), 24*time.Hour, "kept"))(t)
 	if stats.Removed != 1 || stats.RemovedBytes == 0 || stats.LeftBytes == 0 {
 		t.Errorf("stats %+v", stats)
 	}

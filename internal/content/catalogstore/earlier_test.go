@@ -6,36 +6,28 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // as is the same cache, as another build of the program sees it.
 func (c *Cache) as(t *testing.T, program string) *Cache {
 	t.Helper()
-	other, err := OpenCache(c.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Value(OpenCache(c.dir))(t)
 	other.program = program
 	return other
 }
 
 func (c *Cache) build(t *testing.T, digest, content string) {
 	t.Helper()
-	x, err := c.FS(t.Context(), digest, fstest.MapFS{"catalog.json": {Data: []byte(content)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(c.FS(t.Context(), digest, fstest.MapFS{"catalog.json": {Data: []byte(content)}}))(t)
+	must.NoError(t, x.Close())
 }
 
 func (c *Cache) aged(t *testing.T, digest string, age time.Duration) {
 	t.Helper()
 	then := time.Now().Add(-age)
-	if err := os.Chtimes(c.path(digest, indexSuffix), then, then); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Chtimes(c.path(digest, indexSuffix), then, then))
 }
 
 // TestAnIndexOfAnEarlierBuild is found when it is asked for, and is not taken for one of this build.
@@ -59,9 +51,7 @@ func TestAnIndexOfAnEarlierBuild(t *testing.T) {
 		t.Error("the index of another content is found")
 	}
 	older.aged(t, "sha256:a", 0)
-	if err := os.WriteFile(older.path("sha256:a", indexSuffix), []byte("another form"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(older.path("sha256:a", indexSuffix), []byte("another form"), 0o600))
 	if x, ok = now.Earlier(t.Context(), "sha256:a"); !ok || version(t, x) != "1.0.0" {
 		t.Error("one in another form, or damaged, hides one that can be read")
 	}
@@ -76,9 +66,7 @@ func TestGCKeepsWhatAnEarlierBuildMade(t *testing.T) {
 		older.aged(t, digest, 48*time.Hour)
 	}
 	now.build(t, "made again", text("1.0.0"))
-	if _, err := now.GC(t.Context(), 24*time.Hour, "needed", "made again"); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(now.GC(t.Context(), 24*time.Hour, "needed", "made again"))(t)
 	for path, want := range map[string]bool{
 		older.path("needed", indexSuffix): true, older.path("made again", indexSuffix): false, older.path("not needed", indexSuffix): false,
 		now.path("made again", indexSuffix): true,

@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/bigcatalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const (
@@ -30,9 +31,7 @@ func TestHostileCatalogsCostLittle(t *testing.T) {
 	for _, kind := range bigcatalog.HostileKinds() {
 		t.Run(kind, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := bigcatalog.WriteHostile(dir, kind, hostileBytes); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, bigcatalog.WriteHostile(dir, kind, hostileBytes))
 			c := newCache(t)
 			c.Limits = catalog.Limits{TotalBytes: 4 * hostileBytes, MemoryBytes: hostileMemory, DocumentBytes: 8 * mib}
 			if read[kind] {

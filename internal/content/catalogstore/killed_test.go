@@ -14,6 +14,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/bigcatalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // builderVariable makes a process of this test program one that fills a cache
@@ -64,34 +65,21 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 	dir, cacheDir := t.TempDir(), t.TempDir()
 	shape := bigcatalog.Shape{Packages: 4, Bundles: 100, BundleBytes: 5000}
-	if err := bigcatalog.Write(dir, shape, catalog.JSON); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, bigcatalog.Write(dir, shape, catalog.JSON))
 	for round := range 20 {
 		builders := []*exec.Cmd{builder(t, cacheDir, dir), builder(t, cacheDir, dir)}
 		time.Sleep(time.Duration(round) * 7 * time.Millisecond)
 		for _, b := range builders {
-			if err := b.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, b.Process.Kill())
 			_ = b.Wait() // it was killed
 		}
-		indexes, err := filepath.Glob(filepath.Join(cacheDir, "*"+indexSuffix))
-		if err != nil {
-			t.Fatal(err)
-		}
+		indexes := must.Value(filepath.Glob(filepath.Join(cacheDir, "*"+indexSuffix)))(t)
 		for _, name := range indexes {
 			checkIndex(t, name, shape)
 		}
 	}
-	c, err := OpenCache(cacheDir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := c.Dir(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(OpenCache(cacheDir))(t)
+	x := must.Value(c.Dir(t.Context(), dir))(t)
 	if err := x.Close(); err != nil {
 		t.Error(err)
 	}
@@ -100,23 +88,13 @@ func TestKilledAtAnyMoment(t *testing.T) {
 // builder is a process that has begun to fill the cache.
 func builder(t *testing.T, cacheDir, dir string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Value(os.Executable())(t)
 	cmd := exec.Command(self, cacheDir, dir)
 	cmd.Env = append(os.Environ(), builderVariable+"=1")
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadFull(out, make([]byte, len("ready\n"))); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Value(cmd.StdoutPipe())(t)
+	must.NoError(t, cmd.Start())
+	must.Value(io.ReadFull(out, make([]byte, len("ready\n"))))(t)
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -73,10 +74,7 @@ func TestABrokenVersionAloneIsLeftOut(t *testing.T) {
 			if test.missing != "" && (len(p.Channels[0].Missing) != 1 || p.Channels[0].Missing[0].Name != test.missing) {
 				t.Errorf("missing %+v, want %s", p.Channels[0].Missing, test.missing)
 			}
-			read, err := ReadConfigMap(t.Context(), data, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			read := must.Value(ReadConfigMap(t.Context(), data, nil))(t)
 			var about []catalog.Object
 			for _, problem := range read.Problems {
 				about = append(about, problem.Object)

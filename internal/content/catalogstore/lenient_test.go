@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -61,10 +62,7 @@ func outline(t *testing.T, x *catalog.Index) []string {
 		all = append(all, text)
 		for bundle := range bundles {
 			b, _ := x.Bundle(name, bundle)
-			manifests, err := x.Manifests(b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			manifests := must.Value(x.Manifests(b))(t)
 			for _, m := range manifests {
 				if kind := string(m); strings.Contains(kind, `"CustomResourceDefinition"`) {
 					versions := []string{}
@@ -163,10 +161,7 @@ func TestWhatCanBeServedIs(t *testing.T) {
 			if diff := cmp.Diff(test.want, outline(t, index(t, data, nil))); diff != "" {
 				t.Errorf("served (-want +got):\n%s", diff)
 			}
-			read, err := ReadConfigMap(t.Context(), data, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			read := must.Value(ReadConfigMap(t.Context(), data, nil))(t)
 			if diff := cmp.Diff(test.warnings, read.Warnings); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}

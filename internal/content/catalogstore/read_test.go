@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -52,18 +53,12 @@ const (
 
 func index(t *testing.T, data map[string]string, binary map[string][]byte) *catalog.Index {
 	t.Helper()
-	read, err := ReadConfigMap(t.Context(), data, binary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must.Value(ReadConfigMap(t.Context(), data, binary))(t)
 	c, err := catalog.Load(t.Context(), read.Files, catalog.LoadOptions{Problems: read.Problems})
 	if err != nil && len(read.Problems) == 0 {
 		t.Fatal(err)
 	}
-	x, err := catalog.NewIndex(c, read.Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(c, read.Digest))(t)
 	return x
 }
 
@@ -107,9 +102,7 @@ func TestTheDigestFollowsTheContent(t *testing.T) {
 	} {
 		read, err := ReadConfigMap(t.Context(), data, nil)
 		digest := read.Digest
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		if other, ok := seen[digest]; ok {
 			t.Errorf("%s and %s have one digest", name, other)
 		}

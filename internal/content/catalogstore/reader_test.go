@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const imageContent = `
@@ -21,14 +22,8 @@ const imageContent = `
 func TestRead(t *testing.T) {
 	registry := httptest.NewServer(image.NewRegistry(""))
 	t.Cleanup(registry.Close)
-	images, err := image.Open(t.TempDir(), image.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	indexes, err := OpenCache(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	images := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
+	indexes := must.Value(OpenCache(t.TempDir()))(t)
 	reader := ImageReader{Images: images, Indexes: indexes}
 	for name, test := range map[string]struct {
 		file, content string
@@ -44,10 +39,7 @@ func TestRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ref := strings.TrimPrefix(registry.URL, "http://") + "/" + strings.ReplaceAll(name, " ", "-") + ":v1"
 			files := fstest.MapFS{test.file: {Data: []byte(test.content)}}
-			pushed, err := image.Push(t.Context(), ref, files, test.labels, image.PushOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			pushed := must.Value(image.Push(t.Context(), ref, files, test.labels, image.PushOptions{}))(t)
 			x, digest, err := reader.Read(t.Context(), ref, image.Auth{})
 			if test.want != "" {
 				if err == nil || !strings.Contains(err.Error(), test.want) || x != nil || digest != "" {
@@ -55,9 +47,7 @@ func TestRead(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			if now, err := reader.Digest(t.Context(), ref, image.Auth{}); err != nil || now != digest || !strings.HasSuffix(pushed, digest) {
 				t.Errorf("digest %q now %q, pushed %q: %v", digest, now, pushed, err)
 			}
@@ -84,20 +74,14 @@ func TestCheckV1(t *testing.T) {
 		c.Bundles = append(c.Bundles, catalog.Bundle{Schema: catalog.SchemaBundle, Package: "a", Name: "a.v" + n, Image: "registry.example.com/a:" + n,
 			Properties: []catalog.Property{{Type: catalog.PropertyPackage, Value: []byte(`{"packageName":"a","version":"` + n + `.0.0"}`)}}})
 	}
-	x, err := catalog.NewIndex(c, "sha256:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(c, "sha256:0"))(t)
 	if err := CheckImageV1(x, "here"); err != nil {
 		t.Errorf("under v1: %v", err)
 	}
 	if err := CheckImage(x, "here"); !errors.Is(err, ErrNoPackage) {
 		t.Errorf("under v0: error %v, want %v", err, ErrNoPackage)
 	}
-	none, err := catalog.NewIndex(&catalog.Catalog{}, "sha256:1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := must.Value(catalog.NewIndex(&catalog.Catalog{}, "sha256:1"))(t)
 	if err := CheckImageV1(none, "here"); !errors.Is(err, ErrNoPackage) {
 		t.Errorf("without a package under v1: error %v, want %v", err, ErrNoPackage)
 	}

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // nobody is a user that owns nothing.
@@ -22,9 +24,7 @@ func unprivileged(t *testing.T) {
 		return
 	}
 	runtime.LockOSThread()
-	if err := syscall.Setfsuid(nobody); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, syscall.Setfsuid(nobody))
 	t.Cleanup(func() {
 		if err := syscall.Setfsuid(0); err != nil {
 			t.Error(err)
@@ -46,16 +46,12 @@ func TestReadOnlyCache(t *testing.T) {
 		if err != nil || len(found) != 1 {
 			t.Fatalf("files %v, %v, want one", found, err)
 		}
-		if err := os.Chtimes(found[0], past, past); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Chtimes(found[0], past, past))
 	}
 	for path, mode := range map[string]os.FileMode{
 		filepath.Dir(c.dir): 0o755, c.dir: 0o555, filepath.Join(dir, "catalog.json"): 0o644, filepath.Join(other, "catalog.json"): 0o644,
 	} {
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Chmod(path, mode))
 	}
 	t.Cleanup(func() { _ = os.Chmod(c.dir, 0o755) }) // so that it can be removed
 	unprivileged(t)

@@ -3,23 +3,17 @@ package catalogstore
 import (
 	"testing"
 	"testing/fstest"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestRemove: the index is gone from disk, who has it open goes on, and a second time is no error.
 func TestRemove(t *testing.T) {
-	c, err := OpenCache(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := c.FS(t.Context(), "sha256:a", fstest.MapFS{"catalog.json": {Data: []byte(`{"schema":"olm.package","name":"a","defaultChannel":"stable"}`)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(OpenCache(t.TempDir()))(t)
+	x := must.Value(c.FS(t.Context(), "sha256:a", fstest.MapFS{"catalog.json": {Data: []byte(`{"schema":"olm.package","name":"a","defaultChannel":"stable"}`)}}))(t)
 	defer x.Close()
 	for range 2 {
-		if err := c.Remove("sha256:a"); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, c.Remove("sha256:a"))
 	}
 	if _, ok := c.Get(t.Context(), "sha256:a"); ok {
 		t.Error("the index is still there")

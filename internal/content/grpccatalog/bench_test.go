@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -22,10 +23,7 @@ func BenchmarkPackagesOfAServer(b *testing.B) {
 				tree[name] = &fstest.MapFile{Data: content()}
 			}
 		})
-		c, err := catalog.Load(b.Context(), tree, catalog.LoadOptions{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		c := must.Value(catalog.Load(b.Context(), tree, catalog.LoadOptions{}))(b)
 		var set catalogserver.Set
 		set.Publish("c", index(b, c))
 		client := dial(b, listen(b, catalogserver.NewGRPC(&set, catalogserver.NewHealth(), slog.New(slog.DiscardHandler), catalogserver.GRPCOptions{})))

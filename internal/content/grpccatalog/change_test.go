@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -110,9 +111,7 @@ func TestAnEditedImageIsReplaced(t *testing.T) {
 	c.unscheduled()
 	p := c.ensure().Serving
 	edit := client.RawPatch(types.StrategicMergePatchType, []byte(`{"spec":{"containers":[{"name":"registry-server","image":"evil.example.com/catalog:v1"}]}}`))
-	if err := c.Client.Patch(t.Context(), p.DeepCopy(), edit); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Client.Patch(t.Context(), p.DeepCopy(), edit))
 	out := c.ensure()
 	if pods := c.livePods(); len(pods) != 1 || pods[0].Name == p.Name || pods[0].Spec.Containers[0].Image != c.source.Spec.Image {
 		t.Errorf("%d pods, %q", len(pods), out.Changes)
@@ -158,9 +157,7 @@ func TestWhatAnotherImplementationRanForAConfigMapGoes(t *testing.T) {
 		service,
 	}
 	for _, o := range left {
-		if err := c.Create(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, c.Create(t.Context(), o))
 	}
 	if changes, err := c.Remove(t.Context(), c.source); err != nil || len(changes) != len(left) {
 		t.Errorf("removed: %v, %d of %d: %q", err, len(changes), len(left), changes)
@@ -189,9 +186,7 @@ func TestTheManagerServedItBefore(t *testing.T) {
 		AddressType: discoveryv1.AddressTypeIPv4, Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.1.2.3"}}},
 	}
 	slice.Labels[discoveryv1.LabelServiceName], slice.Labels[discoveryv1.LabelManagedBy] = "operators", "fairlead.dev"
-	if err := errors.Join(c.Create(t.Context(), inProcess, client.FieldOwner("fairlead-test")), c.Create(t.Context(), slice)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(c.Create(t.Context(), inProcess, client.FieldOwner("fairlead-test")), c.Create(t.Context(), slice)))
 	if _, err := c.Remove(t.Context(), c.source); err != nil || c.writes.Load() > 0 {
 		t.Errorf("there was no pod, and something was removed (%v)", err)
 	}
@@ -218,9 +213,7 @@ func TestTheManagerServesItAgain(t *testing.T) {
 	c.settled()
 	ofService := func() (names []string) {
 		var list discoveryv1.EndpointSliceList
-		if err := c.List(t.Context(), &list, client.InNamespace(c.source.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: "operators"}); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, c.List(t.Context(), &list, client.InNamespace(c.source.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: "operators"}))
 		for _, s := range list.Items {
 			names = append(names, fmt.Sprintf("%s with %d addresses", s.Labels[discoveryv1.LabelManagedBy], len(s.Endpoints)))
 		}
@@ -243,12 +236,8 @@ func TestTheManagerServesItAgain(t *testing.T) {
 		AddressType: discoveryv1.AddressTypeIPv4, Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.1.2.3"}}},
 	}
 	slice.Labels[discoveryv1.LabelServiceName], slice.Labels[discoveryv1.LabelManagedBy] = "operators", "fairlead.dev"
-	if err := c.Create(t.Context(), slice); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Remove(t.Context(), c.source, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "operators"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Create(t.Context(), slice))
+	must.Value(c.Remove(t.Context(), c.source, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "operators"}}))(t)
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if got := ofService(); !slices.Equal(got, []string{"fairlead.dev with 1 addresses"}) {
 			t.Fatalf("EndpointSlices %q", got)
@@ -264,9 +253,7 @@ func TestAPreparedServiceAccountIsUsed(t *testing.T) {
 		ObjectMeta:       metav1.ObjectMeta{Namespace: c.source.Namespace, Name: "operators"},
 		ImagePullSecrets: []corev1.LocalObjectReference{{Name: "prepared"}},
 	}
-	if err := c.Create(t.Context(), account); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Create(t.Context(), account))
 	c.source.Spec.Secrets = []string{"mine"}
 	out := c.settled()
 	want := []corev1.LocalObjectReference{{Name: "mine"}, {Name: "prepared"}}
@@ -274,9 +261,7 @@ func TestAPreparedServiceAccountIsUsed(t *testing.T) {
 		t.Errorf("pull secrets %v, want %v", out.Serving.Spec.ImagePullSecrets, want)
 	}
 	c.quiet()
-	if _, err := c.Remove(t.Context(), c.source); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(c.Remove(t.Context(), c.source))(t)
 	live := &corev1.ServiceAccount{}
 	c.get(live, "operators")
 	if live.ResourceVersion != account.ResourceVersion {
@@ -293,9 +278,7 @@ func TestPullSecretsChange(t *testing.T) {
 	account := &corev1.ServiceAccount{}
 	c.get(account, "operators")
 	account.ImagePullSecrets = append(account.ImagePullSecrets, corev1.LocalObjectReference{Name: "of-others"})
-	if err := c.Client.Update(t.Context(), account, client.FieldOwner("registry-controller")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Client.Update(t.Context(), account, client.FieldOwner("registry-controller")))
 	c.source.Spec.Secrets = []string{"two"}
 	out := c.ensure()
 	want := []corev1.LocalObjectReference{{Name: "two"}, {Name: "of-others"}}
@@ -312,9 +295,7 @@ func TestAServiceOfOthersIsNotTakenOver(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: c.source.Namespace, Name: "a-b"},
 		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 1}}},
 	}
-	if err := c.Create(t.Context(), foreign); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Create(t.Context(), foreign))
 	_, err := c.Ensure(t.Context(), c.request())
 	var collision *rollout.CollisionError
 	if !errors.As(err, &collision) || !strings.Contains(err.Error(), "a-b is wanted by CatalogSource a.b but exists already") {
@@ -366,13 +347,9 @@ func TestTheSameObjectOfAnEarlierCatalogIsNamed(t *testing.T) {
 func TestPodSecurity(t *testing.T) {
 	c := newCluster(t, "operators")
 	namespace := &corev1.Namespace{}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: c.source.Namespace}, namespace); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Get(t.Context(), client.ObjectKey{Name: c.source.Namespace}, namespace))
 	namespace.Labels[v1alpha1.PodSecurityEnforceLabel] = "restricted"
-	if err := c.Client.Update(t.Context(), namespace); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Client.Update(t.Context(), namespace))
 	c.source.Spec.GrpcPodConfig = &v1alpha1.GrpcPodConfig{SecurityContextConfig: v1alpha1.Legacy}
 	if _, err := c.Ensure(t.Context(), c.request()); err == nil || !strings.Contains(err.Error(), "violates PodSecurity") {
 		t.Errorf("legacy: %v", err)

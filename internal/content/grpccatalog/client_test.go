@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const served = `
@@ -71,10 +72,7 @@ entries:
 // listen serves gRPC on loopback until the test ends.
 func listen(t testing.TB, s *grpc.Server) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	go s.Serve(listener)
 	t.Cleanup(s.Stop)
 	return listener.Addr().String()
@@ -82,10 +80,7 @@ func listen(t testing.TB, s *grpc.Server) string {
 
 func dial(t testing.TB, address string) *Client {
 	t.Helper()
-	c, err := Dial(address, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(Dial(address, Options{}))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -93,10 +88,7 @@ func dial(t testing.TB, address string) *Client {
 // original is the index of the catalog that is served, and a client of its server.
 func original(t *testing.T) (*catalog.Index, *catalogserver.Health, *Client) {
 	t.Helper()
-	c, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(served)}}, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(served)}}, catalog.LoadOptions{}))(t)
 	x := index(t, c)
 	var set catalogserver.Set
 	set.Publish("c", x)
@@ -107,26 +99,16 @@ func original(t *testing.T) (*catalog.Index, *catalogserver.Health, *Client) {
 
 func index(t testing.TB, c *catalog.Catalog) *catalog.Index {
 	t.Helper()
-	x, err := catalog.NewIndex(c, "sha256:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Problems().Err(); err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(c, "sha256:0"))(t)
+	must.NoError(t, x.Problems().Err())
 	return x
 }
 
 func TestCatalogIsWhatIsServed(t *testing.T) {
 	want, _, client := original(t)
 	var text bytes.Buffer
-	if _, err := client.Write(t.Context(), &text); err != nil {
-		t.Fatal(err)
-	}
-	read, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.json": {Data: text.Bytes()}}, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Value(client.Write(t.Context(), &text))(t)
+	read := must.Value(catalog.Load(t.Context(), fstest.MapFS{"catalog.json": {Data: text.Bytes()}}, catalog.LoadOptions{}))(t)
 	got := index(t, read)
 	texts := cmp.Transformer("text", func(v interface{ String() string }) string { return v.String() })
 	for _, name := range want.PackageNames() {
@@ -180,10 +162,7 @@ func TestDialTakesAddressesOnly(t *testing.T) {
 }
 
 func TestHealthyWaitsForTheServer(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	address := listener.Addr().String()
 	listener.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
@@ -278,15 +257,11 @@ func TestOtherServers(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			var got []string
 			for _, p := range writtenBundle(t, &text).Properties {
 				var value bytes.Buffer
-				if err := json.Compact(&value, p.Value); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, json.Compact(&value, p.Value))
 				got = append(got, p.Type+" "+value.String())
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {

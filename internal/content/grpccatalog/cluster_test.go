@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/api/crds"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -63,18 +64,13 @@ func newCluster(t *testing.T, name string) *cluster {
 			t.Error(err)
 		}
 	})
-	if err := c.Client.Delete(t.Context(), stored); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Client.Delete(t.Context(), stored))
 	c.source.UID, c.source.CreationTimestamp = stored.UID, stored.CreationTimestamp
 	config := devcluster.Config()
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return &counter{next: next, writes: &c.writes, reads: &c.reads}
 	})
-	counted, err := client.New(config, client.Options{Scheme: testScheme(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	counted := must.Value(client.New(config, client.Options{Scheme: testScheme(t)}))(t)
 	c.Keeper = &Keeper{Client: counted, Reader: counted, FieldOwner: "fairlead-test", Settings: defaults().Settings}
 	return c
 }
@@ -97,9 +93,7 @@ func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
 func testScheme(t testing.TB) *runtime.Scheme {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)))
 	return scheme
 }
 
@@ -147,10 +141,7 @@ func (c *cluster) request() Request {
 
 func (c *cluster) ensure() Outcome {
 	c.t.Helper()
-	out, err := c.Ensure(c.t.Context(), c.request())
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	out := must.Value(c.Ensure(c.t.Context(), c.request()))(c.t)
 	return out
 }
 
@@ -183,18 +174,14 @@ func (c *cluster) quiet() {
 
 func (c *cluster) get(o client.Object, name string) {
 	c.t.Helper()
-	if err := c.Get(c.t.Context(), client.ObjectKey{Namespace: c.source.Namespace, Name: name}, o); err != nil {
-		c.t.Fatal(err)
-	}
+	must.NoError(c.t, c.Get(c.t.Context(), client.ObjectKey{Namespace: c.source.Namespace, Name: name}, o))
 }
 
 // livePods are the pods of the catalog that are not being deleted.
 func (c *cluster) livePods() []corev1.Pod {
 	c.t.Helper()
 	var list corev1.PodList
-	if err := c.List(c.t.Context(), &list, client.InNamespace(c.source.Namespace)); err != nil {
-		c.t.Fatal(err)
-	}
+	must.NoError(c.t, c.List(c.t.Context(), &list, client.InNamespace(c.source.Namespace)))
 	var live []corev1.Pod
 	for _, p := range list.Items {
 		if p.DeletionTimestamp == nil {
@@ -219,7 +206,5 @@ func (c *cluster) become(name string, changes ...change) {
 	for _, change := range changes {
 		change(p)
 	}
-	if err := c.Client.Status().Patch(c.t.Context(), p, client.MergeFrom(before)); err != nil {
-		c.t.Fatal(err)
-	}
+	must.NoError(c.t, c.Client.Status().Patch(c.t.Context(), p, client.MergeFrom(before)))
 }

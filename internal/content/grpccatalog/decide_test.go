@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -28,10 +29,7 @@ func grpcSource() *v1alpha1.CatalogSource {
 
 func wantedPod(t testing.TB) *corev1.Pod {
 	t.Helper()
-	objects, err := Wanted(grpcSource(), defaults().Settings, Observed{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := must.Value(Wanted(grpcSource(), defaults().Settings, Observed{}))(t)
 	return objects.Pod
 }
 
@@ -267,10 +265,7 @@ func TestOnlyTheVerifiedImageServes(t *testing.T) {
 func TestAPinnedImageIsNotRunToBeCompared(t *testing.T) {
 	source := grpcSource()
 	source.Spec.Image = "registry.example.com/catalog@" + digestOne
-	objects, err := Wanted(source, defaults().Settings, Observed{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := must.Value(Wanted(source, defaults().Settings, Observed{}))(t)
 	p := podAt(t, "a", 0, noDigest)
 	p.Labels, p.Spec = objects.Pod.Labels, objects.Pod.Spec
 	if got := story(Decide(Situation{Wanted: objects.Pod, Pods: []corev1.Pod{p}, PollDue: true})); got != "a serves, ready, polled" {

@@ -16,19 +16,14 @@ import (
 
 	"fairlead.dev/fairlead/api/registry"
 	certs "fairlead.dev/fairlead/internal/rollout/serving"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // issue makes a certificate for localhost, and the authority that vouches for it.
 func issue(t *testing.T) (tls.Certificate, []byte) {
 	t.Helper()
-	issued, err := certs.Issue(certs.Request{Hosts: []string{"localhost"}, Now: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair, err := tls.X509KeyPair(issued.Certificate, issued.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	issued := must.Value(certs.Issue(certs.Request{Hosts: []string{"localhost"}, Now: time.Now()}))(t)
+	pair := must.Value(tls.X509KeyPair(issued.Certificate, issued.Key))(t)
 	return pair, issued.CABundle
 }
 
@@ -37,9 +32,7 @@ func secured(t *testing.T, pair tls.Certificate) string {
 	s := grpc.NewServer(grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})))
 	registry.RegisterRegistryServer(s, &oldServer{})
 	_, port, err := net.SplitHostPort(listen(t, s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return "localhost:" + port
 }
 
@@ -95,10 +88,7 @@ func TestNobodyListensToTLS(t *testing.T) {
 	pair, _ := issue(t)
 	target := secured(t, pair)
 	seen := make(chan []byte, 100)
-	proxy, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	proxy := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { proxy.Close() })
 	go func() {
 		for {
@@ -127,9 +117,7 @@ func TestNobodyListensToTLS(t *testing.T) {
 			}()
 		}
 	}()
-	if err := answered(t, proxy.Addr().String(), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, answered(t, proxy.Addr().String(), nil))
 	all := ""
 	for len(seen) > 0 {
 		all += string(<-seen)
@@ -141,10 +129,7 @@ func TestNobodyListensToTLS(t *testing.T) {
 
 func TestAServerThatSaysNothing(t *testing.T) {
 	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	silent := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { silent.Close() })
 	c := dial(t, silent.Addr().String())
 	c.Connect()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -113,9 +114,7 @@ func life(t *testing.T, f *faulty) (interruptions int) {
 func run(t *testing.T, f *faulty) {
 	t.Helper()
 	var pods corev1.PodList
-	if err := f.List(t.Context(), &pods); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, f.List(t.Context(), &pods))
 	for i := range pods.Items {
 		p := &pods.Items[i]
 		if isReady(p) {
@@ -128,9 +127,7 @@ func run(t *testing.T, f *faulty) {
 		p.Status.Phase = corev1.PodRunning
 		ready(true)(p)
 		runsImage(digest)(p)
-		if err := f.Status().Update(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, f.Status().Update(t.Context(), p))
 	}
 }
 
@@ -139,9 +136,7 @@ func end(t *testing.T, f *faulty) string {
 	t.Helper()
 	var pods corev1.PodList
 	var services corev1.ServiceList
-	if err := errors.Join(f.List(t.Context(), &pods), f.List(t.Context(), &services)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(f.List(t.Context(), &pods), f.List(t.Context(), &services)))
 	text := fmt.Sprintf("%d services;", len(services.Items))
 	for _, p := range pods.Items {
 		text += fmt.Sprintf(" pod of %s runs %s for %q;", p.Spec.Containers[0].Image, RunningDigest(&p), p.Labels[v1alpha1.CatalogSourceLabel])
@@ -189,9 +184,7 @@ func TestTwoManagersAtOnce(t *testing.T) {
 		}
 		group.Wait()
 		var pods corev1.PodList
-		if err := f.List(t.Context(), &pods); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, f.List(t.Context(), &pods))
 		if len(pods.Items) != 1 {
 			t.Fatalf("%d pods", len(pods.Items))
 		}
@@ -209,10 +202,7 @@ func TestAReaderThatLagsBehind(t *testing.T) {
 	k := &Keeper{Client: f, Reader: lagging{f}, FieldOwner: "fairlead-test", Settings: defaults().Settings}
 	var names []string
 	for range 2 {
-		out, err := k.Ensure(t.Context(), Request{Source: grpcSource()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Value(k.Ensure(t.Context(), Request{Source: grpcSource()}))(t)
 		names = append(names, out.Serving.Name)
 	}
 	var pods corev1.PodList
@@ -241,9 +231,7 @@ func TestPodsOfOthersAreLeftAlone(t *testing.T) {
 	if out, err := k.Ensure(t.Context(), Request{Source: grpcSource()}); err != nil || out.Ready || out.Serving.Name == "foreign" {
 		t.Errorf("%v: served by %s", err, out.Serving.Name)
 	}
-	if _, err := k.Remove(t.Context(), grpcSource()); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(k.Remove(t.Context(), grpcSource()))(t)
 	var pods corev1.PodList
 	if err := f.List(t.Context(), &pods); err != nil || len(pods.Items) != 1 || pods.Items[0].Name != "foreign" {
 		t.Errorf("%v: %d pods are left", err, len(pods.Items))

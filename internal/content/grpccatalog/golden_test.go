@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -38,17 +39,12 @@ func TestWanted(t *testing.T) {
 	}
 	for _, name := range archives {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			archive := must.Value(txtar.ParseFile(name))(t)
 			source, in, input := readInput(t, archive)
 			got := outcomeOf(t, source, in, bytes.Contains(archive.Comment, []byte("companions")))
 			if *update {
 				archive.Files = append(input, got...)
-				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, os.WriteFile(name, txtar.Format(archive), 0o644))
 				return
 			}
 			if diff := cmp.Diff(texts(archive.Files[len(input):]), texts(got)); diff != "" {
@@ -103,10 +99,7 @@ func outcomeOf(t *testing.T, source *v1alpha1.CatalogSource, in given, companion
 
 func asYAML(t *testing.T, o client.Object) []byte {
 	t.Helper()
-	text, err := yaml.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(yaml.Marshal(o))(t)
 	return text
 }
 

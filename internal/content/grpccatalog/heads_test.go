@@ -22,6 +22,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
 	packages "fairlead.dev/fairlead/internal/packageserver"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -29,13 +30,8 @@ import (
 func readBack(t testing.TB, client *Client) *catalog.Index {
 	t.Helper()
 	var text bytes.Buffer
-	if _, err := client.Write(t.Context(), &text); err != nil {
-		t.Fatal(err)
-	}
-	read, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.json": {Data: text.Bytes()}}, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Value(client.Write(t.Context(), &text))(t)
+	read := must.Value(catalog.Load(t.Context(), fstest.MapFS{"catalog.json": {Data: text.Bytes()}}, catalog.LoadOptions{}))(t)
 	return index(t, read)
 }
 
@@ -48,10 +44,7 @@ func TestPackagesAreShownAsTheyAreServed(t *testing.T) {
 			tree[name] = &fstest.MapFile{Data: content()}
 		}
 	})
-	c, err := catalog.Load(t.Context(), tree, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(t.Context(), tree, catalog.LoadOptions{}))(t)
 	want := index(t, c)
 	var set catalogserver.Set
 	set.Publish("c", want)

@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/bigcatalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func buffers(text []byte) mem.BufferSlice { return mem.BufferSlice{mem.SliceBuffer(text)} }
@@ -57,9 +58,7 @@ func TestHostileServers(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			address := bigcatalog.ServeHostile(t, kind)
 			c, err := Dial(address, Options{Memory: 32 << 20})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			defer c.Close()
 			took := mostHeap(func() { _, err = c.Write(t.Context(), io.Discard) })
 			if err == nil || !strings.Contains(err.Error(), want) {
@@ -112,9 +111,7 @@ func TestCostlyMessagesAreNotDecoded(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			decoded := test.message.ProtoReflect().New().Interface()
-			if err := proto.Unmarshal(text, decoded); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, proto.Unmarshal(text, decoded))
 			runtime.ReadMemStats(&after)
 			if took := int(after.TotalAlloc - before.TotalAlloc); took > 2*cost {
 				t.Errorf("it took %d bytes to decode it, and counts as %d", took, cost)
@@ -169,15 +166,9 @@ func TestOneCatalogKeepsMuch(t *testing.T) {
 	turns := NewTurns()
 	first, second := newGatherer(io.Discard, turns, 64<<20), newGatherer(io.Discard, turns, 64<<20)
 	never := func() { t.Error("the first one waits") }
-	if err := first.keep(t.Context(), func() {}, smallKept+1); err != nil {
-		t.Fatal(err)
-	}
-	if err := first.keep(t.Context(), never, 1); err != nil {
-		t.Fatal(err)
-	}
-	if err := second.keep(t.Context(), never, smallKept); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, first.keep(t.Context(), func() {}, smallKept+1))
+	must.NoError(t, first.keep(t.Context(), never, 1))
+	must.NoError(t, second.keep(t.Context(), never, smallKept))
 	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	released := false
@@ -198,14 +189,9 @@ func TestOneCatalogKeepsMuch(t *testing.T) {
 func TestSlowServersHoldNoTurns(t *testing.T) {
 	c := &Client{turns: NewTurns()}
 	for range maxHeavy {
-		if err := c.turns.heavy.begin(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, c.turns.heavy.begin(t.Context()))
 	}
-	text, err := proto.Marshal(&registry.Bundle{CsvJson: strings.Repeat("x", 2*heavy)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(proto.Marshal(&registry.Bundle{CsvJson: strings.Repeat("x", 2*heavy)}))(t)
 	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	d := c.decoder(soon, bundleBound)

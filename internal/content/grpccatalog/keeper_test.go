@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -60,10 +61,7 @@ func TestTheAPIServerAcceptsEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range archives {
-		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archive := must.Value(txtar.ParseFile(file))(t)
 		source, in, _ := readInput(t, archive)
 		if slices.ContainsFunc(archive.Files, func(f txtar.File) bool { return f.Name == "error.txt" }) {
 			continue
@@ -122,10 +120,7 @@ func TestDriftIsHealed(t *testing.T) {
 			}
 		},
 	}
-	wanted, err := Companions(c.source, c.Settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wanted := must.Value(Companions(c.source, c.Settings))(t)
 	for _, o := range wanted.companions() {
 		kind := fmt.Sprintf("%T %s", o, o.GetName())
 		for what, change := range changes {
@@ -134,9 +129,7 @@ func TestDriftIsHealed(t *testing.T) {
 				live := o.DeepCopyObject().(client.Object)
 				c.get(live, o.GetName())
 				change(live)
-				if err := c.Client.Update(t.Context(), live, client.FieldOwner("somebody")); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, c.Client.Update(t.Context(), live, client.FieldOwner("somebody")))
 				if out := c.ensure(); !slices.ContainsFunc(out.Changes, func(s string) bool { return strings.Contains(s, o.GetName()) }) {
 					t.Errorf("nothing was done about it: %q", out.Changes)
 				}
@@ -150,9 +143,7 @@ func TestDriftIsHealed(t *testing.T) {
 		}
 		t.Run(kind+": deleted", func(t *testing.T) {
 			c.t = t
-			if err := c.Client.Delete(t.Context(), o.DeepCopyObject().(client.Object)); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, c.Client.Delete(t.Context(), o.DeepCopyObject().(client.Object)))
 			c.settled()
 			live := o.DeepCopyObject().(client.Object)
 			c.get(live, o.GetName())
@@ -189,9 +180,7 @@ func TestAddedEgressIsTakenAway(t *testing.T) {
 	policy := &networkingv1.NetworkPolicy{}
 	c.get(policy, "operators-grpc-server")
 	policy.Spec.Egress = anywhere()
-	if err := c.Client.Update(t.Context(), policy, client.FieldOwner("somebody")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Client.Update(t.Context(), policy, client.FieldOwner("somebody")))
 	if out := c.ensure(); len(out.Changes) != 1 || !strings.HasPrefix(out.Changes[0], "restored NetworkPolicy") {
 		t.Errorf("changes %q", out.Changes)
 	}
@@ -206,9 +195,7 @@ func TestAddedEgressIsTakenAway(t *testing.T) {
 func TestADeletedPodIsReplaced(t *testing.T) {
 	c := newCluster(t, "operators")
 	before := c.settled().Serving
-	if err := c.Client.Delete(t.Context(), before); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Client.Delete(t.Context(), before))
 	after := c.settled()
 	if after.Serving.UID == before.UID || len(c.livePods()) != 1 || after.Service.CreatedAt.Before(&before.CreationTimestamp) {
 		t.Errorf("served by %s as before, or by several", after.Serving.Name)

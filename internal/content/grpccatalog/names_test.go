@@ -6,6 +6,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 )
@@ -46,10 +47,7 @@ func TestHashes(t *testing.T) {
 			t.Errorf("the hash of %v is %s (%v), want %s", value, got, err, want)
 		}
 	}
-	objects, err := Wanted(grpcSource(), defaults().Settings, Observed{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := must.Value(Wanted(grpcSource(), defaults().Settings, Observed{}))(t)
 	spec := objects.Service.Spec.DeepCopy()
 	spec.Ports[0].Protocol = "" // a default of the API server, which is not hashed
 	for label, o := range map[string]struct {
@@ -79,10 +77,7 @@ func FuzzNames(f *testing.F) {
 		}
 		source := grpcSource()
 		source.Name = catalog
-		objects, err := Wanted(source, defaults().Settings, Observed{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		objects := must.Value(Wanted(source, defaults().Settings, Observed{}))(t)
 		for _, o := range objects.companions() {
 			if bad := validation.IsDNS1123Subdomain(o.GetName()); bad != nil {
 				t.Errorf("%T %q: %v", o, o.GetName(), bad)

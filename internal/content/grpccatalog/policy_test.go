@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestPodsOfPrivateCatalogsAreClosed: the pod of a catalog is for the pods of its own namespace and the manager, before it serves, too. Catalogs of the
@@ -26,10 +27,7 @@ func TestPodsOfPrivateCatalogsAreClosed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			source := grpcSource()
 			source.Namespace = test.namespace
-			objects, err := Companions(source, test.settings)
-			if err != nil {
-				t.Fatal(err)
-			}
+			objects := must.Value(Companions(source, test.settings))(t)
 			spec := objects.ServerPolicy.Spec
 			if len(spec.Ingress) != 1 || len(spec.Ingress[0].Ports) != 1 || spec.Ingress[0].Ports[0].Port.IntVal != Port {
 				t.Fatalf("the rules are %+v, want one for port %d", spec.Ingress, Port)
@@ -41,10 +39,7 @@ func TestPodsOfPrivateCatalogsAreClosed(t *testing.T) {
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("namespaces that may ask (-want +got):\n%s", diff)
 			}
-			pods, err := metav1.LabelSelectorAsSelector(&spec.PodSelector)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pods := must.Value(metav1.LabelSelectorAsSelector(&spec.PodSelector))(t)
 			for what, pod := range map[string]struct {
 				label string
 				want  bool

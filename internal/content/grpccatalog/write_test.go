@@ -16,6 +16,7 @@ import (
 
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // writtenBundle is the first bundle in what was written.
@@ -24,9 +25,7 @@ func writtenBundle(t *testing.T, text io.Reader) catalog.Bundle {
 	decoder := json.NewDecoder(text)
 	for {
 		var b catalog.Bundle
-		if err := decoder.Decode(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, decoder.Decode(&b))
 		if b.Schema == catalog.SchemaBundle {
 			return b
 		}
@@ -46,10 +45,7 @@ func TestTheDigestDoesNotDependOnTheOrder(t *testing.T) {
 	for _, listed := range [][]*registry.Bundle{bundles, other, changed} {
 		s := grpc.NewServer()
 		registry.RegisterRegistryServer(s, &oldServer{bundles: listed})
-		digest, err := dial(t, listen(t, s)).Write(t.Context(), io.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
+		digest := must.Value(dial(t, listen(t, s)).Write(t.Context(), io.Discard))(t)
 		digests = append(digests, digest)
 	}
 	if digests[0] != digests[1] || digests[0] == digests[2] {
@@ -68,9 +64,7 @@ func TestALargeCatalogIsNotKeptInMemory(t *testing.T) {
 	s := grpc.NewServer()
 	registry.RegisterRegistryServer(s, &oldServer{bundles: bundles})
 	w := &measured{}
-	if _, err := dial(t, listen(t, s)).Write(t.Context(), w); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(dial(t, listen(t, s)).Write(t.Context(), w))(t)
 	if w.bytes < n<<20 || w.most > limit {
 		t.Errorf("%d bytes took %d of memory, want at most %d", w.bytes, w.most, limit)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // members lets only requests of some users through, all with the same password.
@@ -75,9 +77,7 @@ func TestADigestIsNoKey(t *testing.T) {
 	}
 	r.Close()
 	again, err := Open(string(s.dir), Config{}) // after a restart
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for user, want := range map[string]Kind{"owner": "", "friend": "", "stranger": Unavailable, "newcomer": Unavailable} {
 		if kind := pullKind(t, again, pinned, as(r, user)); kind != want {
 			t.Errorf("%s while the registry is gone: %q, want %q", user, kind, want)
@@ -157,12 +157,8 @@ func TestAccessIsRememberedWithinBounds(t *testing.T) {
 		t.Errorf("the last one is not remembered: %q", kind)
 	}
 	old := time.Now().Add(-2 * orphanAge)
-	if err := os.Chtimes(filepath.Join(string(s.dir), imagesDir, dirs[0]), old, old); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.GC(context.Background(), nil, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Chtimes(filepath.Join(string(s.dir), imagesDir, dirs[0]), old, old))
+	must.Value(s.GC(context.Background(), nil, 0))(t)
 	if names := readDirNames(t, filepath.Join(string(s.dir), accessDir)); len(names) > 0 {
 		t.Errorf("what is remembered of images that are gone: %q", names)
 	}

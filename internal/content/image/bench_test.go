@@ -5,20 +5,17 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // benchmarkImage pushes files to a new registry.
 func benchmarkImage(b *testing.B, contents map[string][]byte, labels map[string]string) string {
 	b.Helper()
 	r := newTestRegistry(b)
-	files, err := Files(contents)
-	if err != nil {
-		b.Fatal(err)
-	}
+	files := must.Value(Files(contents))(b)
 	ref := r.host + "/bench/image:v1"
-	if _, err := Push(context.Background(), ref, files, labels, PushOptions{}); err != nil {
-		b.Fatal(err)
-	}
+	must.Value(Push(context.Background(), ref, files, labels, PushOptions{}))(b)
 	return ref
 }
 
@@ -49,10 +46,7 @@ func benchmarkPull(b *testing.B, ref string, o PullOptions, fresh bool) {
 		if fresh {
 			s = openStore(b, Config{})
 		}
-		image, err := s.Pull(context.Background(), ref, o)
-		if err != nil {
-			b.Fatal(err)
-		}
+		image := must.Value(s.Pull(context.Background(), ref, o))(b)
 		_ = image.Close()
 	}
 }
@@ -83,15 +77,10 @@ func BenchmarkPullCatalog(b *testing.B) {
 func BenchmarkPush(b *testing.B) {
 	r := newTestRegistry(b)
 	for name, contents := range map[string]map[string][]byte{"bundle": bundleContents(), "catalog": catalogContents()} {
-		files, err := Files(contents)
-		if err != nil {
-			b.Fatal(err)
-		}
+		files := must.Value(Files(contents))(b)
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Push(context.Background(), r.host+"/bench/"+name+":v1", files, nil, PushOptions{}); err != nil {
-					b.Fatal(err)
-				}
+				must.Value(Push(context.Background(), r.host+"/bench/"+name+":v1", files, nil, PushOptions{}))(b)
 			}
 		})
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 	"go.podman.io/image/v5/types"
 )
@@ -52,14 +54,8 @@ func TestCredentialsOfARepository(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all, err := parseAuth(Auth{DockerConfig: tt.documents})
-			if err != nil {
-				t.Fatal(err)
-			}
-			named, err := parseReference(tt.ref)
-			if err != nil {
-				t.Fatal(err)
-			}
+			all := must.Value(parseAuth(Auth{DockerConfig: tt.documents}))(t)
+			named := must.Value(parseReference(tt.ref))(t)
 			got, ok := all.lookup(named)
 			want := types.DockerAuthConfig{}
 			if tt.want != "" {

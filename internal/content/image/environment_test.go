@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestPlacesOfCredentials pulls in processes that find credentials where
@@ -44,9 +46,7 @@ func TestPlacesOfCredentials(t *testing.T) {
 			home := t.TempDir()
 			for path, data := range tt.files {
 				writeFile(t, filepath.Join(home, path), data)
-				if err := os.Chmod(filepath.Join(home, path), 0o700); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, os.Chmod(filepath.Join(home, path), 0o700))
 			}
 			env := []string{"HOME=" + home, "XDG_CONFIG_HOME=", "XDG_RUNTIME_DIR=", "DOCKER_CONFIG=", "REGISTRY_AUTH_FILE="}
 			for _, each := range tt.env {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/opencontainers/go-digest"
 )
@@ -15,15 +17,9 @@ import (
 func extract(t testing.TB, wanted func(string) bool, limits Limits, layers ...[]byte) (*pack, error) {
 	t.Helper()
 	dir := t.TempDir()
-	out, err := os.CreateTemp(dir, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Value(os.CreateTemp(dir, ""))(t)
 	t.Cleanup(func() { _ = out.Close() })
-	names, err := os.CreateTemp(dir, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Value(os.CreateTemp(dir, ""))(t)
 	defer names.Close()
 	if wanted == nil {
 		wanted = func(string) bool { return true }
@@ -39,9 +35,7 @@ func extract(t testing.TB, wanted func(string) bool, limits Limits, layers ...[]
 	if err != nil {
 		return nil, err
 	}
-	if err := x.out.finish(packIndex{Files: files}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, x.out.finish(packIndex{Files: files}))
 	return openPack(out)
 }
 
@@ -112,10 +106,7 @@ func TestLayersMerge(t *testing.T) {
 			for _, l := range tt.layers {
 				layers = append(layers, gzipOf(t, tarOf(t, l...)))
 			}
-			p, err := extract(t, nil, Limits{}, layers...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Value(extract(t, nil, Limits{}, layers...))(t)
 			if diff := cmp.Diff(tt.want, filesOf(t, p)); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
@@ -127,10 +118,7 @@ func TestUnwantedNamesStillReplace(t *testing.T) {
 	t.Parallel()
 	lower := tarOf(t, file("m/a", "1"), file("m/b", "1"), symlink("m/dir", "b"), file("m/sub.unwanted/c", "1"))
 	upper := tarOf(t, hardlink("m/a", "other/target"), file("m/dir/unwanted", "2"), file("m/sub.unwanted", "2"), file("other/target", "2"), symlink("m/c", "/other/target"))
-	p, err := extract(t, func(p string) bool { return strings.HasPrefix(p, "m/") && !strings.HasSuffix(p, "unwanted") }, Limits{}, lower, upper)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(extract(t, func(p string) bool { return strings.HasPrefix(p, "m/") && !strings.HasSuffix(p, "unwanted") }, Limits{}, lower, upper))(t)
 	if diff := cmp.Diff(map[string]string{"m/b": "1"}, filesOf(t, p)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // onPath answers requests whose path contains part, and lets others through.
@@ -109,16 +111,10 @@ func TestPullReportsALongRetryAfterAtOnce(t *testing.T) {
 
 func TestPullFromNowhere(t *testing.T) {
 	t.Parallel()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	closed := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	host := closed.Addr().String()
 	closed.Close()
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	silent := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer silent.Close()
 
 	tests := map[string]struct {
@@ -171,10 +167,7 @@ func TestPullOfDamagedContent(t *testing.T) {
 	r := newTestRegistry(t)
 	image := imageOf(t, nil, layer)
 	d := r.push(t, "test/image:v1", image)
-	manifest, err := image.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	manifest := must.Value(image.Manifest())(t)
 	paths := map[string]string{
 		"layer": manifest.Layers[0].Digest.String(), "config": manifest.Config.Digest.String(), "manifest": d,
 	}

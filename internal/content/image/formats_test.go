@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
@@ -33,9 +35,7 @@ func TestFormats(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, f.manifest), f.config)
 			image, err := mutate.Config(image, v1.Config{Labels: map[string]string{"l": "v"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			for _, layer := range [][]byte{gzipOf(t, tarOf(t, file("a", "1"))), zstdOf(t, tarOf(t, file("b", "2"))), tarOf(t, file("c", "3"))} {
 				if image, err = mutate.AppendLayers(image, static.NewLayer(layer, f.layer)); err != nil {
 					t.Fatal(err)
@@ -45,9 +45,7 @@ func TestFormats(t *testing.T) {
 			index := mutate.IndexMediaType(mutate.AppendManifests(empty.Index, mutate.IndexAddendum{
 				Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}},
 			}), f.index)
-			if err := remote.WriteIndex(r.tag(t, "test/index:v1"), index); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, remote.WriteIndex(r.tag(t, "test/index:v1"), index))
 			for _, ref := range []string{"/test/image:v1", "/test/index:v1"} {
 				got, files := pullFiles(t, openStore(t, Config{}), r.host+ref, PullOptions{})
 				if len(files) != 3 || files["a"]+files["b"]+files["c"] != "123" || got.Labels["l"] != "v" {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // FuzzLayers extracts two arbitrary layers and checks what must hold for all:
@@ -50,10 +52,7 @@ func FuzzLayers(f *testing.F) {
 
 func mustMarshal(t *testing.T, v any) []byte {
 	t.Helper()
-	data, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Value(json.Marshal(v))(t)
 	return data
 }
 
@@ -99,24 +98,15 @@ func checkScratch(t *testing.T, dir string) {
 
 // FuzzPack opens arbitrary files as packs: they are refused, or hold together.
 func FuzzPack(f *testing.F) {
-	p, err := extract(f, func(p string) bool { return p != "skipped" }, Limits{}, tarOf(f, file("a", "1"), file("skipped", "2")))
-	if err != nil {
-		f.Fatal(err)
-	}
-	whole, err := os.ReadFile(p.file.Name())
-	if err != nil {
-		f.Fatal(err)
-	}
+	p := must.Value(extract(f, func(p string) bool { return p != "skipped" }, Limits{}, tarOf(f, file("a", "1"), file("skipped", "2"))))(f)
+	whole := must.Value(os.ReadFile(p.file.Name()))(f)
 	f.Add(whole)
 	f.Add(whole[1:])
 	f.Add([]byte(packMagic))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(t.TempDir(), "pack")
 		writeFile(t, path, data)
-		file, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Value(os.Open(path))(t)
 		p, err := openPack(file)
 		if err != nil {
 			return

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/opencontainers/go-digest"
 )
@@ -21,9 +23,7 @@ func age(t testing.TB, path string) { ageBy(t, path, 2*time.Hour) }
 func ageBy(t testing.TB, path string, by time.Duration) {
 	t.Helper()
 	then := time.Now().Add(-by)
-	if err := os.Chtimes(path, then, then); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Chtimes(path, then, then))
 }
 
 func TestPutAndGet(t *testing.T) {
@@ -38,10 +38,7 @@ func TestPutAndGet(t *testing.T) {
 		if again, err := s.Put(ctx, []byte(content)); again != name || err != nil {
 			t.Errorf("Put again: %s, %v", again, err)
 		}
-		other, err := Open(string(s.dir), Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := must.Value(Open(string(s.dir), Config{}))(t)
 		if got, err := other.Get(ctx, name); string(got) != content || err != nil {
 			t.Errorf("Get by another store in the same directory: %d bytes, %v", len(got), err)
 		}
@@ -55,13 +52,8 @@ func TestGetRefuses(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := openStore(t, Config{})
-	name, err := s.Put(ctx, []byte("content"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(s.dir.path(blobsDir, digest.Digest(name)), []byte("contend"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	name := must.Value(s.Put(ctx, []byte("content")))(t)
+	must.NoError(t, os.WriteFile(s.dir.path(blobsDir, digest.Digest(name)), []byte("contend"), 0o600))
 	if _, err := s.Get(ctx, name); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("Get of damaged content: %v", err)
 	}
@@ -96,19 +88,14 @@ func TestDamagedImageIsReadAgain(t *testing.T) {
 	s := openStore(t, Config{})
 	pullFiles(t, s, r.host+"/test/image@"+d, PullOptions{})
 	path := s.dir.path(imagesDir, digest.Digest(d))
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Value(os.ReadFile(path))(t)
 	flipped := append([]byte{}, whole...)
 	flipped[2] ^= 1
 	for name, damaged := range map[string][]byte{
 		"torn": whole[:len(whole)/2], "empty": {}, "zeroes": make([]byte, len(whole)), "one bit": flipped,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := os.WriteFile(path, damaged, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, os.WriteFile(path, damaged, 0o600))
 			r.seen()
 			if _, files := pullFiles(t, s, r.host+"/test/image@"+d, PullOptions{}); files["a"] != "content" {
 				t.Errorf("files %v", files)
@@ -144,24 +131,17 @@ func TestGC(t *testing.T) {
 			t.Parallel()
 			s := openStore(t, Config{})
 			for i := range 6 {
-				if _, err := s.Put(ctx, blob(i)); err != nil {
-					t.Fatal(err)
-				}
+				must.Value(s.Put(ctx, blob(i)))(t)
 				ageBy(t, s.dir.path(blobsDir, digest.Digest(name(i))), time.Duration(10-i)*time.Minute)
 			}
 			for _, i := range tt.used {
-				if _, err := s.Get(ctx, name(i)); err != nil {
-					t.Fatal(err)
-				}
+				must.Value(s.Get(ctx, name(i)))(t)
 			}
 			keep := map[string]bool{}
 			for _, i := range tt.keep {
 				keep[name(i)] = true
 			}
-			stats, err := s.GC(ctx, func(d string) bool { return keep[d] }, tt.max)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stats := must.Value(s.GC(ctx, func(d string) bool { return keep[d] }, tt.max))(t)
 			left := []int{}
 			for i := range 6 {
 				if _, err := s.Get(ctx, name(i)); err == nil {
@@ -182,10 +162,7 @@ func TestGC(t *testing.T) {
 func TestGCStopsWhenCancelled(t *testing.T) {
 	t.Parallel()
 	s := openStore(t, Config{})
-	name, err := s.Put(context.Background(), []byte("content"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	name := must.Value(s.Put(context.Background(), []byte("content")))(t)
 	age(t, s.dir.path(blobsDir, digest.Digest(name)))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

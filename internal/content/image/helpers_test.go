@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -101,16 +103,10 @@ func tarOf(t testing.TB, entries ...entry) []byte {
 		if h.Typeflag == 0 {
 			h.Typeflag = tar.TypeReg
 		}
-		if err := w.WriteHeader(h); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(w, e.data); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.WriteHeader(h))
+		must.Value(io.WriteString(w, e.data))(t)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Close())
 	return buffer.Bytes()
 }
 
@@ -118,21 +114,14 @@ func gzipOf(t testing.TB, data []byte) []byte {
 	t.Helper()
 	var buffer bytes.Buffer
 	w := gzip.NewWriter(&buffer)
-	if _, err := w.Write(data); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(w.Write(data))(t)
+	must.NoError(t, w.Close())
 	return buffer.Bytes()
 }
 
 func zstdOf(t testing.TB, data []byte) []byte {
 	t.Helper()
-	w, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Value(zstd.NewWriter(nil))(t)
 	return w.EncodeAll(data, nil)
 }
 
@@ -141,9 +130,7 @@ func imageOf(t testing.TB, labels map[string]string, layers ...[]byte) v1.Image 
 	t.Helper()
 	image := mutate.MediaType(empty.Image, types.OCIManifestSchema1)
 	image, err := mutate.Config(image, v1.Config{Labels: labels})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, layer := range layers {
 		if image, err = mutate.AppendLayers(image, static.NewLayer(layer, types.OCILayer)); err != nil {
 			t.Fatal(err)
@@ -155,41 +142,27 @@ func imageOf(t testing.TB, labels map[string]string, layers ...[]byte) v1.Image 
 // push pushes an image and returns its digest.
 func (r *testRegistry) push(t testing.TB, repository string, image v1.Image) string {
 	t.Helper()
-	if err := remote.Write(r.tag(t, repository), image); err != nil {
-		t.Fatal(err)
-	}
-	d, err := image.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, remote.Write(r.tag(t, repository), image))
+	d := must.Value(image.Digest())(t)
 	return d.String()
 }
 
 func (r *testRegistry) tag(t testing.TB, repository string) name.Tag {
 	t.Helper()
-	tag, err := name.NewTag(r.host+"/"+repository, name.Insecure)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tag := must.Value(name.NewTag(r.host+"/"+repository, name.Insecure))(t)
 	return tag
 }
 
 func openStore(t testing.TB, cfg Config) *Store {
 	t.Helper()
-	s, err := Open(t.TempDir(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(Open(t.TempDir(), cfg))(t)
 	return s
 }
 
 // pullFiles pulls an image and returns its files.
 func pullFiles(t testing.TB, s *Store, ref string, o PullOptions) (*Image, map[string]string) {
 	t.Helper()
-	image, err := s.Pull(context.Background(), ref, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	image := must.Value(s.Pull(context.Background(), ref, o))(t)
 	t.Cleanup(func() { _ = image.Close() })
 	return image, readAll(t, image.FS())
 }
@@ -197,26 +170,20 @@ func pullFiles(t testing.TB, s *Store, ref string, o PullOptions) (*Image, map[s
 func readAll(t testing.TB, fsys fs.FS) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+	must.NoError(t, fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		data, err := fs.ReadFile(fsys, p)
 		files[p] = string(data)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }
 
 func readDirNames(t testing.TB, path string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Value(os.ReadDir(path))(t)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
@@ -207,19 +209,18 @@ func compressed(t *testing.T, to io.Writer, compress func(io.Writer) io.WriteClo
 	z := compress(to)
 	w := tar.NewWriter(z)
 	write(w)
-	must(t, w.Close())
-	must(t, z.Close())
+	must.NoError(t, w.Close())
+	must.NoError(t, z.Close())
 }
 
 // zeroesIn writes a layer with one file of 320 MiB of zeroes.
 func zeroesIn(compress func(io.Writer) io.WriteCloser) func(*testing.T, io.Writer) {
 	return func(t *testing.T, to io.Writer) {
 		compressed(t, to, compress, func(w *tar.Writer) {
-			must(t, w.WriteHeader(&tar.Header{Name: "zeroes", Size: 320 * mib}))
+			must.NoError(t, w.WriteHeader(&tar.Header{Name: "zeroes", Size: 320 * mib}))
 			chunk := make([]byte, mib)
 			for range 320 {
-				_, err := w.Write(chunk)
-				must(t, err)
+				must.Value(w.Write(chunk))(t)
 			}
 		})
 	}
@@ -230,7 +231,7 @@ func entriesOf(n int, prefix string) func(*testing.T, io.Writer) {
 	return func(t *testing.T, to io.Writer) {
 		compressed(t, to, gzipWriter, func(w *tar.Writer) {
 			for i := range n {
-				must(t, w.WriteHeader(&tar.Header{Name: prefix + strconv.Itoa(i)}))
+				must.NoError(t, w.WriteHeader(&tar.Header{Name: prefix + strconv.Itoa(i)}))
 			}
 		})
 	}
@@ -240,7 +241,7 @@ func entriesOf(n int, prefix string) func(*testing.T, io.Writer) {
 func deepNames(t *testing.T, to io.Writer) {
 	compressed(t, to, gzipWriter, func(w *tar.Writer) {
 		for i := range 100 {
-			must(t, w.WriteHeader(&tar.Header{Name: strconv.Itoa(i) + strings.Repeat("/d", 500)}))
+			must.NoError(t, w.WriteHeader(&tar.Header{Name: strconv.Itoa(i) + strings.Repeat("/d", 500)}))
 		}
 	})
 }
@@ -250,21 +251,20 @@ func manyEntries(t *testing.T, to io.Writer) {
 	header := tarOf(t, file("f", ""))[:512]
 	z := gzipWriter(to)
 	for range 300_000 {
-		_, err := z.Write(header)
-		must(t, err)
+		must.Value(z.Write(header))(t)
 	}
-	must(t, z.Close())
+	must.NoError(t, z.Close())
 }
 
 // whiteouts writes a layer that hides one full directory over and over.
 func whiteouts(t *testing.T, to io.Writer) {
 	compressed(t, to, gzipWriter, func(w *tar.Writer) {
 		for i := range 10_000 {
-			must(t, w.WriteHeader(&tar.Header{Name: fmt.Sprintf("d/%d", i)}))
+			must.NoError(t, w.WriteHeader(&tar.Header{Name: fmt.Sprintf("d/%d", i)}))
 		}
 		for range 50_000 {
-			must(t, w.WriteHeader(&tar.Header{Name: ".wh.d"}))
-			must(t, w.WriteHeader(&tar.Header{Name: "d/.wh..wh..opq"}))
+			must.NoError(t, w.WriteHeader(&tar.Header{Name: ".wh.d"}))
+			must.NoError(t, w.WriteHeader(&tar.Header{Name: "d/.wh..wh..opq"}))
 		}
 	})
 }
@@ -272,8 +272,7 @@ func whiteouts(t *testing.T, to io.Writer) {
 // giantWindow writes a zstd frame that asks for a window of 1 GiB.
 func giantWindow(t *testing.T, to io.Writer) {
 	const exponent = 30
-	_, err := to.Write([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, (exponent - 10) << 3, 0x01, 0x00, 0x00, 'x', 'x', 'x'})
-	must(t, err)
+	must.Value(to.Write([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, (exponent - 10) << 3, 0x01, 0x00, 0x00, 'x', 'x', 'x'}))(t)
 }
 
 // sparse writes an archive whose one file is 8 EiB of nothing.
@@ -297,13 +296,5 @@ func sparse(t *testing.T, to io.Writer) {
 		sum += int(b)
 	}
 	copy(header[148:156], fmt.Sprintf("%06o\x00 ", sum))
-	_, err := to.Write(archive)
-	must(t, err)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Value(to.Write(archive))(t)
 }

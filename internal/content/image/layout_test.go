@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -25,21 +27,12 @@ var layoutFiles = map[string][]byte{"manifests/csv.yaml": []byte("kind: X"), "me
 
 // TestWriteLayout has another implementation read what is written, and compares it with what Push pushes.
 func TestWriteLayout(t *testing.T) {
-	files, err := Files(layoutFiles)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Value(Files(layoutFiles))(t)
 	labels := map[string]string{"l": "v"}
 	dir := filepath.Join(t.TempDir(), "out")
 	for range 2 { // the second replaces the first
-		digest, err := WriteLayout(t.Context(), dir, "v1", files, labels)
-		if err != nil {
-			t.Fatal(err)
-		}
-		index, err := layout.ImageIndexFromPath(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		digest := must.Value(WriteLayout(t.Context(), dir, "v1", files, labels))(t)
+		index := must.Value(layout.ImageIndexFromPath(dir))(t)
 		manifest, err := index.IndexManifest()
 		if err != nil || len(manifest.Manifests) != 1 || manifest.Manifests[0].Annotations[tagAnnotation] != "v1" {
 			t.Fatalf("%+v, %v", manifest, err)
@@ -48,10 +41,7 @@ func TestWriteLayout(t *testing.T) {
 		if hash.String() != digest {
 			t.Errorf("the index names %s, and the digest is %s", hash, digest)
 		}
-		img, err := index.Image(hash)
-		if err != nil {
-			t.Fatal(err)
-		}
+		img := must.Value(index.Image(hash))(t)
 		if err := validate.Image(img); err != nil {
 			t.Error(err)
 		}
@@ -63,14 +53,9 @@ func TestWriteLayout(t *testing.T) {
 }
 
 func TestWriteLayoutLeavesOtherFilesAlone(t *testing.T) {
-	files, err := Files(layoutFiles)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Value(Files(layoutFiles))(t)
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "mine"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(filepath.Join(dir, "mine"), nil, 0o600))
 	if _, err := WriteLayout(t.Context(), dir, "", files, nil); err == nil || !strings.Contains(err.Error(), "holds other files") {
 		t.Errorf("error %v", err)
 	}
@@ -80,15 +65,9 @@ func TestWriteLayoutLeavesOtherFilesAlone(t *testing.T) {
 }
 
 func TestWriteArchive(t *testing.T) {
-	files, err := Files(layoutFiles)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Value(Files(layoutFiles))(t)
 	var first, second bytes.Buffer
-	digest, err := WriteArchive(t.Context(), &first, "", files, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	digest := must.Value(WriteArchive(t.Context(), &first, "", files, nil))(t)
 	if _, err := WriteArchive(t.Context(), &second, "", files, nil); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Errorf("the same image gives two archives, %v", err)
 	}
@@ -98,9 +77,7 @@ func TestWriteArchive(t *testing.T) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		names[header.Name] = true
 	}
 	if want := "blobs/" + strings.ReplaceAll(digest, ":", "/"); len(names) != 5 || !names[want] || !names["oci-layout"] || !names["index.json"] {
@@ -111,10 +88,7 @@ func TestWriteArchive(t *testing.T) {
 func TestPlatforms(t *testing.T) {
 	registry := newTestRegistry(t)
 	image := func(os, architecture string) v1.Image {
-		img, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{OS: os, Architecture: architecture})
-		if err != nil {
-			t.Fatal(err)
-		}
+		img := must.Value(mutate.ConfigFile(empty.Image, &v1.ConfigFile{OS: os, Architecture: architecture}))(t)
 		return img
 	}
 	several := mutate.AppendManifests(empty.Index,
@@ -122,13 +96,8 @@ func TestPlatforms(t *testing.T) {
 		mutate.IndexAddendum{Add: image("windows", "arm64"), Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "windows", Architecture: "arm64"}}},
 		mutate.IndexAddendum{Add: image("linux", "s390x")})
 	single, index := registry.tag(t, "one:1"), registry.tag(t, "several:1")
-	if err := errors.Join(remote.Write(single, image("linux", "ppc64le")), remote.WriteIndex(index, several)); err != nil {
-		t.Fatal(err)
-	}
-	store, err := Open(t.TempDir(), Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(remote.Write(single, image("linux", "ppc64le")), remote.WriteIndex(index, several)))
+	store := must.Value(Open(t.TempDir(), Config{}))(t)
 	for ref, want := range map[string][]Platform{
 		"/one:1":     {{"linux", "ppc64le"}},
 		"/several:1": {{"linux", "amd64"}, {"windows", "arm64"}},
@@ -151,14 +120,8 @@ func TestWriteLayoutKeepsOtherImages(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	write := func(tag, content string) string {
 		t.Helper()
-		files, err := Files(map[string][]byte{"manifests/a.yaml": []byte(content)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		digest, err := WriteLayout(t.Context(), dir, tag, files, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Value(Files(map[string][]byte{"manifests/a.yaml": []byte(content)}))(t)
+		digest := must.Value(WriteLayout(t.Context(), dir, tag, files, nil))(t)
 		return digest
 	}
 	write("v1", "old")
@@ -168,10 +131,7 @@ func TestWriteLayoutKeepsOtherImages(t *testing.T) {
 	if write("", "three") != nameless {
 		t.Error("the same files have another digest")
 	}
-	images, err := layoutImages(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	images := must.Value(layoutImages(dir))(t)
 	got := map[string]string{}
 	for _, image := range images {
 		got[image.Digest.String()] = image.Annotations[tagAnnotation]
@@ -179,9 +139,7 @@ func TestWriteLayoutKeepsOtherImages(t *testing.T) {
 	if want := map[string]string{second: "v2", first: "v1", nameless: ""}; !maps.Equal(got, want) || len(images) != 3 {
 		t.Errorf("the layout lists %v, want %v", got, want)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "index.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(filepath.Join(dir, "index.json"), []byte("{"), 0o600))
 	if _, err := WriteLayout(t.Context(), dir, "v3", fstest.MapFS{"a": {}}, nil); err == nil || !strings.Contains(err.Error(), "read index.json") {
 		t.Errorf("a broken index: %v", err)
 	}

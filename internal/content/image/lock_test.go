@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestLockHasOneHolder(t *testing.T) {
@@ -41,10 +43,7 @@ func TestLockHasOneHolder(t *testing.T) {
 func TestWaitingForALockCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
-	unlock, err := Lock(context.Background(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unlock := must.Value(Lock(context.Background(), path))(t)
 	defer unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
 	defer cancel()

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -19,10 +21,7 @@ import (
 // without a value is taken away.
 func child(t *testing.T, s *Store, ref string, env ...string) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Value(os.Executable())(t)
 	out := &strings.Builder{}
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), childPulls+"="+ref, childStore+"="+string(s.dir))
@@ -34,9 +33,7 @@ func child(t *testing.T, s *Store, ref string, env ...string) (*exec.Cmd, *strin
 		}
 	}
 	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	return cmd, out
 }
@@ -133,9 +130,7 @@ func TestKilledPullLeavesAStoreThatWorks(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatalf("the process did not get to the layer: %s", out)
 	}
-	if err := killed.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, killed.Process.Kill())
 	_ = killed.Wait()
 	r.fault(nil)
 
@@ -161,9 +156,7 @@ func TestKilledPullLeavesAStoreThatWorks(t *testing.T) {
 			age(t, filepath.Join(string(s.dir), kind, orphan))
 		}
 	}
-	if _, err := Open(string(s.dir), Config{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(Open(string(s.dir), Config{}))(t)
 	if got := append(readDirNames(t, filepath.Join(string(s.dir), tmpDir)), readDirNames(t, filepath.Join(string(s.dir), locksDir))...); len(got) != 0 {
 		t.Errorf("orphans left: %q", got)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -141,15 +143,10 @@ func TestPullChoosesAPlatform(t *testing.T) {
 			var index v1.ImageIndex = empty.Index
 			for _, p := range tt.platforms {
 				image := imageOf(t, nil, gzipOf(t, tarOf(t, file("platform", p))))
-				platform, err := v1.ParsePlatform(p)
-				if err != nil {
-					t.Fatal(err)
-				}
+				platform := must.Value(v1.ParsePlatform(p))(t)
 				index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: platform}})
 			}
-			if err := remote.WriteIndex(r.tag(t, "test/index:v1"), index); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, remote.WriteIndex(r.tag(t, "test/index:v1"), index))
 			s := openStore(t, Config{Architecture: "s390x"})
 			if tt.kind != "" {
 				_, err := s.Pull(context.Background(), r.host+"/test/index:v1", PullOptions{})

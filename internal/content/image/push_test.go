@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
@@ -23,15 +25,9 @@ func TestPushThenPull(t *testing.T) {
 	for name, data := range want {
 		contents[name] = []byte(data)
 	}
-	files, err := Files(contents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Value(Files(contents))(t)
 	labels := BundleLabels("p", []string{"stable", "beta"}, "stable")
-	d, err := Push(context.Background(), r.host+"/test/bundle:v1", files, labels, PushOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Value(Push(context.Background(), r.host+"/test/bundle:v1", files, labels, PushOptions{}))(t)
 	image, got := pullFiles(t, openStore(t, Config{}), r.host+"/test/bundle:v1", PullOptions{})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
@@ -47,10 +43,7 @@ func TestPushThenPull(t *testing.T) {
 	if diff := cmp.Diff(wantLabels, image.Labels); diff != "" || image.Digest != d {
 		t.Errorf("digest %s, want %s; labels (-want +got):\n%s", image.Digest, d, diff)
 	}
-	pushed, err := remote.Image(r.tag(t, "test/bundle:v1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pushed := must.Value(remote.Image(r.tag(t, "test/bundle:v1")))(t)
 	if err := validate.Image(pushed); err != nil {
 		t.Errorf("the image is not valid: %v", err)
 	}
@@ -61,16 +54,10 @@ func TestPushIsDeterministicAndSendsOnce(t *testing.T) {
 	r := newTestRegistry(t)
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "configs", "p", "catalog.yaml"), []byte("schema: olm.package"))
-	inMemory, err := Files(map[string][]byte{"configs/p/catalog.yaml": []byte("schema: olm.package")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	inMemory := must.Value(Files(map[string][]byte{"configs/p/catalog.yaml": []byte("schema: olm.package")}))(t)
 	var digests []string
 	for _, files := range []fs.FS{os.DirFS(dir), inMemory} {
-		d, err := Push(context.Background(), r.host+"/test/catalog:v1", files, CatalogLabels(), PushOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Value(Push(context.Background(), r.host+"/test/catalog:v1", files, CatalogLabels(), PushOptions{}))(t)
 		digests = append(digests, d)
 	}
 	if digests[0] != digests[1] {
@@ -93,9 +80,7 @@ func TestPushRefuses(t *testing.T) {
 	r.fault(onPath("/v2/denied/a/blobs/uploads/", refuse(403, "DENIED", "read only")))
 	empty, _ := Files(nil)
 	linked := t.TempDir()
-	if err := os.Symlink("/dev/null", filepath.Join(linked, "device")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Symlink("/dev/null", filepath.Join(linked, "device")))
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	tests := map[string]struct {
@@ -152,17 +137,11 @@ func TestTreeIsAFileSystem(t *testing.T) {
 	for _, name := range names {
 		contents[name] = []byte("content of " + name)
 	}
-	files, err := Files(contents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Value(Files(contents))(t)
 	if err := fstest.TestFS(files, names...); err != nil {
 		t.Error(err)
 	}
-	empty, err := Files(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	empty := must.Value(Files(nil))(t)
 	if err := fstest.TestFS(empty); err != nil {
 		t.Error(err)
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
@@ -37,13 +39,9 @@ func TestRegistryKeepsItsContent(t *testing.T) {
 			Add:        imageOf(t, nil, gzipOf(t, tarOf(t, file("a", string(rune('0'+i)))))),
 			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}},
 		})
-		if err := remote.WriteIndex(r.tag(t, "org/index:v"+string(rune('0'+i))), index); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, remote.WriteIndex(r.tag(t, "org/index:v"+string(rune('0'+i))), index))
 	}
-	if err := remote.Delete(r.tag(t, "org/image:gone")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, remote.Delete(r.tag(t, "org/image:gone")))
 	stop()
 	writeFile(t, filepath.Join(dir, "manifests", "0000.new"), []byte(`{"repository":`))
 	writeFile(t, filepath.Join(dir, "manifests", "1111"), []byte(`{}`))
@@ -97,15 +95,13 @@ func (zeroes) Read(p []byte) (int, error) { return len(bytes.ReplaceAll(p, p, p)
 
 func TestRegistryIsQuiet(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	stderr := os.Stderr
 	os.Stderr = w
 	registry := NewRegistry(t.TempDir())
 	os.Stderr = stderr
 	registry.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/v2/a/manifests/v1", nil))
-	must(t, w.Close())
+	must.NoError(t, w.Close())
 	if said, err := io.ReadAll(r); len(said) != 0 || err != nil {
 		t.Errorf("it wrote %q, %v", said, err)
 	}

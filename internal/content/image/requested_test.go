@@ -3,6 +3,8 @@ package image
 import (
 	"context"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // asked is a Verifier that notes what it is asked about.
@@ -75,9 +77,7 @@ func TestThePolicyJudgesWhatIsRequested(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			_ = img.Close()
 			if _, err := s.Verify(t.Context(), test.pulled, VerifyOptions{Requested: test.requested, NamedBy: named}); err != nil {
 				t.Error(err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // severalImages fills a registry with images of some size, whose files "a" say
@@ -74,10 +76,7 @@ func TestProcessesKilledAtRandom(t *testing.T) {
 	}
 	// Images are whole or not there, without being opened by a pull.
 	for _, name := range readDirNames(t, filepath.Join(string(s.dir), imagesDir)) {
-		file, err := os.Open(filepath.Join(string(s.dir), imagesDir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Value(os.Open(filepath.Join(string(s.dir), imagesDir, name)))(t)
 		p, err := openPack(file)
 		if err != nil {
 			t.Errorf("image %s is not whole: %v", name, err)
@@ -97,10 +96,7 @@ func checkStore(t *testing.T, s *Store, refs []string, want string) {
 			age(t, filepath.Join(string(s.dir), kind, name))
 		}
 	}
-	again, err := Open(string(s.dir), Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Value(Open(string(s.dir), Config{}))(t)
 	if left := append(readDirNames(t, filepath.Join(string(s.dir), tmpDir)), readDirNames(t, filepath.Join(string(s.dir), locksDir))...); len(left) != 0 {
 		t.Errorf("left behind: %q", left)
 	}

@@ -20,6 +20,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // newTLSRegistry starts a registry with a certificate of its own, for names
@@ -36,27 +38,15 @@ func newTLSRegistry(t testing.TB) (*testRegistry, []byte) {
 // certificate, whose key is returned as well.
 func newStrictRegistry(t testing.TB, clients tls.ClientAuthType) (r *testRegistry, certificate, privateKey []byte) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 		IPAddresses: []net.IP{net.IPv4zero}, DNSNames: []string{"registry.test"},
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Value(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
+	parsed := must.Value(x509.ParseCertificate(der))(t)
+	keyDER := must.Value(x509.MarshalECPrivateKey(key))(t)
 	known := x509.NewCertPool()
 	known.AddCert(parsed)
 	r = &testRegistry{}
@@ -74,25 +64,15 @@ func newStrictRegistry(t testing.TB, clients tls.ClientAuthType) (r *testRegistr
 // fill pushes an image with one file "a" to the registry.
 func (r *testRegistry) fill(t testing.TB, cfg Config, repository, content string) string {
 	t.Helper()
-	files, err := Files(map[string][]byte{"a": []byte(content)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := Push(context.Background(), r.host+"/"+repository, files, nil, PushOptions{Config: cfg})
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Value(Files(map[string][]byte{"a": []byte(content)}))(t)
+	d := must.Value(Push(context.Background(), r.host+"/"+repository, files, nil, PushOptions{Config: cfg}))(t)
 	return d
 }
 
 func writeFile(t testing.TB, path string, data []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.NoError(t, os.WriteFile(path, data, 0o600))
 }
 
 func TestCertificates(t *testing.T) {

@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const provenance = "https://slsa.dev/provenance/v1"
 
 func removeFile(t *testing.T, file string) {
 	t.Helper()
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Remove(file))
 }
 
 // TestAttestations: who makes a claim about an image has not signed it, and the

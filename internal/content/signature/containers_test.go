@@ -18,6 +18,7 @@ import (
 	"github.com/sigstore/sigstore-go/pkg/root"
 
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // policyJSON writes a policy.json with one requirement for a scope.
@@ -29,10 +30,7 @@ func policyJSON(t *testing.T, scope string, requirements ...string) string {
 func fields(t *testing.T, f map[string]any) string {
 	t.Helper()
 	f["type"] = "sigstoreSigned"
-	data, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Value(json.Marshal(f))(t)
 	return string(data)
 }
 
@@ -74,10 +72,7 @@ func TestContainersIdentity(t *testing.T) {
 				return strings.ReplaceAll(s, strings.TrimSuffix(repository, "/"+repoPath), r.host)
 			}
 			digest := r.push(t, repoPath+":v1", "content")
-			a, err := signatureTag(here(tt.made), digest, key)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Value(signatureTag(here(tt.made), digest, key))(t)
 			r.attach(t, repoPath, digest, a)
 			f := map[string]any{"keyData": []byte(public)}
 			if tt.identity != nil {
@@ -150,24 +145,13 @@ func TestContainersFulcio(t *testing.T) {
 // authority is a private certificate authority, and a certificate of it.
 func newAuthority(t *testing.T, notAfter time.Time) (rootPEM, leafPEM []byte, key *Key) {
 	t.Helper()
-	rootKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rootKey := must.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	top := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "root"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
-	rootDER, err := x509.CreateCertificate(rand.Reader, top, top, rootKey.Public(), rootKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	leafKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rootDER := must.Value(x509.CreateCertificate(rand.Reader, top, top, rootKey.Public(), rootKey))(t)
+	leafKey := must.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "jane"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: notAfter, EmailAddresses: []string{"jane@example.com"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageCodeSigning}}
 	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, top, leafKey.Public(), rootKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if key, err = newKey(leafKey); err != nil {
 		t.Fatal(err)
 	}
@@ -201,10 +185,7 @@ func TestContainersPKI(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRegistry(t)
 			digest := r.push(t, repoPath+":v1", "content")
-			a, err := signatureTag(r.host+"/"+repoPath+":v1", digest, tt.key)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Value(signatureTag(r.host+"/"+repoPath+":v1", digest, tt.key))(t)
 			a.Annotations[annotationCertificate] = string(leafPEM)
 			r.attach(t, repoPath, digest, a)
 			policy := policyJSON(t, r.host, fields(t, map[string]any{"pki": map[string]any{"caRootsData": tt.root, "subjectEmail": tt.email}}))

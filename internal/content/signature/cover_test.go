@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // signed is a registry with a signed catalog, and a key that signs.
@@ -44,9 +45,7 @@ func (s *signed) require(fallback string, rules ...string) {
 
 func (s *signed) sign(repository, digest string) {
 	s.t.Helper()
-	if err := Sign(context.Background(), s.host+"/"+repository, digest, s.key, image.PushOptions{}); err != nil {
-		s.t.Fatal(err)
-	}
+	must.NoError(s.t, Sign(context.Background(), s.host+"/"+repository, digest, s.key, image.PushOptions{}))
 }
 
 func (s *signed) store() *image.Store { return openStore(s.t, Config{Policy: s.policy}, "") }

@@ -9,16 +9,14 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // FuzzPolicy: whatever a policy says, it is refused, or gives every repository a
 // requirement that can be decided.
 func FuzzPolicy(f *testing.F) {
 	_, public := newTestKey(f)
-	pem, err := json.Marshal(public)
-	if err != nil {
-		f.Fatal(err)
-	}
+	pem := must.Value(json.Marshal(public))(f)
 	for _, seed := range []string{
 		"", "version: 1\ndefault: reject\n", "version: 1\ndefault: accept\nrules:\n- {scope: quay.io, action: reject}\n",
 		"version: 1\ndefault: reject\nrules:\n- {scope: '*.io', action: verify, covers: false, attestation: a, signers: [{keys: [{pem: " + string(pem) + "}]}]}\n",
@@ -80,36 +78,21 @@ func FuzzContainers(f *testing.F) {
 func FuzzSignature(f *testing.F) {
 	key, public := newTestKey(f)
 	const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-	tagged, err := signatureTag("quay.io/a/b", digest, key)
-	if err != nil {
-		f.Fatal(err)
-	}
-	referring, err := signatureBundle(digest, key)
-	if err != nil {
-		f.Fatal(err)
-	}
+	tagged := must.Value(signatureTag("quay.io/a/b", digest, key))(f)
+	referring := must.Value(signatureBundle(digest, key))(f)
 	who := keyless{sigstore: newSigstore(f), subject: subject, issuer: issuer}
 	logged := who.tag(f, "quay.io/a/b", digest)
 	f.Add(tagged.Data, tagged.Annotations[annotationSignature], "", "", "")
 	f.Add(referring.Data, "", "", "", "")
 	f.Add(logged.Data, logged.Annotations[annotationSignature], logged.Annotations[annotationCertificate], logged.Annotations[annotationLog], logged.Annotations[annotationTimestamp])
 	f.Add(who.bundle(f, digest, predicateSignature).Data, "", "", "", "")
-	empty, err := key.sign(nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	empty := must.Value(key.sign(nil))(f)
 	f.Add([]byte(`{"mediaType":"`+mediaBundle+`","verificationMaterial":{"publicKey":{"hint":""}},"messageSignature":{"messageDigest":{"algorithm":"SHA2_256","digest":"ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8="},"signature":"`+base64.StdEncoding.EncodeToString(empty)+`"}}`), "", "", "", "")
 	f.Add(who.attestationTag(f, digest, provenance).Data, "", "", "", "")
 
-	keys, err := parseKeys([]byte(public))
-	if err != nil {
-		f.Fatal(err)
-	}
+	keys := must.Value(parseKeys([]byte(public)))(f)
 	other, _ := newTestKey(f)
-	strangers, err := parseKeys([]byte(publicPEM(f, other.private.Public())))
-	if err != nil {
-		f.Fatal(err)
-	}
+	strangers := must.Value(parseKeys([]byte(publicPEM(f, other.private.Public()))))(f)
 	request := image.VerifyRequest{Ref: "quay.io/a/b:v1", Repository: "quay.io/a/b", Digest: digest}
 	mine := &requirement{anyOf: []*signer{{keys: keys}}}
 	theirs := &requirement{anyOf: []*signer{{keys: strangers}}}
@@ -137,21 +120,12 @@ func FuzzSignature(f *testing.F) {
 func BenchmarkVerify(b *testing.B) {
 	const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	key, public := newTestKey(b)
-	keys, err := parseKeys([]byte(public))
-	if err != nil {
-		b.Fatal(err)
-	}
-	byKey, err := signatureBundle(digest, key)
-	if err != nil {
-		b.Fatal(err)
-	}
+	keys := must.Value(parseKeys([]byte(public)))(b)
+	byKey := must.Value(signatureBundle(digest, key))(b)
 	who := keyless{sigstore: newSigstore(b), subject: subject, issuer: issuer}
 	dir := b.TempDir()
 	write(b, dir, "root.json", string(who.sigstore.trustedRoot(b)))
-	p, err := parsePolicy(dir+"/policy.yaml", []byte("version: 1\ndefault: reject\ntrustedRoot: root.json\nrules:\n- {scope: quay.io, action: verify, signers: [{issuer: '"+issuer+"', subject: '"+subject+"', signedTimestamps: 1}]}\n"), &files{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := must.Value(parsePolicy(dir+"/policy.yaml", []byte("version: 1\ndefault: reject\ntrustedRoot: root.json\nrules:\n- {scope: quay.io, action: verify, signers: [{issuer: '"+issuer+"', subject: '"+subject+"', signedTimestamps: 1}]}\n"), &files{}))(b)
 	request := image.VerifyRequest{Ref: "quay.io/a/b:v1", Repository: "quay.io/a/b", Digest: digest}
 	for name, tt := range map[string]struct {
 		data []byte
@@ -162,13 +136,8 @@ func BenchmarkVerify(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				c, err := parseBundle(tt.data, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if _, err := tt.by.try(c, request, time.Now()); err != nil {
-					b.Fatal(err)
-				}
+				c := must.Value(parseBundle(tt.data, nil))(b)
+				must.Value(tt.by.try(c, request, time.Now()))(b)
 			}
 			each := b.Elapsed() / time.Duration(b.N)
 			b.ReportMetric(float64(each.Microseconds())/1000, "ms/verification")

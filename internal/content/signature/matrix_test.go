@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // The matrix: each layout of signatures, signed by a key and without, in each
@@ -86,9 +87,7 @@ func (c *cell) attachment(r *registry, digest string, key *Key, without keyless)
 	default:
 		a, err = signatureTag(r.host+"/"+repoPath, digest, key)
 	}
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.NoError(c.t, err)
 	return a
 }
 
@@ -252,10 +251,7 @@ var situations = map[string]func(c *cell){
 		s, ref := c.store(""), r.host+"/"+repoPath+":v1"
 		c.pulled(s, ref, "good")
 		// What was verified, and is in the store, is refused as well.
-		good, err := os.ReadFile(c.policy)
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		good := must.Value(os.ReadFile(c.policy))(c.t)
 		for name, content := range map[string]string{
 			"empty": "", "not YAML": "{", "a typo": strings.Replace(string(good), "default", "fallback", 1),
 			"no such key": strings.Replace(string(good), "key.pub", "gone.pub", 1) + " ", "two documents": string(good) + "---\ndefault: accept\nversion: 1\n",
@@ -266,9 +262,7 @@ var situations = map[string]func(c *cell){
 			write(c.t, c.dir, "policy.yaml", content)
 			c.refused(s, ref, c.policy, "no image is accepted")
 		}
-		if err := os.Remove(c.policy); err != nil {
-			c.t.Fatal(err)
-		}
+		must.NoError(c.t, os.Remove(c.policy))
 		c.refused(s, ref, c.policy, "no image is accepted")
 		write(c.t, c.dir, "policy.yaml", string(good))
 		c.pulled(s, ref, "good")
@@ -277,18 +271,12 @@ var situations = map[string]func(c *cell){
 		r := c.registry()
 		ref := r.host + "/" + repoPath + "@" + r.push(c.t, repoPath+":v1", "good")
 		dir := c.t.TempDir()
-		before, err := image.Open(dir, image.Config{})
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		before := must.Value(image.Open(dir, image.Config{}))(c.t)
 		if _, v, err := pull(c.t, before, ref, image.PullOptions{}); err != nil || v != nil {
 			c.t.Fatalf("without a policy: %v, %v", v, err)
 		}
 		c.require(r.host + "/acme")
-		after, err := image.Open(dir, image.Config{Verifier: New(Config{Policy: c.policy})})
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		after := must.Value(image.Open(dir, image.Config{Verifier: New(Config{Policy: c.policy})}))(c.t)
 		c.refused(after, ref, "there is no signature")
 		if _, err := after.Verify(context.Background(), ref, image.VerifyOptions{}); image.KindOf(err) != image.Unverified {
 			c.t.Errorf("Verify: %v", err)

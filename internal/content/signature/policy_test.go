@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -67,10 +68,7 @@ rules:
 
 func parsed(t *testing.T, text string) *policy {
 	t.Helper()
-	p, err := parsePolicy("policy.yaml", []byte(text), &files{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(parsePolicy("policy.yaml", []byte(text), &files{}))(t)
 	return p
 }
 
@@ -157,10 +155,7 @@ func TestPolicyErrors(t *testing.T) {
 		})
 	}
 	good := signer("issuer: a, subjectPattern: 'b|c', trustedRoot: root.json, signedTimestamps: 1")
-	p, err := parsePolicy(file, []byte(good), &files{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(parsePolicy(file, []byte(good), &files{}))(t)
 	if i := p.scopes["quay.io"].anyOf[0].identity.matcher.SubjectAlternativeName.Regexp; !i.MatchString("b") || i.MatchString("xb") || i.MatchString("cx") {
 		t.Errorf("the pattern is not held to the whole: %s", i.String())
 	}
@@ -218,10 +213,7 @@ func TestContainersScopes(t *testing.T) {
 			"*.example.com": [{"type": "signedBy", "keyType": "GPGKeys", "keyPath": "/x"}]
 		}
 	}}`
-	c, err := parseContainers("policy.json", []byte(text), &files{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(parseContainers("policy.json", []byte(text), &files{}))(t)
 	tests := map[string]struct {
 		repository string
 		want       []action

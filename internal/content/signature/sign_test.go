@@ -19,6 +19,7 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/encrypted"
 
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestSignAndVerify: each kind of key signs in each form in which it is kept,
@@ -36,18 +37,9 @@ func TestSignAndVerify(t *testing.T) {
 	for name, generate := range kinds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			private, err := generate()
-			if err != nil {
-				t.Fatal(err)
-			}
-			der, err := x509.MarshalPKCS8PrivateKey(private)
-			if err != nil {
-				t.Fatal(err)
-			}
-			secret, err := encrypted.Encrypt(der, []byte("pw"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			private := must.Value(generate())(t)
+			der := must.Value(x509.MarshalPKCS8PrivateKey(private))(t)
+			secret := must.Value(encrypted.Encrypt(der, []byte("pw")))(t)
 			for kind, content := range map[string][]byte{"PRIVATE KEY": der, "ENCRYPTED SIGSTORE PRIVATE KEY": secret, "ENCRYPTED COSIGN PRIVATE KEY": secret} {
 				file := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content})
 				key, err := ParseKey(file, func() ([]byte, error) { return []byte("pw"), nil })
@@ -76,15 +68,9 @@ func signBoth(t *testing.T, key *Key, public string) {
 	if m := manifestOf(t, s, "a/both", tagOf(both)+".sig"); len(m.Layers) != 1 {
 		t.Errorf("signed twice: %d signatures", len(m.Layers))
 	}
-	tag, err := signatureTag(s.host+"/a/tag", s.push(t, "a/tag:v1", "tag"), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tag := must.Value(signatureTag(s.host+"/a/tag", s.push(t, "a/tag:v1", "tag"), key))(t)
 	s.attach(t, "a/tag", s.push(t, "a/tag:v1", "tag"), tag)
-	referring, err := signatureBundle(s.push(t, "a/bundle:v1", "bundle"), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	referring := must.Value(signatureBundle(s.push(t, "a/bundle:v1", "bundle"), key))(t)
 	s.attach(t, "a/bundle", s.push(t, "a/bundle:v1", "bundle"), referring)
 	for _, repository := range []string{"a/both", "a/tag", "a/bundle"} {
 		v, err := s.store().Verify(context.Background(), s.host+"/"+repository+":v1", image.VerifyOptions{})
@@ -105,13 +91,8 @@ func manifestOf(t *testing.T, s *signed, repository, tag string) *image.Manifest
 		}
 		return nil, err
 	})
-	store, err := image.Open(t.TempDir(), image.Config{Verifier: ask})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.Verify(context.Background(), s.host+"/"+repository+":v1", image.VerifyOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	store := must.Value(image.Open(t.TempDir(), image.Config{Verifier: ask}))(t)
+	must.Value(store.Verify(context.Background(), s.host+"/"+repository+":v1", image.VerifyOptions{}))(t)
 	return found
 }
 
@@ -124,10 +105,7 @@ func (f verifierFunc) Verify(ctx context.Context, r image.VerifyRequest) (*image
 func TestParseKeyErrors(t *testing.T) {
 	t.Parallel()
 	_, public := newTestKey(t)
-	small, err := rsa.GenerateKey(rand.Reader, 1024)
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := must.Value(rsa.GenerateKey(rand.Reader, 1024))(t)
 	none := func() ([]byte, error) { return nil, errors.New("no password") }
 	tests := map[string]struct{ text, says string }{
 		"not PEM":           {"hello", "not PEM"},
@@ -152,13 +130,8 @@ func TestParseKeyErrors(t *testing.T) {
 func TestMessageSignature(t *testing.T) {
 	t.Parallel()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	edwards, err := newKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
+	edwards := must.Value(newKey(private))(t)
 	ecdsaKey, _ := newTestKey(t)
 	for name, key := range map[string]*Key{"Ed25519": edwards, "ECDSA": ecdsaKey} {
 		for what, right := range map[string]bool{"manifest": true, "": false, "other": false} {
@@ -170,22 +143,13 @@ func TestMessageSignature(t *testing.T) {
 			if what == "manifest" {
 				message = manifestOf(t, s, "a/b", digest).Raw
 			}
-			made, err := key.sign(message)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sum, err := hex.DecodeString(strings.TrimPrefix(digest, "sha256:"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			data, err := json.Marshal(map[string]any{
+			made := must.Value(key.sign(message))(t)
+			sum := must.Value(hex.DecodeString(strings.TrimPrefix(digest, "sha256:")))(t)
+			data := must.Value(json.Marshal(map[string]any{
 				"mediaType":            mediaBundle,
 				"verificationMaterial": map[string]any{"publicKey": map[string]any{"hint": "x"}},
 				"messageSignature":     map[string]any{"messageDigest": map[string]any{"algorithm": "SHA2_256", "digest": sum}, "signature": made},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 			s.attach(t, "a/b", digest, image.Attachment{MediaType: mediaBundle, Data: data})
 			_, err = s.store().Verify(context.Background(), s.host+"/a/b:v1", image.VerifyOptions{})
 			if (err == nil) != right || err != nil && image.KindOf(err) != image.Unverified {
@@ -206,10 +170,7 @@ func TestAttest(t *testing.T) {
 		return err
 	}
 	digest, other := s.push(t, "a/b:v1", "content"), s.push(t, "a/b:v2", "other content")
-	statement, err := newStatement(digest, predicate, map[string]any{"by": "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	statement := must.Value(newStatement(digest, predicate, map[string]any{"by": "test"}))(t)
 	for name, c := range map[string]struct{ digest, statement, says string }{
 		"about another image": {other, string(statement), "about other content"},
 		"not JSON":            {digest, "{", "read the in-toto statement"},
@@ -222,9 +183,7 @@ func TestAttest(t *testing.T) {
 	if err := verify(); err == nil {
 		t.Error("accepted without an attestation")
 	}
-	if err := Attest(t.Context(), s.host+"/a/b", digest, statement, s.key, image.PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, Attest(t.Context(), s.host+"/a/b", digest, statement, s.key, image.PushOptions{}))
 	if err := verify(); err != nil {
 		t.Errorf("with the attestation: %v", err)
 	}

@@ -32,6 +32,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const (
@@ -91,44 +92,27 @@ func (r *registry) seen() []string {
 // push pushes an image with one file, and returns its digest.
 func (r *registry) push(t testing.TB, ref, content string) string {
 	t.Helper()
-	files, err := image.Files(map[string][]byte{"file": []byte(content)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	digest, err := image.Push(context.Background(), r.host+"/"+ref, files, nil, image.PushOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Value(image.Files(map[string][]byte{"file": []byte(content)}))(t)
+	digest := must.Value(image.Push(context.Background(), r.host+"/"+ref, files, nil, image.PushOptions{}))(t)
 	return digest
 }
 
 func (r *registry) attach(t testing.TB, repository, digest string, a image.Attachment) {
 	t.Helper()
-	if err := image.Attach(context.Background(), r.host+"/"+repository+"@"+digest, a, image.PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, image.Attach(context.Background(), r.host+"/"+repository+"@"+digest, a, image.PushOptions{}))
 }
 
 // newTestKey makes a key, and the PEM of its public half.
 func newTestKey(t testing.TB) (*Key, string) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := newKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := must.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	key := must.Value(newKey(private))(t)
 	return key, publicPEM(t, private.Public())
 }
 
 func publicPEM(t testing.TB, key crypto.PublicKey) string {
 	t.Helper()
-	der, err := x509.MarshalPKIXPublicKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Value(x509.MarshalPKIXPublicKey(key))(t)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
@@ -138,10 +122,7 @@ type sigstore struct{ *ca.VirtualSigstore }
 
 func newSigstore(t testing.TB) sigstore {
 	t.Helper()
-	virtual, err := ca.NewVirtualSigstore()
-	if err != nil {
-		t.Fatal(err)
-	}
+	virtual := must.Value(ca.NewVirtualSigstore())(t)
 	return sigstore{virtual}
 }
 
@@ -151,21 +132,12 @@ func (s sigstore) trustedRoot(t testing.TB) []byte {
 	t.Helper()
 	logs := map[string]*root.TransparencyLog{}
 	for id, l := range s.RekorLogs() {
-		raw, err := hex.DecodeString(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Value(hex.DecodeString(id))(t)
 		l.ID = raw
 		logs[id] = l
 	}
-	trusted, err := root.NewTrustedRoot(root.TrustedRootMediaType01, s.FulcioCertificateAuthorities(), nil, s.TimestampingAuthorities(), logs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := trusted.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	trusted := must.Value(root.NewTrustedRoot(root.TrustedRootMediaType01, s.FulcioCertificateAuthorities(), nil, s.TimestampingAuthorities(), logs))(t)
+	data := must.Value(trusted.MarshalJSON())(t)
 	return data
 }
 
@@ -186,14 +158,8 @@ func (k keyless) time() time.Time {
 // tag is a keyless signature under a signature tag.
 func (k keyless) tag(t testing.TB, repository, digest string) image.Attachment {
 	t.Helper()
-	data, err := newPayload(repository, digest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := k.sigstore.SignAtTime(k.subject, k.issuer, data, k.time())
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Value(newPayload(repository, digest))(t)
+	e := must.Value(k.sigstore.SignAtTime(k.subject, k.issuer, data, k.time()))(t)
 	content, _ := e.SignatureContent()
 	a := image.Attachment{Tag: tagOf(digest) + ".sig", MediaType: mediaSimpleSigning, Data: data, Annotations: k.annotations(t, e)}
 	a.Annotations[annotationSignature] = base64.StdEncoding.EncodeToString(content.Signature())
@@ -206,17 +172,11 @@ func (k keyless) annotations(t testing.TB, e *ca.TestEntity) map[string]string {
 	entries, _ := e.TlogEntries()
 	stamps, _ := e.Timestamps()
 	entry := entries[0].TransparencyLogEntry()
-	log, err := json.Marshal(map[string]any{
+	log := must.Value(json.Marshal(map[string]any{
 		"SignedEntryTimestamp": k.promise(t, entry),
 		"Payload":              map[string]any{"body": entry.CanonicalizedBody, "integratedTime": entry.IntegratedTime, "logIndex": entry.LogIndex, "logID": hex.EncodeToString(entry.LogId.KeyId)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stamp, err := json.Marshal(map[string]any{"SignedRFC3161Timestamp": stamps[0]})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
+	stamp := must.Value(json.Marshal(map[string]any{"SignedRFC3161Timestamp": stamps[0]}))(t)
 	return map[string]string{
 		annotationCertificate: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: content.Certificate().Raw})),
 		annotationLog:         string(log), annotationTimestamp: string(stamp),
@@ -226,27 +186,18 @@ func (k keyless) annotations(t testing.TB, e *ca.TestEntity) map[string]string {
 // promise is the signature of the log on an entry.
 func (k keyless) promise(t testing.TB, entry *protorekor.TransparencyLogEntry) []byte {
 	t.Helper()
-	set, err := k.sigstore.RekorSignPayload(tlog.RekorPayload{
+	set := must.Value(k.sigstore.RekorSignPayload(tlog.RekorPayload{
 		Body: base64.StdEncoding.EncodeToString(entry.CanonicalizedBody), IntegratedTime: entry.IntegratedTime,
 		LogIndex: entry.LogIndex, LogID: hex.EncodeToString(entry.LogId.KeyId),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return set
 }
 
 // bundle is a keyless sigstore bundle of a statement.
 func (k keyless) bundle(t testing.TB, digest, predicate string) image.Attachment {
 	t.Helper()
-	statement, err := newStatement(digest, predicate, map[string]any{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := k.sigstore.AttestAtTime(k.subject, k.issuer, statement, k.time(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	statement := must.Value(newStatement(digest, predicate, map[string]any{}))(t)
+	e := must.Value(k.sigstore.AttestAtTime(k.subject, k.issuer, statement, k.time(), true))(t)
 	content, _ := e.SignatureContent()
 	envelope := content.EnvelopeContent().RawEnvelope()
 	who, _ := e.VerificationContent()
@@ -256,7 +207,7 @@ func (k keyless) bundle(t testing.TB, digest, predicate string) image.Attachment
 	entry.KindVersion = &protorekor.KindVersion{Kind: "dsse", Version: "0.0.1"}
 	entry.InclusionPromise = &protorekor.InclusionPromise{SignedEntryTimestamp: k.promise(t, entry)}
 	payload, _ := envelope.DecodeB64Payload()
-	data, err := protojson.Marshal(&protobundle.Bundle{
+	data := must.Value(protojson.Marshal(&protobundle.Bundle{
 		MediaType: mediaBundle,
 		VerificationMaterial: &protobundle.VerificationMaterial{
 			Content:                   &protobundle.VerificationMaterial_Certificate{Certificate: &protocommon.X509Certificate{RawBytes: who.Certificate().Raw}},
@@ -266,29 +217,17 @@ func (k keyless) bundle(t testing.TB, digest, predicate string) image.Attachment
 		Content: &protobundle.Bundle_DsseEnvelope{DsseEnvelope: &protodsse.Envelope{
 			Payload: payload, PayloadType: envelope.PayloadType, Signatures: []*protodsse.Signature{{Sig: content.Signature()}},
 		}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return image.Attachment{MediaType: mediaBundle, Data: data, Annotations: map[string]string{annotationPredicate: predicate}}
 }
 
 // attestationTag is a keyless attestation under an attestation tag.
 func (k keyless) attestationTag(t testing.TB, digest, predicate string) image.Attachment {
 	t.Helper()
-	statement, err := newStatement(digest, predicate, map[string]any{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := k.sigstore.AttestAtTime(k.subject, k.issuer, statement, k.time(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	statement := must.Value(newStatement(digest, predicate, map[string]any{}))(t)
+	e := must.Value(k.sigstore.AttestAtTime(k.subject, k.issuer, statement, k.time(), false))(t)
 	content, _ := e.SignatureContent()
-	data, err := json.Marshal(content.EnvelopeContent().RawEnvelope())
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Value(json.Marshal(content.EnvelopeContent().RawEnvelope()))(t)
 	return image.Attachment{Tag: tagOf(digest) + ".att", MediaType: mediaEnvelope, Data: data, Annotations: k.annotations(t, e)}
 }
 
@@ -296,19 +235,14 @@ func (k keyless) attestationTag(t testing.TB, digest, predicate string) image.At
 func write(t testing.TB, dir, name, content string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
 // openStore opens an empty store that asks a Verifier.
 func openStore(t testing.TB, c Config, registriesConf string) *image.Store {
 	t.Helper()
-	s, err := image.Open(t.TempDir(), image.Config{Verifier: New(c), RegistriesConf: registriesConf})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(image.Open(t.TempDir(), image.Config{Verifier: New(c), RegistriesConf: registriesConf}))(t)
 	return s
 }
 
@@ -320,10 +254,7 @@ func pull(t testing.TB, s *image.Store, ref string, o image.PullOptions) (string
 		return "", nil, err
 	}
 	defer img.Close()
-	file, err := img.FS().Open("file")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Value(img.FS().Open("file"))(t)
 	defer file.Close()
 	data := make([]byte, 100)
 	n, _ := file.Read(data)
