@@ -61,9 +61,7 @@ func TestGolden(t *testing.T) {
 				must.NoError(t, os.WriteFile(name, txtar.Format(archive), 0o644))
 				return
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s(-want +got):\n%s", archive.Comment, diff)
-			}
+			must.Equal(t, fmt.Sprintf("%s", archive.Comment), got, want)
 		})
 	}
 }

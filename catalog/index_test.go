@@ -54,17 +54,13 @@ func TestIndex(t *testing.T) {
 		if x.Digest() != "sha256:1" {
 			t.Errorf("digest %s", x.Digest())
 		}
-		if diff := cmp.Diff([]string{"a", "b", "c"}, x.PackageNames()); diff != "" {
-			t.Errorf("packages (-want +got):\n%s", diff)
-		}
+		must.Equal(t, "packages", x.PackageNames(), []string{"a", "b", "c"})
 		var providers []string
 		for _, b := range x.Providers(GVK{Group: "g", Version: "v1", Kind: "K"}) {
 			providers = append(providers, b.Name)
 		}
 		want := strings.Fields("a.v2.0.0 a.v1.10.0 a.v1.9.0 b.v2.0.0 b.v1.10.0 b.v1.9.0 c.v2.0.0 c.v1.10.0 c.v1.9.0")
-		if diff := cmp.Diff(want, providers); diff != "" {
-			t.Errorf("providers (-want +got):\n%s", diff)
-		}
+		must.Equal(t, "providers", providers, want)
 		if got := x.Providers(GVK{Group: "g", Version: "v2", Kind: "K"}); got != nil {
 			t.Errorf("providers of an unknown API: %v", got)
 		}

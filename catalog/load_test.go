@@ -55,9 +55,7 @@ func TestLoadOrderDoesNotDependOnWorkers(t *testing.T) {
 	var texts []string
 	for _, workers := range []int{1, 2, 16} {
 		c, err := Load(context.Background(), files(contents), LoadOptions{Workers: workers})
-		if diff := cmp.Diff(want, names(c)); diff != "" {
-			t.Errorf("objects with %d workers (-want +got):\n%s", workers, diff)
-		}
+		must.Equal(t, fmt.Sprintf("objects with %d workers", workers), names(c), want)
 		texts = append(texts, err.Error())
 	}
 	if texts[0] != texts[1] || texts[0] != texts[2] || !strings.Contains(texts[0], "20 problems:") {
@@ -90,9 +88,7 @@ func TestLoadFollowsLinks(t *testing.T) {
 	c, err := Load(context.Background(), os.DirFS(dir), LoadOptions{})
 	must.NoError(t, err)
 	want := []string{"other/linked/b.yaml:2 b", "other/real.yaml:2 c", "real/b.yaml:2 b", "volume/a.yaml:2 a"}
-	if diff := cmp.Diff(want, names(c)); diff != "" {
-		t.Errorf("objects (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "objects", names(c), want)
 
 	link("nowhere", "dangling.yaml")
 	c, err = Load(context.Background(), os.DirFS(dir), LoadOptions{})

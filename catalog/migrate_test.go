@@ -114,9 +114,7 @@ func TestMigrate(t *testing.T) {
 						want = test.in
 					}
 					got := must.Value(migrated.Bundles[0].AllProperties())(t)
-					if diff := cmp.Diff(want, got); diff != "" {
-						t.Errorf("properties (-want +got):\n%s", diff)
-					}
+					must.Equal(t, "properties", got, want)
 				}
 				if string(before) != string(written(t, WriteJSON, c)) {
 					t.Error("the catalog that was given has changed")

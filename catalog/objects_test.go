@@ -57,9 +57,7 @@ func TestObjects(t *testing.T) {
 	fromFile, inMemory := built(t, files(map[string]string{"a.json": awkward}), LoadOptions{})
 	for name, x := range map[string]*Index{"from file": fromFile, "in memory": inMemory} {
 		for what, got := range map[string]string{"objects": objectsText(t, x, ObjectFilter{}), "content": contentText(t, x)} {
-			if diff := cmp.Diff(awkwardLines, got); diff != "" {
-				t.Errorf("%s, %s (-want +got):\n%s", name, what, diff)
-			}
+			must.Equal(t, fmt.Sprintf("%s, %s", name, what), got, awkwardLines)
 		}
 	}
 	compareIndexes(t, inMemory, fromFile)
@@ -84,9 +82,7 @@ func TestObjectFilter(t *testing.T) {
 			for _, i := range want {
 				expect += lines[i]
 			}
-			if diff := cmp.Diff(expect, objectsText(t, x, filter)); diff != "" {
-				t.Errorf("%s, %+v (-want +got):\n%s", name, filter, diff)
-			}
+			must.Equal(t, fmt.Sprintf("%s, %+v", name, filter), objectsText(t, x, filter), expect)
 		}
 		n := 0
 		for range x.Objects(ObjectFilter{}) {
@@ -232,9 +228,7 @@ func TestIndexFileConcurrentReads(t *testing.T) {
 	for range 8 {
 		readers.Go(func() {
 			for range 20 {
-				if diff := cmp.Diff(want, payloadsText(t, fromFile, mustBundle(t, fromFile))); diff != "" {
-					t.Error(diff)
-				}
+				must.Equal(t, "result", payloadsText(t, fromFile, mustBundle(t, fromFile)), want)
 				content, _ := fromFile.Content()
 				if text, err := io.ReadAll(content); err != nil || string(text) != awkwardLines {
 					t.Errorf("content %s, error %v", text, err)

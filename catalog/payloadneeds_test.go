@@ -2,14 +2,13 @@ package catalog
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 const (
@@ -64,9 +63,7 @@ func TestNeedsOfTheCSV(t *testing.T) {
 			if !ok {
 				t.Fatal("the bundle is not served")
 			}
-			if diff := cmp.Diff(test.want, b.Requires); diff != "" {
-				t.Errorf("needs (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "needs", b.Requires, test.want)
 			for _, p := range b.Properties {
 				if p.Type == PropertyGVKRequired && !strings.Contains(name, "declared") {
 					t.Errorf("a property was made up: %s", p.Value)
@@ -97,8 +94,6 @@ func TestNeedsOfTheCSVAreStored(t *testing.T) {
 		if b == nil {
 			t.Fatalf("%s: no bundle: %v", how, x.Problems())
 		}
-		if diff := cmp.Diff(want, b.Requires); diff != "" {
-			t.Errorf("%s: needs (-want +got):\n%s", how, diff)
-		}
+		must.Equal(t, fmt.Sprintf("%s: needs", how), b.Requires, want)
 	}
 }

@@ -93,9 +93,7 @@ func TestLoadLinksOutOfTheTree(t *testing.T) {
 	root := must.Value(os.OpenRoot(dir))(t)
 	defer root.Close()
 	c, err := loadWithin(t, 10*time.Second, root.FS(), LoadOptions{})
-	if diff := cmp.Diff([]string{"a.yaml:2 a"}, names(c)); diff != "" {
-		t.Errorf("objects (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "objects", names(c), []string{"a.yaml:2 a"})
 	for _, name := range []string{"dir", "file.yaml", "up"} {
 		if err == nil || !strings.Contains(err.Error(), name+": error: cannot be read") {
 			t.Errorf("error %v, want the link %s to be refused", err, name)

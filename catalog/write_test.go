@@ -13,7 +13,6 @@ import (
 
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
@@ -39,9 +38,7 @@ func TestWriteGolden(t *testing.T) {
 		must.NoError(t, os.WriteFile(name, txtar.Format(archive), 0o644))
 		return
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("written (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "written", got, want)
 }
 
 // TestWriteKeepsEverything writes each catalog of testdata and reads it again.
@@ -133,9 +130,7 @@ func TestMarshalBundle(t *testing.T) {
 		}
 	}
 	all := must.Value(packed.AllProperties())(t)
-	if diff := cmp.Diff(properties, all); diff != "" {
-		t.Errorf("properties (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "properties", all, properties)
 	if len(packed.Properties) != 2 {
 		t.Error("AllProperties changed the bundle")
 	}

@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // twoPackages is a catalog with objects in and out of packages.
@@ -46,9 +44,7 @@ func TestWriteDirectory(t *testing.T) {
 			c := twoPackages()
 			must.NoError(t, WriteDirectory(context.Background(), dir, c, YAML))
 			want := []string{"a/catalog.yaml", "b/catalog.yaml", "catalog.yaml", "only-a-channel/catalog.yaml"}
-			if diff := cmp.Diff(want, filesBelow(t, dir)); diff != "" {
-				t.Errorf("files (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "files", filesBelow(t, dir), want)
 			again := must.Value(Load(context.Background(), os.DirFS(dir), LoadOptions{}))(t)
 			if !bytes.Equal(written(t, WriteJSON, c), written(t, WriteJSON, again)) {
 				t.Error("what is in the directory is not what was written")

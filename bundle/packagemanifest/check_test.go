@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestRules breaks the rules of package files, several at once: all of it is found, each in its line.
@@ -72,12 +71,8 @@ func checkProblems(t *testing.T, files map[string]string, want []string) {
 			t.Errorf("problem without fix, of another severity or about nothing: %+v", p)
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(invalid.Problems, catalog.Validate(c)); diff != "" {
-		t.Errorf("validation does not find them (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "problems", got, want)
+	must.Equal(t, "validation does not find them", catalog.Validate(c), invalid.Problems)
 }
 
 func TestTwoPackageFiles(t *testing.T) {

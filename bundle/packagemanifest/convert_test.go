@@ -11,8 +11,6 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // manifestCSV is a ClusterServiceVersion; more is added to its spec.
@@ -98,9 +96,7 @@ bundle p/p.v1.0.0 image "", 2 objects, provides [{"group":"example.com","kind":"
 bundle p/p.v1.1.0 image "", 1 objects, provides []
 bundle p/p.v1.2.0 image "", 1 objects, provides []
 `
-	if diff := cmp.Diff(want, summary(t, c)); diff != "" {
-		t.Errorf("catalog (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "catalog", summary(t, c), want)
 	if problems := catalog.Validate(c); len(problems) > 0 {
 		t.Errorf("it has problems: %v", problems)
 	}
@@ -108,9 +104,7 @@ bundle p/p.v1.2.0 image "", 1 objects, provides []
 		"docs/notes.yaml: passed over: it is no Kubernetes object with apiVersion and kind",
 		"2.0.0/csv.yaml: passed over: no channel of package p leads to p.v2.0.0",
 	}
-	if diff := cmp.Diff(wantWarnings, warnings); diff != "" {
-		t.Errorf("warnings (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "warnings", warnings, wantWarnings)
 }
 
 func TestAllVersionsInOneDirectory(t *testing.T) {
@@ -130,9 +124,7 @@ channel p/only
 bundle p/p.v1.0.0 image "", 3 objects, provides [{"group":"example.com","kind":"Olds","version":"v1"}]
 bundle p/p.v2.0.0 image "", 3 objects, provides [{"group":"example.com","kind":"News","version":"v1"}]
 `
-	if diff := cmp.Diff(want, summary(t, c)); diff != "" {
-		t.Errorf("catalog (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "catalog", summary(t, c), want)
 }
 
 func TestSeveralPackages(t *testing.T) {

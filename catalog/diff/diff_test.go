@@ -153,9 +153,7 @@ func TestDuplicates(t *testing.T) {
 	one := &catalog.Catalog{Bundles: []catalog.Bundle{{Package: "p", Name: "b", Image: "i"}}}
 	two := &catalog.Catalog{Bundles: []catalog.Bundle{{Package: "p", Name: "b", Image: "i"}, {Package: "p", Name: "b", Image: "j"}}}
 	want := []Change{{Op: Added, Kind: KindBundle, Name: "b"}}
-	if diff := cmp.Diff(want, compare(t, one, two).Packages[0].Changes); diff != "" {
-		t.Errorf("changes (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "changes", compare(t, one, two).Packages[0].Changes, want)
 }
 
 func TestCompareFails(t *testing.T) {

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"fairlead.dev/fairlead/catalog"
@@ -71,9 +70,7 @@ func (a archive) expect(t *testing.T, file, got string) {
 		must.NoError(t, os.WriteFile(a.name, txtar.Format(a.Archive), 0o644))
 		return
 	}
-	if diff := cmp.Diff(a.files[file], got); diff != "" {
-		t.Errorf("%s%s (-want +got):\n%s", a.Comment, file, diff)
-	}
+	must.Equal(t, fmt.Sprintf("%s%s", a.Comment, file), got, a.files[file])
 }
 
 func stem(name string) string { return strings.TrimSuffix(filepath.Base(name), ".txtar") }

@@ -9,8 +9,6 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func index(t *testing.T) *catalog.Index {
@@ -91,9 +89,7 @@ func TestPackages(t *testing.T) {
 		{Name: "a", DisplayName: "From the manifest", DefaultChannel: "only", Deprecation: "use b"},
 		{Name: "b", DisplayName: "From the\tmetadata\u001b[0m", DefaultChannel: "z"},
 	}
-	if diff := cmp.Diff(want, list); diff != "" {
-		t.Errorf("packages (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "packages", list, want)
 	checkTable(t, PackageTable, list, `NAME  DISPLAY NAME           DEFAULT CHANNEL
 a     From the manifest      only
 b     From the metadata [0m  z
@@ -144,9 +140,7 @@ func checkTable[T any](t *testing.T, write func(w io.Writer, list []T) error, li
 	t.Helper()
 	var out bytes.Buffer
 	must.NoError(t, write(&out, list))
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("table (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "table", out.String(), want)
 }
 
 // TestBundlesHaveTheirWrittenVersions: the build metadata of a rebuild orders it and stays what it is.

@@ -76,9 +76,7 @@ LABEL operators.operatorframework.io.index.configs.v1=/configs
 LABEL "a"="1"
 LABEL "b"="a \"\$quote\""
 `
-	if diff := cmp.Diff(want, text); diff != "" {
-		t.Errorf("Dockerfile (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "Dockerfile", text, want)
 	bare, err := Dockerfile(Image{Dir: "c", Base: "scratch", Builder: "example.com/b:1"})
 	if err != nil || strings.Contains(bare, "ENTRYPOINT") || !strings.Contains(bare, "FROM example.com/b:1 as builder") || !strings.Contains(bare, "FROM scratch\n# There is no program") {
 		t.Errorf("error %v in:\n%s", err, bare)

@@ -96,9 +96,7 @@ entries:
 - schema: custom
   value: "<b>"
 `
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("template (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "template", out.String(), want)
 }
 
 func TestConvertRefuses(t *testing.T) {

@@ -17,7 +17,6 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
@@ -72,9 +71,7 @@ func TestGolden(t *testing.T) {
 			if len(archive.Files) != 2 {
 				t.Fatal("there is nothing to compare with; run with -update")
 			}
-			if diff := cmp.Diff(string(archive.Files[1].Data), got); diff != "" {
-				t.Errorf("%s(-want +got):\n%s", archive.Comment, diff)
-			}
+			must.Equal(t, fmt.Sprintf("%s", archive.Comment), got, string(archive.Files[1].Data))
 		})
 	}
 }

@@ -287,9 +287,7 @@ func TestThePastIsBounded(t *testing.T) {
 		t.Error("a watch begins at what is not known any more")
 	}
 	got := next(t, w.follow(t, "mine", internalversion.ListOptions{ResourceVersion: recent}), 1)
-	if diff := cmp.Diff([]string{fmt.Sprintf("MODIFIED a a.v2.%d.0", 3*maxPast-1)}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "result", got, []string{fmt.Sprintf("MODIFIED a a.v2.%d.0", 3*maxPast-1)})
 	if n := len(w.storage.present.docs.packs); n > 2 {
 		t.Errorf("the documents of %d contents are kept, want those of the present and of what was before it", n)
 	}
@@ -304,13 +302,9 @@ func TestSelectedWatch(t *testing.T) {
 	w.rename(0, "x")
 	w.sources[0].Labels = map[string]string{"of": "other"}
 	w.refresh(t)
-	if diff := cmp.Diff([]string{"ADDED a a.v1.0.0"}, next(t, events, 1)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "result", next(t, events, 1), []string{"ADDED a a.v1.0.0"})
 	w.rename(0, "x")
 	w.sources[0].Labels = nil
 	w.refresh(t)
-	if diff := cmp.Diff([]string{"DELETED a a.v1.0.0"}, next(t, events, 1)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "result", next(t, events, 1), []string{"DELETED a a.v1.0.0"})
 }

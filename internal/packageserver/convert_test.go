@@ -15,7 +15,6 @@ import (
 	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 )
 
@@ -80,9 +79,7 @@ func golden(t *testing.T, file string, got []byte) {
 		must.NoError(t, os.WriteFile(file, got, 0o644))
 	}
 	want := must.Value(os.ReadFile(file))(t)
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", file, diff)
-	}
+	must.Equal(t, fmt.Sprintf("%s differs", file), string(got), string(want))
 }
 
 // sourceOf writes a catalog for the tests: a package with the default channel stable, and channels with one bundle each.
@@ -157,9 +154,7 @@ func TestElision(t *testing.T) {
 			for _, c := range p.Status.Channels {
 				channels = append(channels, c.Name)
 			}
-			if diff := cmp.Diff(test.channels, channels); diff != "" {
-				t.Errorf("channels (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "channels", channels, test.channels)
 		})
 	}
 	if _, ok, _ := Convert((&sourceOf{}).index(t), "p"); ok {
@@ -204,9 +199,7 @@ func TestLabels(t *testing.T) {
 			s.channel("stable", `{"name":"p.v1.0.0"}`)
 			s.bundle("1.0.0", metadataProperty(`"provider":{"name":"Who","url":"https://who"},"labels":`+test.labels))
 			p, _, _ := Convert(s.index(t), "p")
-			if diff := cmp.Diff(test.want, p.Labels); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "result", p.Labels, test.want)
 		})
 	}
 }
@@ -238,9 +231,7 @@ func TestFindIcon(t *testing.T) {
 			if !found || err != nil {
 				t.Fatalf("found: %t, %v", found, err)
 			}
-			if diff := cmp.Diff(test.want, icon); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "result", icon, test.want)
 		})
 	}
 	if _, found, _ := FindIcon((&sourceOf{}).index(t), "p"); found {
@@ -261,10 +252,6 @@ func TestDescriptionOfACSV(t *testing.T) {
 		`"maintainers":[{"name":"m","email":"e"}],"maturity":"alpha","description":"text","installModes":[{"type":"OwnNamespace","supported":true}],` +
 		`"customresourcedefinitions":{"owned":[{"name":"ks.g","version":"v1","kind":"K"}]},"apiservicedefinitions":{"required":[{"name":"","group":"g","version":"v1","kind":"A"}]},` +
 		`"nativeApis":[{"group":"g","version":"v1","kind":"K"}],"minKubeVersion":"1.20.0","relatedImages":["quay.io/c","quay.io/i","quay.io/r"]}`
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(map[string]string{"c": "d"}, o.labels); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "result", string(got), want)
+	must.Equal(t, "result", o.labels, map[string]string{"c": "d"})
 }

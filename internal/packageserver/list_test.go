@@ -3,6 +3,7 @@ package packageserver
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,7 +13,6 @@ import (
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -64,9 +64,7 @@ func TestWhoSeesWhat(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, w.names(t, test.path)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "result", w.names(t, test.path), test.want)
 		})
 	}
 	answer := w.ask(t, "packagemanifests?fieldSelector=status.packageName%3Da")
@@ -103,9 +101,7 @@ func TestListIsWrittenAsTheMachineryWould(t *testing.T) {
 			must.NoError(t, l.write(&plain{out: output{w: &got}}))
 			all := must.Value(l.whole())(t)
 			must.NoError(t, json.NewEncoder(&want).Encode(all))
-			if diff := cmp.Diff(want.String(), got.String()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "result", got.String(), want.String())
 		})
 	}
 	// The short way must be the one that is taken.
@@ -177,9 +173,7 @@ func TestPages(t *testing.T) {
 				t.Fatalf("limit %d: there is no end", limit)
 			}
 		}
-		if diff := cmp.Diff(all, got); diff != "" {
-			t.Errorf("limit %d (-want +got):\n%s", limit, diff)
-		}
+		must.Equal(t, fmt.Sprintf("limit %d", limit), got, all)
 	}
 	if answer := w.ask(t, "packagemanifests?limit=1&continue=nonsense"); answer.Code != http.StatusBadRequest {
 		t.Errorf("a token from nowhere: %d %s", answer.Code, answer.Body)
@@ -189,9 +183,7 @@ func TestPages(t *testing.T) {
 	must.NoError(t, json.Unmarshal(w.ask(t, "namespaces/x/packagemanifests?limit=2").Body.Bytes(), &first))
 	w.publish(t, "olm/global", "b@1.0.0", "c@1.0.0", "d@1.0.0")
 	rest := w.names(t, "namespaces/x/packagemanifests?continue="+url.QueryEscape(first.Continue))
-	if diff := cmp.Diff(all[2:], rest); diff != "" {
-		t.Errorf("after a change (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "after a change", rest, all[2:])
 }
 
 func TestRevisions(t *testing.T) {

@@ -142,9 +142,7 @@ func TestWatch(t *testing.T) {
 				}
 			}
 			test.change(t, w)
-			if diff := cmp.Diff(test.want, next(t, events, len(test.want))); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "result", next(t, events, len(test.want)), test.want)
 		})
 	}
 }

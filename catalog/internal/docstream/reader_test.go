@@ -12,8 +12,6 @@ import (
 	"unicode/utf16"
 
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // cut lists the documents of a text as "line format text".
@@ -82,9 +80,7 @@ var streams = map[string]struct {
 func TestNext(t *testing.T) {
 	for name, s := range streams {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(s.want, cut(t, s.text, 256)); diff != "" {
-				t.Errorf("documents (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "documents", cut(t, s.text, 256), s.want)
 		})
 	}
 }
@@ -110,9 +106,7 @@ func TestUTF16(t *testing.T) {
 		if NewReader(bytes.NewReader(encoded), 256).Binary() {
 			t.Errorf("%v: taken for something else than text", order)
 		}
-		if diff := cmp.Diff(want, cut(t, string(encoded), 256)); diff != "" {
-			t.Errorf("%v: documents (-want +got):\n%s", order, diff)
-		}
+		must.Equal(t, fmt.Sprintf("%v: documents", order), cut(t, string(encoded), 256), want)
 		small := iotest.OneByteReader(NewReader(bytes.NewReader(encoded), 256).in)
 		if got, err := io.ReadAll(small); string(got) != text || err != nil {
 			t.Errorf("%v: read byte by byte: %q, %v", order, got, err)

@@ -84,9 +84,7 @@ func TestIgnoredAsGit(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ignoredOf(test.rules)
-			if diff := cmp.Diff(test.ignored, got); diff != "" {
-				t.Errorf("ignored (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "ignored", got, test.ignored)
 			if test.notGit {
 				return
 			}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestIgnored(t *testing.T) {
@@ -116,9 +116,7 @@ func TestWithLeavesTheRulesAsTheyAre(t *testing.T) {
 func TestWithReportsMalformedLines(t *testing.T) {
 	rules, got := Rules{}.With(".", "a\n[b\n!\n/\n")
 	want := []Malformed{{2, "[b"}, {3, "!"}, {4, "/"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("malformed lines (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "malformed lines", got, want)
 	if rules.Len() != 1 || !rules.Ignored("a") {
 		t.Error("the well-formed line was not kept")
 	}

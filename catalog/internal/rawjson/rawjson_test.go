@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const testDepth = 20
@@ -96,16 +96,12 @@ func TestMembersAndElements(t *testing.T) {
 	for key, value := range Members([]byte(` {"a\"b" : {"c": [1, "}"]}, "d":"e\\" , "f":null}`)) {
 		got = append(got, fmt.Sprintf("%s=%s", key, value))
 	}
-	if diff := cmp.Diff([]string{`a"b={"c": [1, "}"]}`, `d="e\\"`, "f=null"}, got); diff != "" {
-		t.Errorf("members (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "members", got, []string{`a"b={"c": [1, "}"]}`, `d="e\\"`, "f=null"})
 	got = nil
 	for value := range Elements([]byte(` [1 ,[2, "]"],"\"",{} , -3.5e7]`)) {
 		got = append(got, string(value))
 	}
-	if diff := cmp.Diff([]string{"1", `[2, "]"]`, `"\""`, "{}", "-3.5e7"}, got); diff != "" {
-		t.Errorf("elements (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "elements", got, []string{"1", `[2, "]"]`, `"\""`, "{}", "-3.5e7"})
 	for range Members([]byte(`{"a":1,"b":2}`)) {
 		break
 	}

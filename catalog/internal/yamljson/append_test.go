@@ -86,9 +86,7 @@ func TestAppend(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := must.Value(Append([]byte("before "), []byte(c.yaml), testLimits))(t)
-			if diff := cmp.Diff("before "+c.json, string(got)); diff != "" {
-				t.Errorf("result (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "result", string(got), "before "+c.json)
 			if _, pass := appendBlocks(nil, []byte(c.yaml), testLimits.Depth); pass != c.pass {
 				t.Errorf("read by the single pass: %v, want %v", pass, c.pass)
 			}

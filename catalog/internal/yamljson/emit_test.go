@@ -34,9 +34,7 @@ func TestAppendYAML(t *testing.T) {
 	for name, test := range written {
 		t.Run(name, func(t *testing.T) {
 			got := AppendYAML([]byte("---\n"), []byte(test.json))
-			if diff := cmp.Diff("---\n"+test.yaml, string(got)); diff != "" {
-				t.Errorf("YAML (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "YAML", string(got), "---\n"+test.yaml)
 			back, err := Append(nil, got[4:], testLimits)
 			if err != nil || !bytes.Equal(normal(back), normal([]byte(test.json))) {
 				t.Errorf("it is read as %s (%v)", back, err)

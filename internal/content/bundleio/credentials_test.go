@@ -7,7 +7,6 @@ import (
 
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -41,9 +40,7 @@ func TestCredentials(t *testing.T) {
 			for _, document := range auth.DockerConfig {
 				got = append(got, string(document))
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, "result", got, test.want)
 		})
 	}
 	down := errors.New("the API server is down")

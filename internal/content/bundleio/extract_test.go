@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
@@ -77,12 +76,8 @@ func TestExtract(t *testing.T) {
 				"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "b", "namespace": "ns", "annotations": tc.annotations},
 				"data": map[string]any{"csv.yaml": "kind: X"}, "binaryData": map[string]any{"b": "Ymlu"},
 			}
-			if diff := cmp.Diff(want, tc.api.object); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.requests, tc.api.requests); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "result", tc.api.object, want)
+			must.Equal(t, "requests", tc.api.requests, tc.requests)
 		})
 	}
 }

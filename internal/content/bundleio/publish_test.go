@@ -11,8 +11,6 @@ import (
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func publisher(t *testing.T) Publisher {
@@ -54,9 +52,7 @@ func TestPublishedCatalogCanBeServed(t *testing.T) {
 		}
 	}
 	want := []string{"greeter-operator.v1.2.0", "greeter-operator.v1.1.0", "greeter-operator.v1.0.1", "greeter-operator.v1.0.0"}
-	if diff := cmp.Diff(want, chain); diff != "" {
-		t.Errorf("the chain, head first (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "the chain, head first", chain, want)
 }
 
 func TestRelocate(t *testing.T) {

@@ -206,9 +206,7 @@ func TestManyReferencesStayInOrder(t *testing.T) {
 			t.Errorf("package %s is at %s, its problem at %s; want %s", p.Name, p.Position, c.LoadProblems[i].Position, at)
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("packages (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "packages", got, want)
 }
 
 func TestWhatCanBeReadIsThere(t *testing.T) {
@@ -239,9 +237,7 @@ func TestBundlesArePutInOrder(t *testing.T) {
 		t.Errorf("properties %v", all)
 	}
 	want := []catalog.RelatedImage{{Name: "a", Image: "example.com/a:1"}, {Name: "b", Image: "example.com/b:1"}}
-	if diff := cmp.Diff(want, c.Bundles[0].RelatedImages); diff != "" {
-		t.Errorf("related images (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "related images", c.Bundles[0].RelatedImages, want)
 }
 
 func TestTheImageOfABundleDirectory(t *testing.T) {
@@ -276,15 +272,11 @@ func TestCheckImages(t *testing.T) {
 		got = append(got, strings.Join([]string{strings.Replace(v.Image, host, "host", 1), string(v.Kind), strings.Join(v.Bundles, " ")}, "|"))
 	}
 	want := []string{"host/missing:1|NotFound|p/b1 p/b2", "host/there:1||p/b2", "NOT A REFERENCE|InvalidReference|p/b1"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("verdicts (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "verdicts", got, want)
 	if s := verdicts[0].String(); !strings.Contains(s, "named by p/b1 and 1 more") || !verdicts[1].Exists || verdicts[2].Exists {
 		t.Errorf("%s", verdicts)
 	}
-	if diff := cmp.Diff([]string{"1/3", "2/3", "3/3"}, progress); diff != "" {
-		t.Errorf("progress (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "progress", progress, []string{"1/3", "2/3", "3/3"})
 }
 
 // TestCheckBundles reads the bundles that a catalog names, and says of each that it cannot read why.
@@ -297,16 +289,12 @@ func TestCheckBundles(t *testing.T) {
 		{Package: "p", Name: "b4", Image: host + "/missing:1"}, {Package: "p", Name: "b5"}}}
 	verdicts, names, err := (&Renderer{Store: store(t)}).CheckBundles(t.Context(), c, nil)
 	must.NoError(t, err)
-	if diff := cmp.Diff(map[string]string{good: "greeter-operator.v1.0.0"}, names); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "names", names, map[string]string{good: "greeter-operator.v1.0.0"})
 	var got []string
 	for _, v := range verdicts {
 		got = append(got, strings.Join([]string{strings.Replace(v.Image, host, "host", 1), fmt.Sprint(v.Exists), strings.Join(v.Bundles, " ")}, "|"))
 	}
-	if diff := cmp.Diff([]string{"host/catalog:1|false|p/b3", "host/good:1|true|p/b1 p/b2", "host/missing:1|false|p/b4"}, got); diff != "" {
-		t.Errorf("verdicts (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "verdicts", got, []string{"host/catalog:1|false|p/b3", "host/good:1|true|p/b1 p/b2", "host/missing:1|false|p/b4"})
 	if !strings.Contains(verdicts[0].Reason, "bundle image") {
 		t.Errorf("a catalog in the place of a bundle: %s", verdicts[0])
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -97,9 +96,7 @@ func TestExperimentalListPackageCustomSchemas(t *testing.T) {
 				}
 				got = append(got, strings.TrimSpace(oneLine(t, message)))
 			}
-			if diff := cmp.Diff(normalised(t, test.want), normalised(t, got)); diff != "" {
-				t.Errorf("objects (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "objects", normalised(t, got), normalised(t, test.want))
 		})
 	}
 }

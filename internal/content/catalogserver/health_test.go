@@ -5,7 +5,6 @@ import (
 
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
@@ -71,9 +70,7 @@ func TestReflection(t *testing.T) {
 	for _, service := range answer.GetListServicesResponse().GetService() {
 		got = append(got, service.GetName())
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("services (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "services", got, want)
 	checkOldReflection(t, conn)
 }
 

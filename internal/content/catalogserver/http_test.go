@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 
 	"fairlead.dev/fairlead/catalog"
@@ -124,9 +123,7 @@ func TestHTTP(t *testing.T) {
 				}
 				return
 			}
-			if diff := cmp.Diff(test.want, body); diff != "" {
-				t.Errorf("body (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "body", body, test.want)
 			checkHeaders(t, answer)
 		})
 	}

@@ -5,8 +5,6 @@ import (
 	"testing/fstest"
 
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 const described = `{schema: olm.package, name: p, defaultChannel: c}
@@ -32,10 +30,6 @@ func TestZeroValuesOfADescribedCSV(t *testing.T) {
 	const want = `{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"p.v1"},` +
 		`"spec":{"apiservicedefinitions":{},"cleanup":{"enabled":false},"customresourcedefinitions":{},"displayName":"",` +
 		`"install":{"spec":{"deployments":null},"strategy":"deployment"},"provider":{},"version":"1.0.0"},"status":{"cleanup":{}}}`
-	if diff := cmp.Diff(want, b.GetCsvJson()); diff != "" {
-		t.Errorf("the ClusterServiceVersion (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{want}, b.GetObject()); diff != "" {
-		t.Errorf("the objects (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "the ClusterServiceVersion", b.GetCsvJson(), want)
+	must.Equal(t, "the objects", b.GetObject(), []string{want})
 }

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestCatalogs(t *testing.T) {
@@ -54,9 +52,7 @@ func TestCatalogs(t *testing.T) {
 			for _, c := range catalogs {
 				got = append(got, c.Name+": "+c.Origin.String())
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("catalogs (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "catalogs", got, test.want)
 		})
 	}
 }

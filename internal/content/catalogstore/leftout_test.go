@@ -6,8 +6,6 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestWhatIsLeftOutIsKnown: an index has a problem of what is left out of a package, so that what asks for it is not said to be unknown.
@@ -31,9 +29,7 @@ func TestWhatIsLeftOutIsKnown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := index(t, map[string]string{"packages": "- {packageName: op, channels: [{name: stable, currentCSV: op.v1.0.0}]}\n- " + test.bad + "\n", "clusterServiceVersions": test.csvs}, nil)
-			if diff := cmp.Diff([]string{"op"}, x.PackageNames()); diff != "" {
-				t.Errorf("served (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "served", x.PackageNames(), []string{"op"})
 			found := x.Problems().About("bad")
 			if len(found) != 1 || found[0].Object != test.about || found[0].Rule != RuleLeftOut || !strings.Contains(found[0].String(), test.want) {
 				t.Errorf("problems %v, want one of %s: %s", found, test.about, test.want)
@@ -68,9 +64,7 @@ func TestABrokenVersionAloneIsLeftOut(t *testing.T) {
 			for _, e := range p.Channels[0].Entries {
 				names = append(names, e.Name)
 			}
-			if diff := cmp.Diff(test.want, names); diff != "" {
-				t.Errorf("served (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "served", names, test.want)
 			if test.missing != "" && (len(p.Channels[0].Missing) != 1 || p.Channels[0].Missing[0].Name != test.missing) {
 				t.Errorf("missing %+v, want %s", p.Channels[0].Missing, test.missing)
 			}
@@ -82,9 +76,7 @@ func TestABrokenVersionAloneIsLeftOut(t *testing.T) {
 					t.Errorf("it does not say what is wrong: %s", problem)
 				}
 			}
-			if diff := cmp.Diff(append([]catalog.Object{{Schema: catalog.SchemaBundle, Package: "op", Name: "op.v2.0.0"}}, test.about...), about); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "problems", about, append([]catalog.Object{{Schema: catalog.SchemaBundle, Package: "op", Name: "op.v2.0.0"}}, test.about...))
 			for _, problem := range x.Problems().Errors() {
 				if !Noted(problem) {
 					t.Errorf("no warning says %s", problem)

@@ -8,8 +8,6 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // crd is a definition of things.example.com with some versions.
@@ -158,13 +156,9 @@ func TestWhatCanBeServedIs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := map[string]string{"packages": test.packages, "clusterServiceVersions": test.csvs, "customResourceDefinitions": test.crds}
-			if diff := cmp.Diff(test.want, outline(t, index(t, data, nil))); diff != "" {
-				t.Errorf("served (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "served", outline(t, index(t, data, nil)), test.want)
 			read := must.Value(ReadConfigMap(t.Context(), data, nil))(t)
-			if diff := cmp.Diff(test.warnings, read.Warnings); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "warnings", read.Warnings, test.warnings)
 		})
 	}
 }

@@ -86,13 +86,9 @@ func TestManifests(t *testing.T) {
 
 func TestFileBasedCatalogs(t *testing.T) {
 	x := index(t, map[string]string{"catalog.json": fileBased}, nil)
-	if diff := cmp.Diff([]string{"c"}, x.PackageNames()); diff != "" {
-		t.Errorf("packages (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "packages", x.PackageNames(), []string{"c"})
 	x = index(t, map[string]string{"packages": packages, "clusterServiceVersions": csvs}, map[string][]byte{"more": []byte(fileBased)})
-	if diff := cmp.Diff([]string{"a", "b", "c"}, x.PackageNames()); diff != "" {
-		t.Errorf("both forms and both kinds of data (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "both forms and both kinds of data", x.PackageNames(), []string{"a", "b", "c"})
 }
 
 func TestTheDigestFollowsTheContent(t *testing.T) {

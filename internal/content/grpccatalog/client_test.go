@@ -264,9 +264,7 @@ func TestOtherServers(t *testing.T) {
 				must.NoError(t, json.Compact(&value, p.Value))
 				got = append(got, p.Type+" "+value.String())
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("properties (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "properties", got, test.want)
 		})
 	}
 }

@@ -3,7 +3,6 @@ package grpccatalog
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -36,9 +35,7 @@ func TestPodsOfPrivateCatalogsAreClosed(t *testing.T) {
 			for _, peer := range spec.Ingress[0].From {
 				got = append(got, peer.NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"])
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("namespaces that may ask (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "namespaces that may ask", got, test.want)
 			pods := must.Value(metav1.LabelSelectorAsSelector(&spec.PodSelector))(t)
 			for what, pod := range map[string]struct {
 				label string

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/opencontainers/go-digest"
 )
 
@@ -46,9 +47,7 @@ func TestDigest(t *testing.T) {
 			if got != d || err != nil {
 				t.Errorf("got %s, %v, want %s", got, err, d)
 			}
-			if diff := cmp.Diff(tt.requests, r.seen()); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "requests", r.seen(), tt.requests)
 		})
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/opencontainers/go-digest"
 )
 
@@ -84,9 +85,7 @@ location = %q
 	mirror.seen()
 	source.seen()
 	pullFiles(t, openStore(t, Config{RegistriesConf: conf}), source.host+"/org/image:v1", PullOptions{})
-	if diff := cmp.Diff([]string{"HEAD /v2/org/image/manifests/v1"}, source.seen()); diff != "" {
-		t.Errorf("requests to the source (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "requests to the source", source.seen(), []string{"HEAD /v2/org/image/manifests/v1"})
 	if got := mirror.seen(); len(got) != 3 || got[0] != "GET /v2/org/image/manifests/"+d {
 		t.Errorf("requests to the mirror: %q", got)
 	}

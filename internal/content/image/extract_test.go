@@ -9,7 +9,6 @@ import (
 
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/opencontainers/go-digest"
 )
 
@@ -107,9 +106,7 @@ func TestLayersMerge(t *testing.T) {
 				layers = append(layers, gzipOf(t, tarOf(t, l...)))
 			}
 			p := must.Value(extract(t, nil, Limits{}, layers...))(t)
-			if diff := cmp.Diff(tt.want, filesOf(t, p)); diff != "" {
-				t.Errorf("files (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "files", filesOf(t, p), tt.want)
 		})
 	}
 }
@@ -119,9 +116,7 @@ func TestUnwantedNamesStillReplace(t *testing.T) {
 	lower := tarOf(t, file("m/a", "1"), file("m/b", "1"), symlink("m/dir", "b"), file("m/sub.unwanted/c", "1"))
 	upper := tarOf(t, hardlink("m/a", "other/target"), file("m/dir/unwanted", "2"), file("m/sub.unwanted", "2"), file("other/target", "2"), symlink("m/c", "/other/target"))
 	p := must.Value(extract(t, func(p string) bool { return strings.HasPrefix(p, "m/") && !strings.HasSuffix(p, "unwanted") }, Limits{}, lower, upper))(t)
-	if diff := cmp.Diff(map[string]string{"m/b": "1"}, filesOf(t, p)); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "files", filesOf(t, p), map[string]string{"m/b": "1"})
 	for name, want := range map[string]bool{"other/target": true, "m/dir/unwanted": true, "m/b": false, "elsewhere": false} {
 		if got, err := p.lacks(func(p string) bool { return p == name }); got != want || err != nil {
 			t.Errorf("lacks(%s) = %v, %v, want %v", name, got, err, want)

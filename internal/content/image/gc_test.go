@@ -13,7 +13,6 @@ import (
 
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/opencontainers/go-digest"
 )
 
@@ -148,9 +147,7 @@ func TestGC(t *testing.T) {
 					left = append(left, i)
 				}
 			}
-			if diff := cmp.Diff(tt.left, left); diff != "" {
-				t.Errorf("left (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "left", left, tt.left)
 			n := len(tt.left)
 			if want := (GCStats{Removed: 6 - n, RemovedBytes: int64(60 - 10*n), LeftBytes: int64(10 * n)}); stats != want {
 				t.Errorf("stats %+v, want %+v", stats, want)

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // child starts another process that pulls ref into the store. A variable of env
@@ -74,9 +72,7 @@ func TestPullsAtOnceReadTheImageOnce(t *testing.T) {
 					return
 				}
 				defer image.Close()
-				if diff := cmp.Diff(map[string]string{"a": "content"}, readAll(t, image.FS())); diff != "" {
-					t.Errorf("files (-want +got):\n%s", diff)
-				}
+				must.Equal(t, "files", readAll(t, image.FS()), map[string]string{"a": "content"})
 			})
 		}
 		all.Wait()

@@ -2,6 +2,7 @@ package image
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
@@ -33,14 +34,10 @@ func TestPullReadsEachCompression(t *testing.T) {
 			labels := map[string]string{LabelPackage: "demo", "note": name}
 			d := r.push(t, "test/bundle:v1", imageOf(t, labels, sent))
 			image, files := pullFiles(t, openStore(t, Config{}), r.host+"/test/bundle:v1", PullOptions{})
-			if diff := cmp.Diff(want, files); diff != "" {
-				t.Errorf("files (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "files", files, want)
 			got := Image{Ref: image.Ref, Digest: image.Digest, Pinned: image.Pinned, Labels: image.Labels}
 			wantImage := Image{Ref: r.host + "/test/bundle:v1", Digest: d, Pinned: r.host + "/test/bundle@" + d, Labels: labels}
-			if diff := cmp.Diff(wantImage, got, cmp.AllowUnexported(Image{})); diff != "" {
-				t.Errorf("image (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "image", got, wantImage, cmp.AllowUnexported(Image{}))
 		})
 	}
 }
@@ -58,9 +55,7 @@ func TestPullAsksOnlyForWhatIsNotStored(t *testing.T) {
 		t.Errorf("first pull made the requests %q, want 4", got)
 	}
 	pullFiles(t, s, tag, PullOptions{})
-	if diff := cmp.Diff([]string{"HEAD /v2/test/image/manifests/v1"}, r.seen()); diff != "" {
-		t.Errorf("second pull by tag (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "second pull by tag", r.seen(), []string{"HEAD /v2/test/image/manifests/v1"})
 	for _, ref := range []string{pinned, r.host + "/test/image:any@" + d} {
 		if _, files := pullFiles(t, s, ref, PullOptions{}); files["a"] != "1" {
 			t.Errorf("pull %s: files %v", ref, files)
@@ -115,9 +110,7 @@ func TestPullWithAnotherFilter(t *testing.T) {
 	r.seen()
 	for _, step := range steps {
 		_, files := pullFiles(t, s, r.host+"/test/image:v1", step.options)
-		if diff := cmp.Diff(step.want, files); diff != "" {
-			t.Errorf("%s: files (-want +got):\n%s", step.name, diff)
-		}
+		must.Equal(t, fmt.Sprintf("%s: files", step.name), files, step.want)
 		if got := r.seen(); len(got) != step.requests {
 			t.Errorf("%s: requests %q, want %d", step.name, got, step.requests)
 		}
@@ -188,9 +181,7 @@ func TestPullSelectsByLabels(t *testing.T) {
 			s := openStore(t, Config{})
 			if tt.reason == "" {
 				_, files := pullFiles(t, s, r.host+"/test/labels:v1", PullOptions{Select: tt.choose})
-				if diff := cmp.Diff(tt.want, files); diff != "" {
-					t.Errorf("files (-want +got):\n%s", diff)
-				}
+				must.Equal(t, "files", files, tt.want)
 				return
 			}
 			_, err := s.Pull(context.Background(), r.host+"/test/labels:v1", PullOptions{Select: tt.choose})

@@ -29,9 +29,7 @@ func TestPushThenPull(t *testing.T) {
 	labels := BundleLabels("p", []string{"stable", "beta"}, "stable")
 	d := must.Value(Push(context.Background(), r.host+"/test/bundle:v1", files, labels, PushOptions{}))(t)
 	image, got := pullFiles(t, openStore(t, Config{}), r.host+"/test/bundle:v1", PullOptions{})
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "files", got, want)
 	wantLabels := map[string]string{
 		"operators.operatorframework.io.bundle.mediatype.v1":       "registry+v1",
 		"operators.operatorframework.io.bundle.manifests.v1":       "manifests/",
