@@ -61,7 +61,7 @@ func TestGolden(t *testing.T) {
 				must.NoError(t, os.WriteFile(name, txtar.Format(archive), 0o644))
 				return
 			}
-			must.Equal(t, fmt.Sprintf("%s", archive.Comment), got, want)
+			must.Equal(t, string(archive.Comment), got, want)
 		})
 	}
 }

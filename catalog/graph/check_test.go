@@ -70,7 +70,7 @@ func (a archive) expect(t *testing.T, file, got string) {
 		must.NoError(t, os.WriteFile(a.name, txtar.Format(a.Archive), 0o644))
 		return
 	}
-	must.Equal(t, fmt.Sprintf("%s%s", a.Comment, file), got, a.files[file])
+	must.Equal(t, string(a.Comment)+file, got, a.files[file])
 }
 
 func stem(name string) string { return strings.TrimSuffix(filepath.Base(name), ".txtar") }

@@ -71,7 +71,7 @@ func TestGolden(t *testing.T) {
 			if len(archive.Files) != 2 {
 				t.Fatal("there is nothing to compare with; run with -update")
 			}
-			must.Equal(t, fmt.Sprintf("%s", archive.Comment), got, string(archive.Files[1].Data))
+			must.Equal(t, string(archive.Comment), got, string(archive.Files[1].Data))
 		})
 	}
 }
