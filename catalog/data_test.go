@@ -91,9 +91,7 @@ func checkRewrite(t *testing.T, c *Catalog) {
 	want := written(t, WriteJSON, c)
 	for name, write := range map[string]func(io.Writer, *Catalog) error{"a.json": WriteJSON, "a.yaml": WriteYAML} {
 		again, err := Load(context.Background(), files(map[string]string{name: string(written(t, write, c))}), LoadOptions{})
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		must.NoErrorf(t, err, "%s", name)
 		if !bytes.Equal(want, written(t, WriteJSON, again)) {
 			t.Errorf("%s differs when it is read and written again", name)
 		}

@@ -68,9 +68,7 @@ func checkLoad(t *testing.T, name string, text []byte) {
 	dump(t, &out, x)
 
 	again, err := Load(context.Background(), files(map[string]string{"b.yaml": string(written(t, WriteYAML, c))}), LoadOptions{})
-	if err != nil {
-		t.Fatalf("what was written cannot be read: %v", err)
-	}
+	must.NoErrorf(t, err, "what was written cannot be read")
 	if diff := cmp.Diff(string(first), string(written(t, WriteJSON, again))); diff != "" {
 		t.Fatalf("what was written is read as something else:\n%s", diff)
 	}

@@ -83,9 +83,7 @@ func outcome(t *testing.T, fsys fstest.MapFS) string {
 		fmt.Fprintf(&out, "other %s %s: %s\n", o.Position, Object{o.Schema, o.Package, o.Name}, o.Blob)
 	}
 	x, err := NewIndex(c, "sha256:0")
-	if err != nil {
-		t.Fatalf("NewIndex: %v", err)
-	}
+	must.NoErrorf(t, err, "NewIndex")
 	if diff := cmp.Diff(problems, x.Problems()); diff != "" {
 		t.Errorf("problems of the index differ from those of Validate:\n%s", diff)
 	}

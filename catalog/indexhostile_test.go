@@ -210,9 +210,7 @@ func FuzzDecodeIndex(f *testing.F) {
 		s := encodeIndex(x)
 		textSizes, texts, valueSizes, values, body = s.TextSizes, string(s.Texts), s.ValueSizes, s.Values, s.Body
 		again, err := decode()
-		if err != nil {
-			t.Fatalf("what was written cannot be read: %v", err)
-		}
+		must.NoErrorf(t, err, "what was written cannot be read")
 		ask(t, again)
 		if a, b := encodeIndex(again), s; !bytes.Equal(a.Body, b.Body) || !bytes.Equal(a.Texts, b.Texts) || !bytes.Equal(a.Values, b.Values) {
 			t.Error("what was written is read as something else")

@@ -181,9 +181,7 @@ func TestPublishedMetadata(t *testing.T) {
 			compared := 0
 			publicdata.Each(t, archive, func(name string, content func() []byte) {
 				c, err := Load(t.Context(), files(map[string]string{"catalog.yaml": string(content())}), LoadOptions{})
-				if err != nil {
-					t.Fatalf("load %s: %v", name, err)
-				}
+				must.NoErrorf(t, err, "load %s", name)
 				for i := range c.Bundles {
 					compared += compareMetadata(t, name, &c.Bundles[i])
 				}
@@ -199,9 +197,7 @@ func TestPublishedMetadata(t *testing.T) {
 func compareMetadata(t *testing.T, file string, b *Bundle) (found int) {
 	t.Helper()
 	all, err := b.AllProperties()
-	if err != nil {
-		t.Fatalf("read the properties of bundle %s of %s: %v", b.Name, file, err)
-	}
+	must.NoErrorf(t, err, "read the properties of bundle %s of %s", b.Name, file)
 	for _, p := range all {
 		if p.Type != PropertyCSVMetadata {
 			continue

@@ -113,9 +113,7 @@ func TestConvertRefuses(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			err := Convert(&bytes.Buffer{}, test.c, test.to, JSON)
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want one with %s", err, test.want)
-			}
+			must.Fail(t, "Convert", err, test.want)
 		})
 	}
 }
@@ -146,9 +144,7 @@ func FuzzRender(f *testing.F) {
 			}
 		})
 		if len(c.Packages) == 1 && strings.HasPrefix(c.Packages[0].Description, "All about") {
-			if err := catalog.Validate(c).Err(); err != nil {
-				t.Fatalf("a semver template made an invalid catalog: %v", err)
-			}
+			must.NoErrorf(t, catalog.Validate(c).Err(), "a semver template made an invalid catalog")
 		}
 	})
 }

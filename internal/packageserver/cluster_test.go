@@ -306,9 +306,7 @@ func TestOneOfTwoIsKilled(t *testing.T) {
 		return err
 	}
 	for range 50 {
-		if err := get(); err != nil {
-			t.Fatalf("while both serve: %v", err)
-		}
+		must.NoErrorf(t, get(), "while both serve")
 	}
 	killed := time.Now()
 	one.kill()
@@ -397,9 +395,7 @@ func TestRegistrationHeals(t *testing.T) {
 			return p.client.CoreV1().Secrets(p.namespace).Delete(t.Context(), packageserver.ServiceName+"-cert", none)
 		},
 	} {
-		if err := remove(); err != nil {
-			t.Fatalf("delete the %s: %v", name, err)
-		}
+		must.NoErrorf(t, remove(), "delete the %s", name)
 		p.eventually("packages to be served again without "+name, func() error {
 			if _, err := p.dynamic.Resource(apiServices).Get(t.Context(), packageserver.APIServiceName, metav1.GetOptions{}); err != nil {
 				return err

@@ -58,16 +58,12 @@ func FuzzAppendYAML(f *testing.F) {
 		want := normal(rawjson.AppendCanonical(nil, text))
 		document := AppendYAML(nil, text)
 		back, err := Append(nil, document, testLimits)
-		if err != nil {
-			t.Fatalf("%s is written as\n%s\nwhich cannot be read: %v", text, document, err)
-		}
+		must.NoErrorf(t, err, "%s is written as\n%s\nwhich cannot be read", text, document)
 		if got := normal(rawjson.AppendCanonical(nil, back)); !bytes.Equal(got, want) {
 			t.Fatalf("%s is written as\n%s\nwhich is read as %s", text, document, got)
 		}
 		var a, b any
-		if err := yaml.Unmarshal(document, &a); err != nil {
-			t.Fatalf("%s is written as\n%s\nwhich Kubernetes cannot read: %v", text, document, err)
-		}
+		must.NoErrorf(t, yaml.Unmarshal(document, &a), "%s is written as\n%s\nwhich Kubernetes cannot read", text, document)
 		must.NoError(t, json.Unmarshal(back, &b))
 		if diff := cmp.Diff(b, a); diff != "" {
 			t.Fatalf("%s is written as\n%s\nwhich Kubernetes reads as something else (-ours +theirs):\n%s", text, document, diff)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog/internal/rawjson"
+	"fairlead.dev/fairlead/test/must"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -38,9 +39,7 @@ func FuzzAppend(f *testing.F) {
 		if !ok {
 			return
 		}
-		if err != nil {
-			t.Fatalf("the single pass read %s, but: %v", passed, err)
-		}
+		must.NoErrorf(t, err, "the single pass read %s, but", passed)
 		if diff := cmp.Diff(string(parsed), string(passed)); diff != "" {
 			t.Fatalf("the single pass read something else (-parser +pass):\n%s", diff)
 		}

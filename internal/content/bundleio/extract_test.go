@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"k8s.io/client-go/dynamic"
@@ -88,7 +87,5 @@ func TestExtractNamesTheConfigMap(t *testing.T) {
 	client, err := dynamic.NewForConfig(&rest.Config{Host: server.URL})
 	must.NoError(t, err)
 	err = Extract(t.Context(), client, "ns", "b", &configmap.Content{})
-	if err == nil || !strings.Contains(err.Error(), "read ConfigMap ns/b") {
-		t.Errorf("error %v", err)
-	}
+	must.Fail(t, "Extract", err, "read ConfigMap ns/b")
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // knownWithin is how soon the cause of a failure has to be known.
@@ -199,9 +200,7 @@ func TestPolicyOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := PolicyOf(test.annotations)
 			if test.err != "" {
-				if err == nil || !strings.Contains(err.Error(), test.err) {
-					t.Errorf("error %v, want %s", err, test.err)
-				}
+				must.Fail(t, "PolicyOf", err, test.err)
 				return
 			}
 			u := &Unpacker{}

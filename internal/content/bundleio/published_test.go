@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -29,9 +30,7 @@ func TestMigratedAsPublished(t *testing.T) {
 					return
 				}
 				c, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.yaml": {Data: content()}}, catalog.LoadOptions{})
-				if err != nil {
-					t.Fatalf("load catalog %s: %v", name, err)
-				}
+				must.NoErrorf(t, err, "load catalog %s", name)
 				for _, b := range c.Bundles {
 					published, got := metadataOf(t, b), ours[b.Package+"/"+b.Name]
 					if published == "" || got == "" {
@@ -56,17 +55,11 @@ func migratedMetadata(t *testing.T) map[string]string {
 	ours := map[string]string{}
 	for name, tree := range publicdata.BundleTrees(t) {
 		b, err := bundle.Load(tree)
-		if err != nil {
-			t.Fatalf("load bundle %s: %v", name, err)
-		}
+		must.NoErrorf(t, err, "load bundle %s", name)
 		converted, err := b.ToCatalogWithCSV("example.com/b:1")
-		if err != nil {
-			t.Fatalf("describe bundle %s: %v", name, err)
-		}
+		must.NoErrorf(t, err, "describe bundle %s", name)
 		migrated, err := catalog.Migrate(&catalog.Catalog{Bundles: []catalog.Bundle{converted}}, catalog.MigrateAll)
-		if err != nil {
-			t.Fatalf("migrate bundle %s: %v", name, err)
-		}
+		must.NoErrorf(t, err, "migrate bundle %s", name)
 		ours[b.Package+"/"+b.Name] = metadataOf(t, migrated.Bundles[0])
 	}
 	return ours
@@ -76,9 +69,7 @@ func migratedMetadata(t *testing.T) map[string]string {
 func metadataOf(t *testing.T, b catalog.Bundle) string {
 	t.Helper()
 	all, err := b.AllProperties()
-	if err != nil {
-		t.Fatalf("read the properties of bundle %s: %v", b.Name, err)
-	}
+	must.NoErrorf(t, err, "read the properties of bundle %s", b.Name)
 	for _, p := range all {
 		if p.Type == catalog.PropertyCSVMetadata {
 			return string(p.Value)

@@ -355,24 +355,16 @@ func sample(trees map[string]fstest.MapFS) map[string]fstest.MapFS {
 func TestMigratedBundlesAreTheSameBothWays(t *testing.T) {
 	for name, tree := range sample(publicdata.BundleTrees(t)) {
 		b, err := bundle.Load(tree)
-		if err != nil {
-			t.Fatalf("bundle %s: %v", name, err)
-		}
+		must.NoErrorf(t, err, "bundle %s", name)
 		b.Image = "example.com/b:1"
 		short, err := (&Renderer{Migrations: catalog.MigrateAll}).described(b)
-		if err != nil {
-			t.Fatalf("bundle %s: %v", name, err)
-		}
+		must.NoErrorf(t, err, "bundle %s", name)
 		long, err := (&Renderer{}).described(b)
-		if err != nil {
-			t.Fatalf("bundle %s: %v", name, err)
-		}
+		must.NoErrorf(t, err, "bundle %s", name)
 		var texts []string
 		for _, f := range []*result{long, short} {
 			migrated, err := catalog.Migrate(f.catalog, catalog.MigrateAll)
-			if err != nil {
-				t.Fatalf("bundle %s: %v", name, err)
-			}
+			must.NoErrorf(t, err, "bundle %s", name)
 			texts = append(texts, text(t, migrated))
 		}
 		if texts[0] != texts[1] {

@@ -130,9 +130,7 @@ func TestWrongContentIsRefused(t *testing.T) {
 	r := newRegistry(t)
 	u, _, _ := newUnpacker(t)
 	_, err := u.Fetch(t.Context(), Request{Name: "greeter-operator.v9.9.9", Image: r.ref})
-	if err == nil || !strings.Contains(err.Error(), "holds ClusterServiceVersion greeter-operator.v1.0.0") {
-		t.Errorf("an image that is another bundle: %v", err)
-	}
+	must.Fail(t, "an image that is another bundle", err, "holds ClusterServiceVersion greeter-operator.v1.0.0")
 }
 
 // TestTheCatalogNamesTheBundle: where the catalog alone says what a bundle is called, its ClusterServiceVersion may have another name, in an image and in

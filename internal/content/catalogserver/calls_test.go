@@ -84,9 +84,7 @@ func answer(ctx context.Context, t testing.TB, conn *grpc.ClientConn, call strin
 		t.Fatalf("no method %q", name)
 	}
 	request := newMessage(t, method.Input())
-	if err := protojson.Unmarshal([]byte(body), request); err != nil {
-		t.Fatalf("%s: %v", call, err)
-	}
+	must.NoErrorf(t, protojson.Unmarshal([]byte(body), request), "%s", call)
 	var out strings.Builder
 	err := invoke(ctx, conn, method, request, func() proto.Message { return newMessage(t, method.Output()) }, func(m proto.Message) {
 		out.WriteString(oneLine(t, m))

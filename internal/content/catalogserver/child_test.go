@@ -77,9 +77,7 @@ func startChild(b *testing.B, dir, cacheDir string) *child {
 	out := must.Value(cmd.StdoutPipe())(b)
 	must.NoError(b, cmd.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		b.Fatalf("the server does not say where it listens: %v", err)
-	}
+	must.NoErrorf(b, err, "the server does not say where it listens")
 	calls, web, _ := strings.Cut(strings.TrimSpace(line), " ")
 	conn := must.Value(grpc.NewClient("passthrough:///"+calls, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20))))(b)

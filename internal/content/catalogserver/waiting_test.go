@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // watchHealth begins to watch, and returns the first answer.
@@ -27,9 +28,7 @@ func TestThoseWhoWaitLeaveRoom(t *testing.T) {
 	s := serve(t, map[string]*catalog.Index{"c": onePackage(t, "p")})
 	first := dial(t, s.address)
 	for i := range maxWaitingConnection {
-		if err := watchHealth(t, first); err != nil {
-			t.Fatalf("watch %d: %v", i, err)
-		}
+		must.NoErrorf(t, watchHealth(t, first), "watch %d", i)
 	}
 	if err := watchHealth(t, first); status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("one more of the same connection: %v, want ResourceExhausted", err)

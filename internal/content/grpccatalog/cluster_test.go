@@ -50,9 +50,7 @@ func newCluster(t *testing.T, name string) *cluster {
 	if c.Client, err = client.NewWithWatch(devcluster.Config(), client.Options{Scheme: testScheme(t)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := installed(); err != nil {
-		t.Fatalf("install the CustomResourceDefinition of CatalogSources: %v", err)
-	}
+	must.NoErrorf(t, installed(), "install the CustomResourceDefinition of CatalogSources")
 	c.source = grpcSource()
 	c.source.Namespace, c.source.Name, c.source.UID = devcluster.Namespace(t), name, ""
 	stored := c.source.DeepCopy()

@@ -68,9 +68,7 @@ func readInput(t *testing.T, archive *txtar.Archive) (*v1alpha1.CatalogSource, g
 		default:
 			continue
 		}
-		if err := yaml.UnmarshalStrict(f.Data, into); err != nil {
-			t.Fatalf("%s: %v", f.Name, err)
-		}
+		must.NoErrorf(t, yaml.UnmarshalStrict(f.Data, into), "%s", f.Name)
 		input = append(input, f)
 	}
 	return source, in, input

@@ -140,9 +140,7 @@ func TestKilledPullLeavesAStoreThatWorks(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	image, err := s.Pull(ctx, r.host+"/test/image:v1", PullOptions{})
-	if err != nil {
-		t.Fatalf("pull after the kill: %v", err)
-	}
+	must.NoErrorf(t, err, "pull after the kill")
 	defer image.Close()
 	if got := readAll(t, image.FS())["a"]; got != "content" {
 		t.Errorf("pull after the kill: %q", got)

@@ -43,9 +43,7 @@ func TestSignAndVerify(t *testing.T) {
 			for kind, content := range map[string][]byte{"PRIVATE KEY": der, "ENCRYPTED SIGSTORE PRIVATE KEY": secret, "ENCRYPTED COSIGN PRIVATE KEY": secret} {
 				file := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content})
 				key, err := ParseKey(file, func() ([]byte, error) { return []byte("pw"), nil })
-				if err != nil {
-					t.Fatalf("%s: %v", kind, err)
-				}
+				must.NoErrorf(t, err, "%s", kind)
 				signBoth(t, key, publicPEM(t, private.Public()))
 			}
 			wrong := func() ([]byte, error) { return []byte("other"), nil }
