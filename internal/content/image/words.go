@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// maxWords bounds what is repeated of a registry's answer.
+// maxWords bounds what is repeated of a registry's answer, in bytes.
 const maxWords = 400
 
 // flapping lists text that differs between two occurrences of the same

@@ -32,7 +32,7 @@ func TestSteadyWords(t *testing.T) {
 		"retry after":          {"toomanyrequests: retry-after: 251.2ms, allowed: 44000/minute", "toomanyrequests: retry-after: ..., allowed: 44000/minute"},
 		"lines and controls":   {"one\n\ttwo\x1b[31m three\x00", "one two [31m three"},
 		"a digest is content":  {"manifest sha256:0123456789abcdef0123456789abcdef", "manifest sha256:0123456789abcdef0123456789abcdef"},
-		"too much":             {strings.Repeat("é", 1000), strings.Repeat("é", maxWords) + "..."},
+		"too much":             {strings.Repeat("é", 1000), strings.Repeat("é", maxWords/2) + "..."},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
