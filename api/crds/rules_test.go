@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // ruleCase is a change of a valid object and the one thing that is wrong with it afterwards.
@@ -38,9 +40,7 @@ func checkCreate(t *testing.T, valid string, cases map[string]ruleCase) {
 		t.Run(name, func(t *testing.T) {
 			object := overlay(parse(t, valid), parse(t, c.change))
 			_, unknown, errs := admit(t, object)
-			if len(unknown) > 0 {
-				t.Errorf("the object has unknown fields: %v", unknown)
-			}
+			must.Empty(t, "the object has unknown fields", unknown)
 			c.check(t, errs)
 			c.checkServed(t, object, nil)
 		})

@@ -20,9 +20,7 @@ func TestLabelValue(t *testing.T) {
 		for _, part := range []string{"a", "ab-", "a.b-c."} {
 			name := strings.Repeat(part, length)[:length-1] + "z"
 			got := LabelValue(name)
-			if problems := append(validation.IsValidLabelValue(got), validation.IsDNS1123Subdomain(got)...); len(problems) > 0 {
-				t.Errorf("%s becomes %s: %v", name, got, problems)
-			}
+			must.Empty(t, fmt.Sprintf("%s becomes %s", name, got), append(validation.IsValidLabelValue(got), validation.IsDNS1123Subdomain(got)...))
 			if other, taken := seen[got]; taken {
 				t.Errorf("%s and %s both become %s", name, other, got)
 			}
