@@ -27,9 +27,7 @@ func TestLoad(t *testing.T) {
 		"metadata/dependencies.yaml": "dependencies:\n- {type: olm.package, value: {packageName: other, version: '>=1.0.0 <2.0.0'}}\n",
 		"metadata/properties.yaml":   "properties:\n- {type: olm.maxOpenShiftVersion, value: '4.9'}\n- {type: x, value: {b: 1, a: [true]}}\n",
 	})
-	if len(b.Warnings) != 0 {
-		t.Errorf("warnings %q", b.Warnings)
-	}
+	must.Empty(t, "warnings", b.Warnings)
 	type facts struct {
 		Name, Package, DefaultChannel, CSV string
 		Channels, Objects                  []string
@@ -136,9 +134,7 @@ func TestLoadAnnotations(t *testing.T) {
 	if b.Annotations["other"] != "" || b.Annotations["flag"] != "yes" {
 		t.Errorf("annotations %v", b.Annotations)
 	}
-	if len(b.Objects) != 0 {
-		t.Errorf("objects of another directory: %v", b.Objects)
-	}
+	must.Empty(t, "objects of another directory", b.Objects)
 }
 
 func TestLoadRefuses(t *testing.T) {

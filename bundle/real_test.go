@@ -34,9 +34,7 @@ func TestRealBundles(t *testing.T) {
 		target := StepTarget{Namespace: "operators", Replaces: "before"}
 		steps := must.Value(Steps(b, target))(t)
 		for _, step := range steps {
-			if messages := validation.IsValidLabelValue(step.GetLabels()[v1alpha1.PermissionsHashLabel]); len(messages) > 0 {
-				t.Errorf("%s %s: %q", step.GetKind(), step.GetName(), messages)
-			}
+			must.Empty(t, fmt.Sprintf("%s %s", step.GetKind(), step.GetName()), validation.IsValidLabelValue(step.GetLabels()[v1alpha1.PermissionsHashLabel]))
 			if Namespaced(step.GetKind()) != (step.GetNamespace() == target.Namespace) {
 				t.Errorf("%s %s is in namespace %q", step.GetKind(), step.GetName(), step.GetNamespace())
 			}

@@ -20,9 +20,7 @@ func TestValidateClean(t *testing.T) {
 			"manifests/r.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: 'system:thing'}\n",
 		},
 	} {
-		if findings := Validate(loadTest(t, files)); len(findings) != 0 {
-			t.Errorf("%s: %v", name, findings)
-		}
+		must.Empty(t, name, Validate(loadTest(t, files)))
 	}
 }
 
@@ -158,9 +156,7 @@ func TestValidateRules(t *testing.T) {
 func TestValidateInline(t *testing.T) {
 	b := loadTest(t, nil)
 	b.Annotations, b.Package, b.Channels = nil, "", nil
-	if findings := Validate(b); len(findings) != 0 {
-		t.Errorf("findings %v", findings)
-	}
+	must.Empty(t, "findings", Validate(b))
 }
 
 func TestFindings(t *testing.T) {

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -259,21 +260,15 @@ func TestLongWebhookNames(t *testing.T) {
 	}
 	b := loadTest(t, nil)
 	b.CSV.Spec.WebhookDefinitions = hooks
-	if findings := Validate(b).Errors(); len(findings) != 0 {
-		t.Errorf("findings %v", findings)
-	}
+	must.Empty(t, "findings", Validate(b).Errors())
 	configurations := must.Value(ValidatingWebhooks(withWebhooks(hooks...), WebhookOptions{}))(t)
 	names := map[string]bool{}
 	for i, configuration := range configurations {
 		names[configuration.Name] = true
-		if problems := validation.IsDNS1123Subdomain(configuration.Name); len(problems) > 0 {
-			t.Errorf("name %s: %v", configuration.Name, problems)
-		}
+		must.Empty(t, fmt.Sprintf("name %s", configuration.Name), validation.IsDNS1123Subdomain(configuration.Name))
 		must.Equal(t, "the webhook is called", configuration.Webhooks[0].Name, hooks[i].GenerateName)
 		for key, value := range configuration.Labels {
-			if problems := validation.IsValidLabelValue(value); len(problems) > 0 {
-				t.Errorf("label %s of %s: %v", key, configuration.Name, problems)
-			}
+			must.Empty(t, fmt.Sprintf("label %s of %s", key, configuration.Name), validation.IsValidLabelValue(value))
 		}
 	}
 	if len(names) != len(hooks) {

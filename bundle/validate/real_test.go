@@ -26,8 +26,6 @@ func TestRealBundles(t *testing.T) {
 			}
 			continue
 		}
-		if len(errors) > 0 {
-			t.Errorf("%s: %v", name, errors)
-		}
+		must.Empty(t, name, errors)
 	}
 }

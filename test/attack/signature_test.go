@@ -25,6 +25,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -114,9 +115,19 @@ func packageNamed(name string) map[string]string {
  "properties": [{"type": "olm.package", "value": {"packageName": %[1]q, "version": "1.0.0"}}, {"type": "olm.csv.metadata", "value": {"displayName": %[1]q}}]}`, name)}
 }
 
-// serves waits until the catalogs of a namespace have the packages, and no others.
+// serves waits until the catalogs of a namespace have the packages, and no others. The API server learns of PackageManifests only some time
+// after a manager is ready: it has up to half a minute to read all catalogs first.
 func (w *world) serves(namespace string, packages ...string) {
 	w.t.Helper()
+	registered := &apiregistrationv1.APIService{}
+	harness.Await(w.t, w, client.ObjectKey{Name: "v1.packages.operators.coreos.com"}, registered, "the API server to serve PackageManifests", func() error {
+		for _, c := range registered.Status.Conditions {
+			if c.Type == apiregistrationv1.Available && c.Status == apiregistrationv1.ConditionTrue {
+				return nil
+			}
+		}
+		return fmt.Errorf("its conditions are %v", registered.Status.Conditions)
+	})
 	must.Eventually(w.t, fmt.Sprintf("packages %q alone to be served", packages), func() error {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(schema.GroupVersionKind{Group: "packages.operators.coreos.com", Version: "v1", Kind: "PackageManifestList"})

@@ -93,9 +93,7 @@ func startUp(b *testing.B, s *apiServer) {
 	b.ReportMetric(float64(s.sent)/1e6, "MB-read")
 	writes := slices.DeleteFunc(s.written(), func(request string) bool { return strings.Contains(request, ownDefinitions) })
 	b.ReportMetric(float64(len(writes)), "writes")
-	if len(writes) > 0 {
-		b.Errorf("a start on a cluster where all is as it should be wrote %q", writes)
-	}
+	must.Empty(b, "a start on a cluster where all is as it should be wrote", writes)
 	if peak > mostMemory {
 		b.Errorf("the manager had %.0f MB of memory at most, more than %d MB, and %.0f MB at rest after %.0f s; %.0f s of CPU, %.0f MB read",
 			peak, mostMemory, m.memory("VmRSS"), time.Since(began).Seconds(), m.cpu().Seconds(), float64(s.sent)/1e6)

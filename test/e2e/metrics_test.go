@@ -100,9 +100,7 @@ func wrongOperatorMetrics(there []string) []string {
 }
 
 func TestAMissingOperatorMetricIsNoticed(t *testing.T) {
-	if wrong := wrongOperatorMetrics(operatorMetrics); len(wrong) > 0 {
-		t.Errorf("all are there: %v", wrong)
-	}
+	must.Empty(t, "all are there", wrongOperatorMetrics(operatorMetrics))
 	for i, missing := range operatorMetrics {
 		some := slices.Delete(slices.Clone(operatorMetrics), i, i+1)
 		if wrong := wrongOperatorMetrics(some); (len(wrong) == 1) == strings.HasPrefix(missing, "csv_abnormal ") {

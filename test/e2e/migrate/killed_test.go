@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -109,9 +110,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	})
 	w.extended("greeter-operator.v1.1.0")
 	w.untouched(before)
-	if left := w.leftOfV0(); len(left) > 0 {
-		t.Errorf("of the v0 API is left: %q", left)
-	}
+	must.Empty(t, "of the v0 API is left", w.leftOfV0())
 	back := w.again(func(c client.Client) error {
 		m := w.mover(c)
 		v, err := m.Find(t.Context(), w.name)

@@ -166,9 +166,7 @@ func TestExtensionRotation(t *testing.T) {
 	s.showsAnother()
 	works.goOn()
 	works.neverFailed()
-	if complaints := s.complained(); len(complaints) > 0 {
-		t.Errorf("the server complains: %q", complaints)
-	}
+	must.Empty(t, "the server complains", s.complained())
 	if err := w.trustExtended(w.secret("manager-service-cert"), old); err != nil {
 		t.Error(err)
 	}

@@ -70,9 +70,7 @@ func TestRotation(t *testing.T) {
 	for _, k := range works {
 		k.neverFailed()
 	}
-	if complaints := s.complained(); len(complaints) > 0 {
-		t.Errorf("the server complains: %q", complaints)
-	}
+	must.Empty(t, "the server complains", s.complained())
 	if at := after.Status.CertsRotateAt; at == nil || !at.After(time.Now().Add(400*24*time.Hour)) {
 		t.Errorf("the new certificate is to be renewed at %v", at)
 	}
