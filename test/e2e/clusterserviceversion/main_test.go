@@ -1,7 +1,6 @@
 package clusterserviceversion
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -71,6 +70,3 @@ func (w *world) promptly(what string, check func() error) {
 		w.Errorf("%s: after %s, want %s", what, took, prompt)
 	}
 }
-
-// background outlives the test, for what is done when it is over.
-func (w *world) background() context.Context { return context.WithoutCancel(w.Context()) }
