@@ -15,12 +15,12 @@ func newStatusCommand(s command.Streams) *cobra.Command {
 	var k kubeconfig.Flags
 	var format command.Output
 	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Show how the operators of a namespace stand, and why what is not done is not done",
-		Long: `Show how the operators of a namespace stand: its OperatorGroup and catalogs, each Subscription with its InstallPlan, its
-ClusterServiceVersion and Deployments, and the reason for everything that is not done yet.`,
-		Args: command.Usage(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use:   "status [NAME...]",
+		Short: "Show the state of the operators of a namespace, of both APIs, and the reason for what is not done",
+		Long: `Show the state of the operators of a namespace: its OperatorGroup and catalogs, each Subscription with its InstallPlan, its
+ClusterServiceVersion and Deployments, each ClusterExtension with its revisions and Deployments, and the reason for everything that is not
+done yet. With names only what has one of them is shown: of an object, a package, or anything below it.`,
+		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := format.Check(); err != nil {
 				return err
 			}
@@ -31,6 +31,9 @@ ClusterServiceVersion and Deployments, and the reason for everything that is not
 			report, err := ops.InspectNamespace(cmd.Context(), c, namespace)
 			if err != nil {
 				return kubeconfig.Explain(err)
+			}
+			if report, err = report.Only(names); err != nil {
+				return err
 			}
 			return format.Write(s.Out, report, func(w io.Writer) error { return report.Write(w) })
 		},

@@ -26,7 +26,7 @@ type objects struct {
 	deployments   appsv1.DeploymentList
 }
 
-// InspectNamespace reads the namespace and returns how its operators stand.
+// InspectNamespace reads a namespace and returns the state of its operators, of both APIs.
 func InspectNamespace(ctx context.Context, reader client.Reader, namespace string) (Report, error) {
 	var o objects
 	lists := map[string]client.ObjectList{
@@ -46,7 +46,16 @@ func InspectNamespace(ctx context.Context, reader client.Reader, namespace strin
 			o.sources.Items = append(o.sources.Items, source)
 		}
 	}
-	return Report{Namespace: namespace, Objects: o.tree(namespace)}, nil
+	v1, note, err := readExtensions(ctx, reader, namespace)
+	if err != nil {
+		return Report{}, err
+	}
+	v1.deployments = o.deployments.Items
+	report := Report{Namespace: namespace, Objects: o.tree(namespace, &v1)}
+	if note != "" {
+		report.Notes = append(report.Notes, note)
+	}
+	return report, nil
 }
 
 // foreignSources are the catalogs in other namespaces that a Subscription names.
@@ -64,7 +73,7 @@ func (o *objects) foreignSources(namespace string) []client.ObjectKey {
 	return refs
 }
 
-func (o *objects) tree(namespace string) []Node {
+func (o *objects) tree(namespace string, v1 *extensions) []Node {
 	var nodes []Node
 	for i := range o.groups.Items {
 		nodes = append(nodes, group(&o.groups.Items[i]))
@@ -75,6 +84,9 @@ func (o *objects) tree(namespace string) []Node {
 	}
 	for i := range o.sources.Items {
 		nodes = append(nodes, source(&o.sources.Items[i]))
+	}
+	for i := range v1.catalogs {
+		nodes = append(nodes, clusterCatalog(&v1.catalogs[i]))
 	}
 	shown := map[string]bool{}
 	for i := range o.subscriptions.Items {
@@ -89,6 +101,9 @@ func (o *objects) tree(namespace string) []Node {
 		if csv := &o.operators.Items[i]; !shown[csv.Name] && !csv.IsCopied() {
 			nodes = append(nodes, o.operator(csv))
 		}
+	}
+	for i := range v1.extensions {
+		nodes = append(nodes, v1.extension(&v1.extensions[i]))
 	}
 	return nodes
 }

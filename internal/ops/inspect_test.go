@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
@@ -104,7 +105,7 @@ func TestTree(t *testing.T) {
 	}{
 		"nothing": {done: true, want: `
 Namespace operators
-└── no OperatorGroup, CatalogSource, Subscription or ClusterServiceVersion
+└── no OperatorGroup, CatalogSource, Subscription, ClusterServiceVersion or ClusterExtension
 `},
 		"all is well": {
 			objects: []client.Object{anOperatorGroup(), aSource("olm", "READY", ""), aSubscription(v1alpha1.SubscriptionStateAtLatest, "op.v1", "install-abcde", "True", "runs"),
@@ -209,7 +210,7 @@ Namespace operators
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			scheme := runtime.NewScheme()
-			if err := errors.Join(v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), appsv1.AddToScheme(scheme)); err != nil {
+			if err := errors.Join(v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), olmv1.AddToScheme(scheme)); err != nil {
 				t.Fatal(err)
 			}
 			report, err := InspectNamespace(t.Context(), fake.NewClientBuilder().WithScheme(scheme).WithObjects(test.objects...).Build(), ns)

@@ -3,7 +3,10 @@ package ops
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // Node is an object and what belongs to it.
@@ -22,10 +25,50 @@ type Node struct {
 	Children   []Node   `json:"children,omitempty"`
 }
 
-// Report is how a namespace stands.
+// Report is the state of the operators of a namespace.
 type Report struct {
 	Namespace string `json:"namespace"`
 	Objects   []Node `json:"objects"`
+	// Notes are what the report leaves out, and why.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Only returns the report of the objects with some names, and of what is below them. An object of the first level has the names of all that is
+// below it as well: that of its package, its ClusterServiceVersion or its Deployment finds an operator. A name that nothing has is an error.
+func (r Report) Only(names []string) (Report, error) {
+	if len(names) == 0 {
+		return r, nil
+	}
+	only := Report{Namespace: r.Namespace, Notes: r.Notes}
+	found := map[string]bool{}
+	var has []string
+	for _, n := range r.Objects {
+		matched := false
+		for _, name := range names {
+			if n.called(name) {
+				found[name], matched = true, true
+			}
+		}
+		if matched {
+			only.Objects = append(only.Objects, n)
+		}
+		has = append(has, n.Kind+" "+n.Name)
+	}
+	for _, name := range names {
+		if !found[name] {
+			return Report{}, fmt.Errorf("namespace %s has nothing with the name %s; it has %s", r.Namespace, name, messages.List(has, maxNamed, ", "))
+		}
+	}
+	return only, nil
+}
+
+// maxNamed is how many objects are named where another one is asked for.
+const maxNamed = 10
+
+// called reports whether a node, its package or anything below it has a name.
+func (n Node) called(name string) bool {
+	return n.Name == name || strings.HasSuffix(n.Name, "/"+name) || strings.HasPrefix(n.Detail+",", "package "+name+",") ||
+		slices.ContainsFunc(n.Children, func(child Node) bool { return child.called(name) })
 }
 
 // Done tells whether there is nothing left to do in the namespace.
@@ -47,9 +90,12 @@ func (r Report) Write(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Namespace %s\n", r.Namespace)
 	if len(r.Objects) == 0 {
-		b.WriteString("└── no OperatorGroup, CatalogSource, Subscription or ClusterServiceVersion\n")
+		b.WriteString("└── no OperatorGroup, CatalogSource, Subscription, ClusterServiceVersion or ClusterExtension\n")
 	}
 	write(&b, r.Objects, "")
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

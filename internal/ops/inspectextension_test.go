@@ -1,0 +1,127 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+// ownedBy makes an object one that another one controls.
+func ownedBy[T client.Object](object T, kind, name string) T {
+	yes := true
+	object.SetUID(types.UID(object.GetName()))
+	object.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: olmv1.GroupVersion.String(), Kind: kind, Name: name, UID: types.UID(name), Controller: &yes}})
+	return object
+}
+
+// bothAPIs is a namespace with an operator by a Subscription and another by a ClusterExtension, which rolls out a second revision.
+func bothAPIs() []client.Object {
+	condition := func(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+		return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
+	}
+	set := func(name, bundle string, number int64, state olmv1.LifecycleState, conditions ...metav1.Condition) *olmv1.ClusterObjectSet {
+		s := ownedBy(&olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{olmv1.BundleNameKey: bundle}}}, olmv1.ClusterExtensionKind, "db")
+		s.Spec.Revision, s.Spec.LifecycleState, s.Status.Conditions = number, state, conditions
+		return s
+	}
+	db := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "db", UID: "db"}}
+	db.Spec.Namespace, db.Spec.Source.Catalog = ns, &olmv1.CatalogFilter{PackageName: "database", Channels: []string{"stable"}, Version: ">=1.0.0"}
+	db.Status.Conditions = []metav1.Condition{condition(olmv1.TypeProgressing, "True", olmv1.ReasonRollingOut, "rolls out db-2"), condition(olmv1.TypeDeprecated, "True", olmv1.ReasonDeprecated, "use database2")}
+	elsewhere := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"}}
+	elsewhere.Spec.Namespace = "elsewhere"
+	served := &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: "served"}}
+	served.Spec.Source.Image = &olmv1.ImageSource{Ref: "registry.example.com/served:v1"}
+	served.Status.Conditions = []metav1.Condition{condition(olmv1.TypeServing, "True", olmv1.ReasonAvailable, "serves"), condition(olmv1.TypeProgressing, "True", olmv1.ReasonRetrying, "connection refused")}
+	fresh := &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: "fresh"}}
+	deployment := ownedBy(&appsv1.Deployment{ObjectMeta: objectMeta("db-controller")}, olmv1.ClusterObjectSetKind, "db-1")
+	deployment.Status.AvailableReplicas = 1
+	return []client.Object{
+		anOperatorGroup(), aSubscription(v1alpha1.SubscriptionStateAtLatest, "op.v1", "", "True", "runs"), aCSV(v1alpha1.CSVPhaseSucceeded, "", ""), aDeployment(1),
+		db, elsewhere, served, fresh, deployment,
+		set("db-2", "db.v2", 2, olmv1.LifecycleStateActive, condition(olmv1.TypeProgressing, "True", olmv1.ReasonRollingOut, "waits for Deployment db-controller")),
+		set("db-1", "db.v1", 1, olmv1.LifecycleStateActive, condition(olmv1.TypeAvailable, "True", olmv1.ReasonProbesSucceeded, "works")),
+		set("db-0", "db.v0", 0, olmv1.LifecycleStateArchived),
+	}
+}
+
+// TestBothAPIsInOneTree shows the operators of both APIs, the part that a name chooses, and what a user who lists no objects of the cluster sees.
+func TestBothAPIsInOneTree(t *testing.T) {
+	const group = "├── ✓ OperatorGroup all (all namespaces)\n"
+	const catalogs = "├── ✗ ClusterCatalog fresh\n│       not reconciled yet; is the manager running?\n├── ✓ ClusterCatalog served (registry.example.com/served:v1) Serving\n│       connection refused\n"
+	sub := func(branch, below string) string {
+		return branch + " ✓ Subscription op (package op, channel stable of catalog olm/cat) AtLatestKnown\n" + below + "└── ✓ ClusterServiceVersion op.v1 Succeeded\n" + below + "    └── ✓ Deployment op 1/1 available\n"
+	}
+	const extension = `└── ✗ ClusterExtension db (package database, channel stable, version >=1.0.0) RollingOut
+    │   rolls out db-2
+    │   deprecated: use database2
+    ├── ✓ ClusterObjectSet db-1 (db.v1) Available
+    │   └── ✓ Deployment db-controller 1/1 available
+    └── ✗ ClusterObjectSet db-2 (db.v2) RollingOut
+            waits for Deployment db-controller
+`
+	const head = "Namespace operators\n"
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: olmv1.GroupName, Resource: "clusterextensions"}, "", errors.New("not yours"))
+	for name, test := range map[string]struct {
+		names []string
+		fails error // what listing ClusterExtensions fails with
+		want  string
+		err   string
+	}{
+		"everything":                   {want: head + group + catalogs + sub("├──", "│   ") + extension},
+		"an extension":                 {names: []string{"db"}, want: head + extension},
+		"a package":                    {names: []string{"database"}, want: head + extension},
+		"a Deployment and a CSV":       {names: []string{"db-controller", "op.v1"}, want: head + sub("├──", "│   ") + extension},
+		"a name that nothing has":      {names: []string{"db", "gone"}, err: "namespace operators has nothing with the name gone; it has OperatorGroup all, "},
+		"a cluster without the API":    {fails: &meta.NoKindMatchError{}, want: head + group + sub("└──", "    ")},
+		"a user of the namespace":      {fails: forbidden, want: head + group + sub("└──", "    ") + "note: ClusterExtensions are not shown: " + forbidden.Error() + "\n"},
+		"an API server that is broken": {fails: errors.New("broken"), err: "list the ClusterExtensions of namespace operators: broken"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			scheme := runtime.NewScheme()
+			if err := errors.Join(v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), olmv1.AddToScheme(scheme)); err != nil {
+				t.Fatal(err)
+			}
+			reader := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(bothAPIs()...).Build(), interceptor.Funcs{
+				List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, o ...client.ListOption) error {
+					if _, is := list.(*olmv1.ClusterExtensionList); is && test.fails != nil {
+						return test.fails
+					}
+					return c.List(ctx, list, o...)
+				}})
+			report, err := InspectNamespace(t.Context(), reader, ns)
+			if err == nil {
+				report, err = report.Only(test.names)
+			}
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("%v; want %s", err, test.err)
+				}
+				return
+			}
+			var tree strings.Builder
+			if err := errors.Join(err, report.Write(&tree)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, tree.String()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
