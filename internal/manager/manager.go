@@ -150,7 +150,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	if err := mgr.Start(ctx); err != nil {
-		return withUnfinished(ctx, fmt.Errorf("run the controllers: %w", err))
+		return withUnfinished(ctx, o.Log, fmt.Errorf("run the controllers: %w", err))
 	}
 	return nil
 }

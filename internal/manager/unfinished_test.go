@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/go-logr/logr/funcr"
 )
 
 // reconcileForever is what a manager would wait for.
@@ -22,12 +24,17 @@ func TestManagerThatDoesNotStopSaysWhatItStillDoes(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	timedOut := fmt.Errorf("run the controllers: %w", context.DeadlineExceeded)
-	err := withUnfinished(ended, timedOut)
+	var logged strings.Builder
+	log := funcr.New(func(_, args string) { logged.WriteString(args) }, funcr.Options{})
+	err := withUnfinished(ended, log, timedOut)
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "still running: ") || !strings.Contains(err.Error(), "internal/manager.reconcileForever") {
 		t.Errorf("got %q, want the function that still runs named", err)
 	}
 	if strings.Contains(err.Error(), "withUnfinished") {
 		t.Errorf("%q names the one that asks", err)
+	}
+	if text := logged.String(); !strings.Contains(text, "reconcileForever") || len(text) > 2*maxLoggedStacks {
+		t.Errorf("%d bytes are logged, without the stack of the function that still runs or too many", len(text))
 	}
 	for name, untouched := range map[string]struct {
 		ctx context.Context
@@ -36,7 +43,7 @@ func TestManagerThatDoesNotStopSaysWhatItStillDoes(t *testing.T) {
 		"another error":   {ended, errors.New("the lease was lost")},
 		"before the stop": {t.Context(), timedOut},
 	} {
-		if got := withUnfinished(untouched.ctx, untouched.err); got != untouched.err {
+		if got := withUnfinished(untouched.ctx, log, untouched.err); got != untouched.err {
 			t.Errorf("%s: got %q, want it as it was", name, got)
 		}
 	}
@@ -62,8 +69,16 @@ k8s.io/klog/v2.(*loggingT).flushDaemon(0x1)
 	/go/klog.go:1 +0x1
 created by fairlead.dev/fairlead/internal/manager.Run in goroutine 1
 	/src/internal/manager/manager.go:90 +0x1`
-	got := unfinished(stacks)
-	if want := "internal/content/image.(*Client).fetch"; len(got) != 1 || got[0] != want {
-		t.Errorf("got %q, want only %q", got, want)
+	stacks += "\n\n" + strings.ReplaceAll(stacks[strings.Index(stacks, "goroutine 7"):strings.Index(stacks, "\n\ngoroutine 9")], "0x1", "0x7") + `
+
+goroutine 11 [sync.Mutex.Lock]:
+sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue.(*priorityqueue[...]).Done(0x1)
+	/go/src/priorityqueue.go:468 +0x1`
+	names, logged := unfinished(stacks)
+	if want := "internal/content/image.(*Client).fetch"; len(names) != 1 || names[0] != want {
+		t.Errorf("got %q, want only %q", names, want)
+	}
+	if len(logged) != 2 || !strings.HasPrefix(logged[0], "goroutine 7 ") || !strings.HasPrefix(logged[1], "goroutine 11 ") {
+		t.Errorf("logged are %q; want one of the two that fetch, and the worker of the library", logged)
 	}
 }
