@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -77,6 +78,11 @@ func TestBothAPIsInOneTree(t *testing.T) {
             waits for Deployment db-controller
 `
 	const head = "Namespace operators\n"
+	content, err := os.ReadFile("../../docs/status.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(content)
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: olmv1.GroupName, Resource: "clusterextensions"}, "", errors.New("not yours"))
 	for name, test := range map[string]struct {
 		names []string
@@ -121,6 +127,9 @@ func TestBothAPIsInOneTree(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.want, tree.String()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if name == "everything" && !strings.Contains(page, "\n```\n"+tree.String()+"```\n") {
+				t.Errorf("docs/status.md shows another tree than:\n%s", tree.String())
 			}
 		})
 	}
