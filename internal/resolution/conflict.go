@@ -1,7 +1,6 @@
 package resolution
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,6 +38,25 @@ type Link struct {
 
 	plain bool // it says no more than that its object exists
 }
+
+// Reason is the class of a conflict.
+type Reason string
+
+const (
+	InvalidRange       Reason = "InvalidVersionRange"
+	InvalidSelector    Reason = "InvalidSelector"
+	NoCatalog          Reason = "NoCatalog"
+	CatalogUnavailable Reason = "CatalogUnavailable"
+	PackageNotFound    Reason = "PackageNotFound"
+	ChannelNotFound    Reason = "ChannelNotFound"
+	VersionNotFound    Reason = "VersionNotFound"
+	NoSuccessor        Reason = "NoSuccessor"
+	DowngradeRefused   Reason = "DowngradeRefused"
+	DependencyMissing  Reason = "DependencyMissing"
+	BreaksOthers       Reason = "BreaksOthers"
+	KubernetesTooOld   Reason = "KubernetesTooOld"
+	AmbiguousCatalogs  Reason = "AmbiguousCatalogs"
+)
 
 const (
 	maxLinks    = 6   // in the text of a conflict; with the two lines besides there are eight
@@ -129,155 +147,4 @@ func atDigest(digest string) string {
 		return ""
 	}
 	return "@" + algorithm + ":" + hex[:min(len(hex), shown)]
-}
-
-// oneLine makes text of unknown authors one line of bounded length.
-func oneLine(text string) string { return resolve.Tidy(text, maxTextSize) }
-
-// explanation makes a Conflict of the rules that cannot hold together, in the words of the catalog.
-type explanation struct {
-	*namespaceBuilder
-	core    []resolve.Clause
-	reasons []resolve.Reason // of the core, without those that only ask about what is wanted
-	wanted  resolve.Var      // what was asked about; zero when Subscriptions have no answer
-}
-
-// conflict tells why there is no answer. wanted, if any, is what was asked about; subscriptions are those that go without.
-func (b *namespaceBuilder) conflict(core *resolve.Unsatisfiable, wanted resolve.Var, subscriptions []string) *Conflict {
-	e := &explanation{namespaceBuilder: b, core: core.Core, wanted: wanted}
-	e.reasons = slices.DeleteFunc(core.Reasons(), e.asks)
-	c := &Conflict{core: core}
-	for _, r := range e.reasons {
-		c.Chain = append(c.Chain, e.link(r))
-	}
-	obstacle := c.Chain[len(c.Chain)-1].Text
-	if wanted != 0 {
-		name := b.node(wanted).name()
-		c.conclusion = cannotBeHad(name)
-		for i, r := range e.reasons { // that there can be only one of a kind says less than who needs the other one
-			if r.Kind != resolve.Limited && !c.Chain[i].plain {
-				obstacle = c.Chain[i].Text
-			}
-		}
-		c.Summary = fmt.Sprintf("%s cannot be had: %s", name, obstacle)
-	} else {
-		names := list("subscription", subscriptions)
-		c.conclusion = "there is no solution for " + oneLine(names)
-		c.Summary = fmt.Sprintf("%s cannot be satisfied: %s", names, obstacle)
-	}
-	c.Advice = e.advice()
-	c.Unavailable = e.unavailable()
-	return c
-}
-
-// unavailable are the catalogs without content that those who need something would have had to ask.
-func (e *explanation) unavailable() []catalog.Ref {
-	var found []catalog.Ref
-	for _, c := range e.core {
-		if c.Subject == "" {
-			continue
-		}
-		if ref, blind := e.blind[need{e.problem.Var(c.Subject), c.Origin.Field}]; blind && !slices.Contains(found, ref) {
-			found = append(found, ref)
-		}
-	}
-	slices.SortFunc(found, catalog.Ref.Compare)
-	return found
-}
-
-// link tells one rule. Where the solver has names of its own, those of the catalog take their place.
-func (e *explanation) link(r resolve.Reason) Link {
-	l := linkOf(r.Origin, r.More)
-	l.plain = e.saidElsewhere(r)
-	switch r.Kind {
-	case resolve.Limited:
-		l.Text += e.who(r.Clause)
-	case resolve.Dependency:
-		l.Text += e.more(r.Clause)
-	case resolve.Assumed:
-		if r.Subject != "" {
-			l.Text = strings.Replace(r.Origin.Text, r.Subject, e.node(e.problem.Var(r.Subject)).name(), 1)
-		}
-	}
-	return l
-}
-
-// more says of what a Subscription asks for that something of it is installed, and which channel it comes from when another Subscription of
-// the core is about the same package.
-func (e *explanation) more(asks resolve.Clause) string {
-	n := e.node(e.problem.Var(asks.Subject))
-	if n.sub == nil {
-		return ""
-	}
-	r := e.requestOf(e.problem.Var(asks.Subject))
-	twice := slices.ContainsFunc(e.askers(e.core), func(name string) bool {
-		return name != n.sub.Name && e.requestNamed(name).sub.Package == n.sub.Package
-	})
-	switch {
-	case len(r.options) == 0:
-		return ""
-	case r.installed != nil:
-		return " (" + r.installed.Name + " is installed)"
-	case twice && len(r.channels) == 1:
-		return " from channel " + r.channels[0].Name
-	}
-	return ""
-}
-
-// who names the members of an upper bound that the other rules speak of.
-func (e *explanation) who(bound resolve.Clause) string {
-	var names, full []string
-	for _, id := range bound.Others {
-		spoken := slices.ContainsFunc(e.core, func(c resolve.Clause) bool {
-			return c.Kind != resolve.Limited && (c.Subject == id || slices.Contains(c.Others, id))
-		})
-		if !spoken {
-			continue
-		}
-		v := e.problem.Var(id)
-		full = append(full, e.describe(v))
-		if name := e.node(v).name(); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	const shown = 4
-	if len(names) == 1 { // it is not its name that tells them apart
-		names = full
-	}
-	if len(names) < 2 {
-		return ""
-	}
-	if len(names) > shown {
-		names = append(names[:shown-1:shown-1], plural(len(names)-shown+1, "other"))
-	}
-	return ": " + strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
-}
-
-// asks reports whether a reason only says that there is the question which it is part of an answer to. What was left out by an earlier
-// choice is about the same bundle, but names the object that the choice was made for.
-func (e *explanation) asks(r resolve.Reason) bool {
-	return e.wanted != 0 && r.Kind == resolve.Assumed && r.Origin.Object == "" && e.problem.Var(r.Subject) == e.wanted
-}
-
-// saidElsewhere reports whether a reason only says that something exists, of which another reason says more.
-func (e *explanation) saidElsewhere(r resolve.Reason) bool {
-	if r.Kind != resolve.Mandatory || e.node(e.problem.Var(r.Subject)).operator != nil {
-		return false
-	}
-	return slices.ContainsFunc(e.reasons, func(other resolve.Reason) bool { return other.Kind != resolve.Mandatory && other.Subject == r.Subject })
-}
-
-// asConflict makes an error of the solver one of this package.
-func (b *namespaceBuilder) asConflict(err error, subscriptions []string) error {
-	var core *resolve.Unsatisfiable
-	if errors.As(err, &core) {
-		return b.conflict(core, 0, subscriptions)
-	}
-	const most = 5
-	named := strings.Join(subscriptions[:min(len(subscriptions), most)], ", ")
-	if more := len(subscriptions) - most; more > 0 {
-		named = fmt.Sprintf("%s and %d more", named, more)
-	}
-	return fmt.Errorf("decide on Subscription %s, together with all they can lead to: %w; narrow down what they may have "+
-		"(spec.source, spec.channel, a version range), or have some of them in a namespace of their own", named, err)
 }

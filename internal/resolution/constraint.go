@@ -1,7 +1,6 @@
 package resolution
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -12,7 +11,7 @@ import (
 
 // constrain states what the constraints of a node ask for. A bundle with a constraint that cannot be read is not chosen; that stops
 // nothing else. What is installed with one stays.
-func (b *namespaceBuilder) constrain(v resolve.Var) {
+func (b *dependencies) constrain(v resolve.Var) {
 	n := b.node(v)
 	for i, raw := range n.constraints() {
 		field := property(catalog.PropertyConstraint, i)
@@ -29,22 +28,9 @@ func (b *namespaceBuilder) constrain(v resolve.Var) {
 	}
 }
 
-func (n *node) constraints() []json.RawMessage {
-	if n.bundle != nil {
-		return n.bundle.Constraints
-	}
-	var found []json.RawMessage
-	for _, p := range n.properties() {
-		if p.Type == catalog.PropertyConstraint {
-			found = append(found, p.Value)
-		}
-	}
-	return found
-}
-
 // require states that v needs a constraint to hold. The parts of an all are needs of their own, each of which any operator may meet, v
 // itself included; a not keeps other operators out of the answer. message is what the author says about the constraint, or about the one around it.
-func (b *namespaceBuilder) require(v resolve.Var, field string, c constraint.Constraint, message string) {
+func (b *dependencies) require(v resolve.Var, field string, c constraint.Constraint, message string) {
 	if c.FailureMessage != "" {
 		message = c.FailureMessage
 	}
@@ -62,7 +48,7 @@ func (b *namespaceBuilder) require(v resolve.Var, field string, c constraint.Con
 
 // conditionOf returns the condition of a constraint that is about one operator: a leaf, or an any of such. An any is then one list of
 // candidates in the usual order of preference. pkg is the package of the bundle that has the constraint.
-func (b *namespaceBuilder) conditionOf(c constraint.Constraint, pkg string) (condition, bool) {
+func (b *dependencies) conditionOf(c constraint.Constraint, pkg string) (condition, bool) {
 	switch {
 	case c.CEL != nil:
 		return b.rules.condition(c.CEL, pkg), true
@@ -92,16 +78,4 @@ func (b *namespaceBuilder) conditionOf(c constraint.Constraint, pkg string) (con
 		joined.text, joined.never = "that meets one of no constraints", true
 	}
 	return joined, true
-}
-
-// texts joins how things read.
-func texts[T any](list []T, word string, text func(T) string) string {
-	out := ""
-	for i, x := range list {
-		if i > 0 {
-			out += word
-		}
-		out += text(x)
-	}
-	return out
 }

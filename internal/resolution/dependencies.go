@@ -1,17 +1,68 @@
 package resolution
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
 )
 
+// dependencies states what nodes need of each other, and who may provide it.
+type dependencies struct {
+	*pool
+	offers    map[need]offer
+	crowd     crowd
+	lacking   map[need]bool        // needs of installed operators that no installed operator meets
+	blind     map[need]catalog.Ref // needs for which a catalog without content would have to be asked
+	compounds []compound           // constraints that are stated once all nodes are known
+	rules     rulebook
+	withheld  map[string]withholding // by package, of which nobody offers what is needed
+}
+
+// need names one need of a node.
+type need struct {
+	of    resolve.Var
+	field string
+}
+
+// offer is who may meet a need, the preferred first, and how the need reads. It is kept to tell afterwards which rule decided.
+type offer struct {
+	candidates []resolve.Var
+	text       string
+}
+
+// offer states that v needs one of the candidates.
+func (b *dependencies) offer(v resolve.Var, f offer, o resolve.Origin) {
+	b.offers[need{v, o.Field}] = f
+	b.problem.Depends(v, f.candidates, o)
+}
+
+// maxNeeds bounds what one bundle may need: catalogs are content from outside.
+const maxNeeds = 1000
+
+// meet states what nodes need until nothing more comes into view. Its only error is that of the context.
+func (b *dependencies) meet(ctx context.Context) error {
+	for len(b.pending) > 0 {
+		next := b.pending[0]
+		b.pending = b.pending[1:]
+		if !b.asksTooMuch(next) {
+			b.dependencies(next)
+			b.constrain(next)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	for _, c := range b.compounds {
+		b.state(c)
+	}
+	return nil
+}
+
 // dependencies states what the node needs and who may provide it. Needs are met in the order of their fields.
-func (b *namespaceBuilder) dependencies(v resolve.Var) {
+func (b *dependencies) dependencies(v resolve.Var) {
 	n := b.node(v)
 	asked := map[catalog.GVK]bool{}
 	for i, gvk := range n.requires() {
@@ -27,7 +78,7 @@ func (b *namespaceBuilder) dependencies(v resolve.Var) {
 }
 
 // asksTooMuch refuses a bundle that needs more than anybody looks for.
-func (b *namespaceBuilder) asksTooMuch(v resolve.Var) bool {
+func (b *dependencies) asksTooMuch(v resolve.Var) bool {
 	n := b.node(v)
 	needs := len(n.requires()) + len(n.requiredPackages()) + len(n.constraints())
 	if needs <= maxNeeds || n.bundle == nil {
@@ -39,12 +90,9 @@ func (b *namespaceBuilder) asksTooMuch(v resolve.Var) bool {
 	return true
 }
 
-// property names the i-th property of a type, for explanations and for the order of needs.
-func property(kind string, i int) string { return fmt.Sprintf("properties, %s #%d", kind, i+1) }
-
 // depend states that v needs an operator that meets the condition, unless it meets that itself. message, if any, is what the author wants
 // to be reported when there is none.
-func (b *namespaceBuilder) depend(v resolve.Var, field string, c condition, message string) {
+func (b *dependencies) depend(v resolve.Var, field string, c condition, message string) {
 	n := b.node(v)
 	if c.meets(n) {
 		return
@@ -68,50 +116,22 @@ func (b *namespaceBuilder) depend(v resolve.Var, field string, c condition, mess
 		d.tell(&origin)
 	case blind != nil:
 		b.blind[need{v, field}] = blind.Ref
-		origin.Text += hiding(blind)
-		origin.Hint = repairBlind(blind)
+		blind.hides(&origin)
 	case len(candidates) == 0:
 		b.nobody(n, c, &origin, n.brief(field, what, message))
 	}
 	b.offer(v, offer{candidates, text}, origin)
 }
 
-// brief names what a need asks for in advice, which repeats no rule that is told already.
-func (n *node) brief(field, what, message string) string {
-	const short, shortMessage = 200, 120
-	if len(what) <= short && !strings.Contains(what, ruleText) {
-		return what
-	}
-	return "what " + strings.TrimPrefix(field, "properties, ") + " of " + n.name() + " asks for" + said(resolve.Tidy(message, shortMessage))
-}
-
-// installedMeets tells whether an installed operator other than n meets a condition.
-func (b *namespaceBuilder) installedMeets(n *node, c condition) bool {
-	return slices.ContainsFunc(c.known(&b.known), func(v resolve.Var) bool {
-		o := b.node(v)
-		return o.operator != nil && o.packageName() != n.packageName() && c.meets(o)
-	})
-}
-
-// hiding says that a catalog without content hides what those after it have.
-func hiding(s *Source) string {
-	return fmt.Sprintf(", and catalog %s, which is asked next, has no content that is available: %s", s.Ref, s.problem())
-}
-
-func repairBlind(s *Source) string {
-	return fmt.Sprintf("repair CatalogSource %s, or delete it to have the catalogs after it asked", s.Ref)
-}
-
-func said(message string) string {
-	if message == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (%s)", message)
+// hides says in a rule that a catalog without content hides what those after it have.
+func (s *Source) hides(o *resolve.Origin) {
+	o.Text += fmt.Sprintf(", and catalog %s, which is asked next, has no content that is available: %s", s.Ref, s.problem())
+	o.Hint = fmt.Sprintf("repair CatalogSource %s, or delete it to have the catalogs after it asked", s.Ref)
 }
 
 // candidates lists who may meet the condition for v, in order of preference. A catalog without content hides those after it: what it
 // would have offered is preferred to them, and nobody knows it. It is returned, if there is one.
-func (b *namespaceBuilder) candidates(v resolve.Var, c condition) (found []resolve.Var, blind *Source) {
+func (b *dependencies) candidates(v resolve.Var, c condition) (found []resolve.Var, blind *Source) {
 	n, looked := b.node(v), 0
 	if b.crowd.of(n) != (dear{}) {
 		return nil, nil
@@ -141,41 +161,8 @@ func (b *namespaceBuilder) candidates(v resolve.Var, c condition) (found []resol
 	return b.sort(n, found), blind
 }
 
-// sort orders candidates for a need of n by preference, each once.
-func (b *namespaceBuilder) sort(n *node, candidates []resolve.Var) []resolve.Var {
-	slices.SortStableFunc(candidates, func(x, y resolve.Var) int {
-		order, _ := b.prefer(n, x, y)
-		return order
-	})
-	return slices.Compact(candidates)
-}
-
-func (n *node) requires() []catalog.GVK {
-	switch {
-	case n.bundle != nil:
-		return n.bundle.Requires
-	case n.operator != nil:
-		return n.operator.Requires
-	}
-	return nil
-}
-
-func (n *node) requiredPackages() []PackageRequirement {
-	if n.operator != nil {
-		return n.operator.Packages
-	}
-	if n.bundle == nil {
-		return nil
-	}
-	needed := make([]PackageRequirement, len(n.bundle.RequiredPackages))
-	for i, p := range n.bundle.RequiredPackages {
-		needed[i] = PackageRequirement{Package: p.PackageName, Range: p.Range}
-	}
-	return needed
-}
-
 // labels states which labels of others the node needs.
-func (b *namespaceBuilder) labels(v resolve.Var) {
+func (b *dependencies) labels(v resolve.Var) {
 	n, i := b.node(v), 0
 	for _, p := range n.properties() {
 		if p.Type != catalog.PropertyLabelRequired {
@@ -194,9 +181,6 @@ func (b *namespaceBuilder) labels(v resolve.Var) {
 		}
 	}
 }
-
-// maxBrief is how much of a value from outside a message repeats, in bytes.
-const maxBrief = 100
 
 func labelOf(p catalog.Property) (string, bool) {
 	var value struct{ Label string }

@@ -8,14 +8,16 @@
 //
 // Start reading at Namespace (namespace.go) or Extension (extension.go). Then:
 //
-//	conflict.go             why there is no answer, for both APIs
-//	kubernetes.go           which bundles need a newer Kubernetes
-//	subscription.go         what a Subscription may move to; upgrade.go, limit.go and reasons.go belong to it
-//	problem.go              the problem of a namespace; node.go has what can be chosen
+//	builder.go              the problem of either API: solve it, explain what is not in the answer; its front says what one API knows
+//	conflict.go, words.go   why there is no answer, and how that reads; kubernetes.go has which bundles need a newer Kubernetes
+//	subscriptions.go        the front of a namespace; subscription.go, upgrade.go, limit.go and reasons.go are about one Subscription
+//	pool.go                 what can be chosen in a namespace, by node.go and preference.go
 //	dependencies.go         what a bundle needs of others in the namespace; constraint.go, formula.go, lookup.go and rulebook.go
-//	candidate.go            which bundles an extension may have, and what refuses them
-//	world.go                what is installed beside an extension, and what was asked about it
-//	requirement.go          what a bundle needs of other extensions; guard.go has what others need of it
-//	*advice.go, *held.go    what to do, and what is newer and was not chosen
+//	decision.go             what a solution installs, why, and what is pinned or blocked; trial.go tries advice
+//	extension.go            the front of a ClusterExtension: selection.go has its catalogs, candidate.go the bundles it may have
+//	requirement.go          what a bundle needs of other extensions, of which world.go knows; guard.go has what others need of it
+//	route.go, unread.go     how upgrade edges lead on; what catalogs could not give
+//	*advice.go              what to do about a conflict
 //	*record.go              decisions, written down
+//	plan.go, origin.go      what an InstallPlan holds of a decision
 package resolution

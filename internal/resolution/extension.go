@@ -5,18 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
-	"fairlead.dev/fairlead/version"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 )
 
 // Extension decides what an extension should have. Its errors are a *Conflict, when there is no answer; a *resolve.BudgetExceeded; and that
 // of the context. The result is nil only in the last case: what was looked at is told beside a conflict, too.
 func Extension(ctx context.Context, in ExtensionRequest) (*ExtensionResult, error) {
-	b := &extensionBuilder{in: in.canonical(), name: cmp.Or(in.Name, unnamed(in.Package, 0)), world: newWorld(), installed: map[string]resolve.Var{}}
+	b := newExtension(in, newWorld(), false)
 	result, err := b.resolve(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -25,34 +23,75 @@ func Extension(ctx context.Context, in ExtensionRequest) (*ExtensionResult, erro
 	return result, err
 }
 
-// extensionBuilder turns a Request into a resolve.Problem.
-type extensionBuilder struct {
-	in         ExtensionRequest
-	name       string // of the extension, or what is known of it
-	problem    resolve.Problem
+// extensionFront is the front of the v1 API: one ClusterExtension, beside what others have installed.
+type extensionFront struct {
+	*requirements
 	self       resolve.Var
-	versions   version.Constraint
-	catalogs   []*Catalog // those that are selected, of higher priority first
-	unread     []*Catalog // those of them that have nothing that can be used
-	blind      *Catalog   // the first of these that has to be waited for
-	paused     bool       // a catalog that does not take part would be selected
-	candidates []*candidate
-	world      world
-	installed  map[string]resolve.Var // those of the world that the problem speaks of, by the names of their extensions
-	stakes     []stake
-	trial      bool // it is decided on to see whether advice works; nothing is advised
-	trials     int  // that were made to find advice
+	candidates candidates
+	chosen     *candidate // by the last solution
 }
 
-func (b *extensionBuilder) resolve(ctx context.Context) (*ExtensionResult, error) {
+// extensionMaxTrials is how often is tried, for one conflict, whether advice works.
+const extensionMaxTrials = 12
+
+func newExtension(in ExtensionRequest, w world, trial bool) *extensionFront {
+	wanted := &selection{builder: &builder{budget: resolve.DefaultMaxSteps, trials: extensionMaxTrials, trial: trial}, in: in.canonical(), name: cmp.Or(in.Name, unnamed(in.Package, 0))}
+	b := &extensionFront{requirements: &requirements{selection: wanted, world: w, installed: map[string]resolve.Var{}}}
+	b.front = b
+	return b
+}
+
+func (b *extensionFront) answer(chosen *candidate) *ExtensionResult {
+	return (&answer{b, chosen}).result()
+}
+
+func (b *extensionFront) requested(v resolve.Var) bool { return v == b.self }
+
+func (b *extensionFront) word(_ *explanation, r resolve.Reason) string { return r.Origin.Text }
+
+// recheck refuses what needs a newer Kubernetes, from the chosen candidate down to the first that does not, and answers that catalogs of the
+// same priority give to the same question.
+func (b *extensionFront) recheck(_ *resolve.Problem, solution *resolve.Solution) bool {
+	b.chosen = nil
+	for _, at := range solution.Decisions {
+		for _, c := range b.candidates {
+			if at.Subject == b.self && at.Chosen == c.v {
+				b.chosen = c
+			}
+		}
+	}
+	if b.chosen == nil {
+		return false
+	}
+	if !b.refuseTooNew(b.chosen) {
+		return b.rivals(b.chosen)
+	}
+	for _, c := range b.candidates {
+		if len(c.refusals) == 0 && !b.refuseTooNew(c) {
+			break
+		}
+	}
+	return true
+}
+
+// conclude gives the class of the conflict, and the summary that has always been used for it.
+func (b *extensionFront) conclude(e *explanation, c *Conflict) {
+	c.Reason = b.reason(e.core)
+	c.Summary = b.summary(c.Reason, e.core)
+}
+
+func (b *extensionFront) resolve(ctx context.Context) (*ExtensionResult, error) {
 	if c := b.read(); c != nil {
-		return b.result(nil), c
+		return b.answer(nil), c
 	}
-	b.selfVar()
+	b.self = b.problem.Var("extension:" + b.name)
+	b.problem.Order(b.self)
+	b.problem.Require(b.self, b.origin("", "ClusterExtension %s exists", b.name))
 	if c := b.choose(); c != nil {
-		return b.result(nil), c
+		return b.answer(nil), c
 	}
-	if b.keeps() {
+	// Without a catalog to ask, what is installed stays if it is all that is requested. A selected catalog that is disabled for now is one to ask.
+	if len(b.catalogs) == 0 && !b.paused && b.in.Installed != nil && b.suffices() {
 		return &ExtensionResult{Change: ChangeKeep, Notes: []string{
 			fmt.Sprintf("no catalog is selected, so %s stays: there can be no upgrade", b.in.Installed.Name)}}, nil
 	}
@@ -63,72 +102,42 @@ func (b *extensionBuilder) resolve(ctx context.Context) (*ExtensionResult, error
 	} else {
 		b.state(ctx)
 	}
-	return b.solve(ctx)
+	return b.decide(ctx)
 }
 
-// read reads the range.
-func (b *extensionBuilder) read() *Conflict {
-	if b.in.Version == "" {
-		return nil
-	}
-	var err error
-	if b.versions, err = version.ParseConstraint(b.in.Version); err != nil {
-		return b.plain(InvalidRange, fmt.Sprintf("desired version range %q is invalid: %v", b.in.Version, err), fieldVersion,
-			fmt.Sprintf("correct %s of ClusterExtension %s", fieldVersion, b.name))
-	}
-	return nil
-}
-
-// choose finds the catalogs that the selector matches.
-func (b *extensionBuilder) choose() *Conflict {
-	selector := labels.Everything()
-	if b.in.Selector != nil {
-		var err error
-		if selector, err = metav1.LabelSelectorAsSelector(b.in.Selector); err != nil {
-			return b.plain(InvalidSelector, fmt.Sprintf("desired catalog selector is invalid: %v", err), fieldSelector,
-				fmt.Sprintf("correct %s of ClusterExtension %s", fieldSelector, b.name))
-		}
-	}
-	for i := range b.in.Catalogs {
-		c := &b.in.Catalogs[i]
-		if !selector.Matches(labels.Set(c.Labels)) {
+// collect lists the bundles of the package in the selected catalogs, the most wanted first.
+func (b *extensionFront) collect() {
+	for _, source := range b.catalogs {
+		p, ok := b.packageOf(source)
+		if !ok {
 			continue
 		}
-		if c.Disabled {
-			b.paused = true
-			continue
-		}
-		b.catalogs = append(b.catalogs, c)
-		if b.trouble(c) != "" {
-			b.unread = append(b.unread, c)
-			if b.blind == nil && (b.in.RequireAll || c.loading() && b.in.Installed == nil) {
-				b.blind = c
+		known := map[*catalog.BundleInfo]*candidate{}
+		for _, channel := range p.Channels {
+			for _, e := range channel.Entries {
+				c := known[e.Bundle]
+				if c == nil {
+					c = &candidate{catalog: source, bundle: e.Bundle, version: catalog.Released(e.Bundle.Version)}
+					known[e.Bundle] = c
+					b.candidates = append(b.candidates, c)
+				}
+				c.all = append(c.all, channel.Name)
+				if b.follows(channel.Name) {
+					c.channels = append(c.channels, channel.Name)
+					c.entries = append(c.entries, e)
+				}
 			}
 		}
 	}
-	return nil
-}
-
-// keeps tells whether what is installed is all that is asked for, and there is no catalog to ask. A selected catalog that is disabled
-// for now is one to ask.
-func (b *extensionBuilder) keeps() bool {
-	installed := b.in.Installed
-	return len(b.catalogs) == 0 && !b.paused && installed != nil && b.suffices()
-}
-
-// suffices reports whether the installed version is one of those that are asked for.
-func (b *extensionBuilder) suffices() bool {
-	return b.versions.IsZero() || b.versions.Contains(b.in.Installed.Version.Version)
-}
-
-func (b *extensionBuilder) selfVar() {
-	b.self = b.problem.Var("extension:" + b.name)
-	b.problem.Order(b.self)
-	b.problem.Require(b.self, b.origin("", "ClusterExtension %s exists", b.name))
+	slices.SortFunc(b.candidates, b.prefer)
+	for _, c := range b.candidates {
+		c.all, c.channels = inOrder(c.all), inOrder(c.channels)
+		c.v = b.problem.Var("bundle:" + c.catalog.Name + "/" + c.bundle.Name)
+	}
 }
 
 // state states which candidates there are, and every rule about them. It ends early when the context does, which solving tells.
-func (b *extensionBuilder) state(ctx context.Context) {
+func (b *extensionFront) state(ctx context.Context) {
 	b.stakes = b.findStakes()
 	wanted := make([]resolve.Var, len(b.candidates))
 	for i, c := range b.candidates {
@@ -144,54 +153,70 @@ func (b *extensionBuilder) state(ctx context.Context) {
 			}
 		}
 	}
-	o := b.origin(fieldPackage, "ClusterExtension %s requires package %s, of which %s", b.name, b.in.Package, b.offering())
+	count := fmt.Sprintf("there are %d versions", len(b.candidates))
+	if len(b.candidates) == 1 {
+		count = "there is 1 version"
+	}
+	o := b.origin(fieldPackage, "ClusterExtension %s requires package %s, of which %s in %s", b.name, b.in.Package, count,
+		list("catalog", b.names(func(c *Catalog) bool { _, has := b.packageOf(c); return has })))
 	if c := b.unavailable(); c != nil {
 		o.Text += fmt.Sprintf(", and catalog %s has no content that is available: %s", c.Name, b.trouble(c))
 	}
 	b.problem.Depends(b.self, wanted, o)
 }
 
-// solve finds the answer. When catalogs of the same priority have one each, there is none.
-func (b *extensionBuilder) solve(ctx context.Context) (*ExtensionResult, error) {
-	solution, err := resolve.Solve(ctx, &b.problem, resolve.Options{})
-	var chosen *candidate
-	if err == nil {
-		chosen = b.chosen(&solution)
-		if b.refuseAllTooNew(chosen) {
-			return b.solve(ctx)
-		}
-		if b.rivals(chosen) {
-			_, err = resolve.Solve(ctx, &b.problem, resolve.Options{})
-		}
+// refuse applies the rules that look at one candidate alone.
+func (b *extensionFront) refuse(c *candidate) {
+	if len(c.entries) == 0 {
+		b.add(c, ruleChannel, b.originOf(c, fieldChannels, "%s is in %s, and the extension follows %s",
+			c.bundle.Name, list("channel", c.all), list("channel", b.in.Channels)), "version in the channels that the extension follows")
 	}
-	if err == nil {
-		return b.result(chosen), nil
+	if !b.versions.IsZero() && !b.versions.Contains(c.bundle.Version.Version) {
+		b.add(c, ruleRange, b.originOf(c, fieldVersion, "%s has version %s, which is not in range %q", c.bundle.Name, c.bundle.WrittenVersion(), b.in.Version),
+			"version in the range")
 	}
-	var core *resolve.Unsatisfiable
-	if errors.As(err, &core) {
-		conflict := b.conflict(ctx, core)
-		if b.keepsInSpite(conflict) {
-			return b.kept(), nil
-		}
-		return b.result(nil), conflict
+	if len(c.entries) > 0 && !b.mayReplace(c) {
+		b.add(c, ruleEdge, b.originOf(c, fieldPolicy, "nothing upgrades from the installed %s to %s: in %s it neither replaces nor skips %s, and no skipRange of it contains %s",
+			b.in.Installed.Name, c.bundle.Name, list("channel", c.channels), b.in.Installed.Name, b.in.Installed.Version), "upgrade edge")
 	}
-	return b.result(nil), err
+	if b.isHidden(c) {
+		b.add(c, ruleHidden, b.originOf(c, fieldSelector, "%s of catalog %s may not be the best: catalog %s, whose content would come first or beside it, has none that is available: %s",
+			c.bundle.Name, c.catalog.Name, b.blind.Name, b.trouble(b.blind)), "hidden")
+	}
 }
 
-func (b *extensionBuilder) chosen(solution *resolve.Solution) *candidate {
-	for _, at := range solution.Decisions {
-		for _, c := range b.candidates {
-			if at.Subject == b.self && at.Chosen == c.v {
-				return c
-			}
-		}
+// add notes that a candidate is refused, and states the first reason of it.
+func (b *extensionFront) add(c *candidate, r refusalRule, o resolve.Origin, alike string) {
+	o.Alike = alike
+	c.refusals = append(c.refusals, refusal{rule: r, origin: o})
+	if len(c.refusals) == 1 {
+		b.problem.Forbid(c.v, o)
 	}
-	return nil
+}
+
+// decide finds the answer. When catalogs of the same priority have one each, there is none.
+func (b *extensionFront) decide(ctx context.Context) (*ExtensionResult, error) {
+	_, err := b.solve(ctx, &b.problem)
+	var core *resolve.Unsatisfiable
+	switch {
+	case err == nil:
+		return b.answer(b.chosen), nil
+	case !errors.As(err, &core):
+		return b.answer(nil), err
+	}
+	conflict := b.explain(ctx, core, 0, []string{b.name})
+	if b.keepsInSpite(conflict) {
+		r := b.answer(nil)
+		r.Change = ChangeKeep
+		b.omitted(nil).leave(r)
+		return r, nil
+	}
+	return b.answer(nil), conflict
 }
 
 // rivals states that catalogs of one priority must not all have an answer, if the chosen one is in such a catalog, and tells whether it
 // is. What is deprecated is no rival of what is not. Versions are not compared: which catalog to follow decides all upgrades to come.
-func (b *extensionBuilder) rivals(chosen *candidate) bool {
+func (b *extensionFront) rivals(chosen *candidate) bool {
 	var offers []resolve.Var
 	seen := map[*Catalog]bool{}
 	for _, c := range b.candidates {
@@ -201,7 +226,10 @@ func (b *extensionBuilder) rivals(chosen *candidate) bool {
 		}
 		seen[c.catalog] = true
 		offer := b.problem.Var("offer of catalog:" + c.catalog.Name)
-		b.problem.Require(offer, b.offer(c))
+		b.problem.Require(offer, resolve.Origin{
+			Object: "ClusterCatalog " + c.catalog.Name, Field: "spec.priority", Catalog: c.catalog.Name, Digest: c.catalog.digest(),
+			Text: fmt.Sprintf("catalog %s has %s and priority %d", c.catalog.Name, c.bundle.Name, c.catalog.Priority),
+		})
 		offers = append(offers, offer)
 	}
 	if len(offers) < 2 {
@@ -214,27 +242,13 @@ func (b *extensionBuilder) rivals(chosen *candidate) bool {
 	return true
 }
 
-func (b *extensionBuilder) offer(c *candidate) resolve.Origin {
-	return resolve.Origin{
-		Object: "ClusterCatalog " + c.catalog.Name, Field: "spec.priority", Catalog: c.catalog.Name, Digest: c.catalog.digest(),
-		Text: fmt.Sprintf("catalog %s has %s and priority %d", c.catalog.Name, c.bundle.Name, c.catalog.Priority),
-	}
-}
-
 // ambiguous are the names of the catalogs that a core calls equal, by name; none when it is about something else.
-func (b *extensionBuilder) ambiguous(core []resolve.Clause) []string {
-	var names []string
-	limited := false
-	for _, c := range core {
-		limited = limited || c.Kind == resolve.Limited
-	}
-	if !limited {
+func (b *extensionFront) ambiguous(core []resolve.Clause) []string {
+	if !slices.ContainsFunc(core, func(c resolve.Clause) bool { return c.Kind == resolve.Limited }) {
 		return nil
 	}
-	for _, c := range b.catalogs {
-		if _, is := b.problem.Find("offer of catalog:" + c.Name); is {
-			names = append(names, c.Name)
-		}
-	}
-	return names
+	return b.names(func(c *Catalog) bool {
+		_, is := b.problem.Find("offer of catalog:" + c.Name)
+		return is
+	})
 }

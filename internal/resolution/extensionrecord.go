@@ -63,7 +63,7 @@ type ExtensionOutcome struct {
 	Conflict string `json:"conflict,omitempty"`
 }
 
-func (b *extensionBuilder) record(r *ExtensionResult, err error) ExtensionRecord {
+func (b *extensionFront) record(r *ExtensionResult, err error) ExtensionRecord {
 	out := ExtensionRecord{Name: b.in.Name, Package: b.in.Package, Version: b.in.Version, Channels: b.in.Channels, Selector: b.in.Selector, Policy: b.in.Policy, RequireAll: b.in.RequireAll,
 		Outcome: ExtensionOutcome{Change: r.Change, Catalog: r.Catalog}}
 	for _, c := range b.in.Catalogs {
@@ -105,7 +105,7 @@ func (b *extensionBuilder) record(r *ExtensionResult, err error) ExtensionRecord
 	return out
 }
 
-func (b *extensionBuilder) recordBundle(extension, pkg string, i Installed) RecordedBundle {
+func (b *selection) recordBundle(extension, pkg string, i Installed) RecordedBundle {
 	out := RecordedBundle{Extension: extension, Package: pkg, Name: i.Name, Version: i.Version.Version.String(), Release: i.Version.Release.String()}
 	for _, c := range b.in.Catalogs {
 		if c.Index == nil {

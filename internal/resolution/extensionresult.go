@@ -35,7 +35,7 @@ type ExtensionResult struct {
 	Catalog  string
 	Channels []string
 	// Held is the newest version that is wanted and cannot be had now, if there is one.
-	Held *ExtensionHeld
+	Held *Held
 	// Missing is what other extensions would have to install so that the most wanted version could be had; none when nothing is missing, or
 	// when that would not help.
 	Missing []Missing
@@ -75,52 +75,48 @@ type Deprecation struct {
 	Chosen    string `json:"chosen,omitempty"`
 }
 
-// result describes the chosen candidate.
-func (b *extensionBuilder) result(chosen *candidate) *ExtensionResult {
-	r := &ExtensionResult{Candidates: b.verdicts(), Deprecation: b.deprecation(chosen), Missing: b.missing()}
+// answer is what becomes of an extension with a candidate; nil is no answer.
+type answer struct {
+	*extensionFront
+	chosen *candidate
+}
+
+// result describes the answer.
+func (b *answer) result() *ExtensionResult {
+	r := &ExtensionResult{Candidates: b.candidates.verdicts(), Deprecation: b.deprecation(), Missing: b.candidates.missing()}
+	chosen := b.chosen
 	if chosen == nil {
 		return r
 	}
-	r.Change, r.Bundle, r.Catalog, r.Channels = b.change(chosen), chosen.bundle, chosen.catalog.Name, chosen.channels
+	r.Change, r.Bundle, r.Catalog, r.Channels = b.change(), chosen.bundle, chosen.catalog.Name, chosen.channels
 	r.MaxOpenShiftVersion = maxOpenShift(chosen.bundle)
 	if r.MaxOpenShiftVersion != "" {
 		r.Notes = append(r.Notes, fmt.Sprintf("bundle %s supports OpenShift up to %s: while it is installed, the cluster cannot be updated to a later minor version",
 			chosen.bundle.Name, r.MaxOpenShiftVersion))
 	}
-	b.leave(r, chosen)
+	b.omitted(chosen).leave(r)
 	if !b.trial {
-		r.Held = b.held(chosen)
+		r.Held = b.held()
 	}
 	return r
 }
 
-func (b *extensionBuilder) change(to *candidate) Change {
+func (b *answer) change() Change {
 	if b.in.Installed == nil {
 		return ChangeInstall
 	}
-	order := to.version.Compare(b.from())
+	order := b.chosen.version.Compare(b.from())
 	switch {
 	case order < 0:
 		return ChangeDowngrade
-	case order == 0 && b.isInstalled(to):
+	case order == 0 && b.isInstalled(b.chosen):
 		return ChangeStay
 	}
 	return ChangeUpgrade
 }
 
-func (b *extensionBuilder) verdicts() []Candidate {
-	out := make([]Candidate, len(b.candidates))
-	for i, c := range b.candidates {
-		out[i] = Candidate{Name: c.bundle.Name, Version: c.bundle.WrittenVersion(), Catalog: c.catalog.Name, Channels: c.all, Deprecated: c.deprecated()}
-		for _, why := range c.refusals {
-			out[i].Refused = append(out[i].Refused, why.origin.Text)
-		}
-	}
-	return out
-}
-
 // deprecation tells what the catalog of the chosen candidate says or, without one, the first catalog that has the package.
-func (b *extensionBuilder) deprecation(chosen *candidate) *Deprecation {
+func (b *answer) deprecation() *Deprecation {
 	var source *Catalog
 	for _, c := range b.catalogs {
 		if _, ok := b.packageOf(c); ok {
@@ -128,8 +124,8 @@ func (b *extensionBuilder) deprecation(chosen *candidate) *Deprecation {
 			break
 		}
 	}
-	if chosen != nil {
-		source = chosen.catalog
+	if b.chosen != nil {
+		source = b.chosen.catalog
 	}
 	if source == nil {
 		return nil
@@ -149,8 +145,8 @@ func (b *extensionBuilder) deprecation(chosen *candidate) *Deprecation {
 			d.Installed = bundle.Deprecation
 		}
 	}
-	if chosen != nil {
-		d.Chosen = chosen.bundle.Deprecation
+	if b.chosen != nil {
+		d.Chosen = b.chosen.bundle.Deprecation
 	}
 	return d
 }
@@ -172,4 +168,62 @@ func maxOpenShift(bundle *catalog.BundleInfo) string {
 		}
 	}
 	return ""
+}
+
+// held is the most wanted candidate newer than the chosen one that neither the channels nor the range of the user rule out. One that
+// lacks nothing but an edge is told of where edges lead to it, or where nothing else is in the way.
+func (b *answer) held() *Held {
+	chosen := b.chosen
+	way := b.route()
+	var unreached *candidate
+	var later map[*candidate]int
+	var ways map[*candidate]*candidate
+	for _, c := range b.candidates {
+		if c == chosen {
+			break
+		}
+		why := c.refusal()
+		if why == nil || why.rule < ruleEdge || c.version.Compare(chosen.version) <= 0 {
+			continue
+		}
+		if why.rule > ruleEdge {
+			return heldAt(chosen, c, why.origin.Text, why.origin.Hint)
+		}
+		if later == nil {
+			later, ways = way.follow(chosen), way.ways()
+		}
+		switch {
+		case later[c] > 0:
+			h := heldAt(chosen, c, b.comesLater(c, later[c]), "")
+			h.Upgrades, h.Object, h.Field = later[c], "", ""
+			return h
+		case ways[c] != nil:
+			return heldAt(chosen, c, why.origin.Text, fmt.Sprintf("to come to %s, %s", c.bundle.Name, way.stops(c, ways)))
+		case unreached == nil:
+			unreached = c
+		}
+	}
+	if unreached == nil {
+		return nil
+	}
+	return heldAt(chosen, unreached, unreached.refusal().origin.Text, askAuthors(b.name, chosen.bundle.Name))
+}
+
+func heldAt(chosen, wanted *candidate, reason, advice string) *Held {
+	return &Held{Wanted: wanted.bundle.Name, Instead: chosen.bundle.Name, Catalog: wanted.catalog.Name, Reason: reason, Advice: advice,
+		Object: wanted.refusal().origin.Object, Field: wanted.refusal().origin.Field}
+}
+
+// comesLater says that a version comes in its turn.
+func (b *answer) comesLater(wanted *candidate, upgrades int) string {
+	count := "1 upgrade"
+	if upgrades > 1 {
+		count = fmt.Sprintf("%d upgrades", upgrades)
+	}
+	return fmt.Sprintf("no upgrade edge leads from the installed %s straight to %s: the next step is %s, and the edges lead on from there, %s later",
+		b.in.Installed.Name, wanted.bundle.Name, b.chosen.bundle.Name, count)
+}
+
+func (b *extensionFront) route() *route {
+	return &route{candidates: b.candidates, installed: b.in.Installed, extension: b.name}
 }

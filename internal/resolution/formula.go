@@ -27,7 +27,7 @@ type compound struct {
 }
 
 // formulaOf prepares a constraint: the candidates of what is wanted become nodes. unwanted tells that an odd number of nots is around it.
-func (b *namespaceBuilder) formulaOf(v resolve.Var, c constraint.Constraint, unwanted bool) *formula {
+func (b *dependencies) formulaOf(v resolve.Var, c constraint.Constraint, unwanted bool) *formula {
 	if leaf, simple := b.conditionOf(c, b.node(v).packageName()); simple {
 		f := &formula{leaf: leaf, unwanted: unwanted, text: "an operator " + leaf.text}
 		if f.itself = !unwanted && leaf.meets(b.node(v)); !unwanted && !f.itself {
@@ -62,7 +62,7 @@ func (b *namespaceBuilder) formulaOf(v resolve.Var, c constraint.Constraint, unw
 }
 
 // compound states that v needs a constraint with parts to hold. What is installed although it cannot hold is left in peace.
-func (b *namespaceBuilder) compound(v resolve.Var, field string, f *formula, message string) {
+func (b *dependencies) compound(v resolve.Var, field string, f *formula, message string) {
 	n := b.node(v)
 	if n.operator != nil && !f.possible() {
 		return
@@ -75,8 +75,7 @@ func (b *namespaceBuilder) compound(v resolve.Var, field string, f *formula, mes
 	origin.Alike = what
 	if blind := f.hidden(); blind != nil {
 		b.blind[need{v, field}] = blind.Ref
-		origin.Text += hiding(blind)
-		origin.Hint = repairBlind(blind)
+		blind.hides(&origin)
 	}
 	b.compounds = append(b.compounds, compound{v, f, origin})
 }
@@ -95,7 +94,7 @@ func (f *formula) possible() bool {
 }
 
 // holdsNow tells whether the formula holds for what is installed beside n.
-func (b *namespaceBuilder) holdsNow(n *node, f *formula) bool {
+func (b *dependencies) holdsNow(n *node, f *formula) bool {
 	if f.parts == nil {
 		return f.itself || b.installedMeets(n, f.leaf) != f.unwanted
 	}
@@ -128,7 +127,7 @@ func (f *formula) tooDear() dear {
 }
 
 // state adds a compound to the problem, once all nodes are known.
-func (b *namespaceBuilder) state(c compound) {
+func (b *dependencies) state(c compound) {
 	lowered := b.lower(c.of, c.formula)
 	if d := b.crowd.of(b.node(c.of)); d != (dear{}) && b.node(c.of).bundle != nil {
 		lowered = resolve.Any() // its candidates were not all looked for
@@ -140,7 +139,7 @@ func (b *namespaceBuilder) state(c compound) {
 }
 
 // lower turns a formula of v into one over Vars. Who must not be there has to be known: a bundle is not chosen when that is too dear.
-func (b *namespaceBuilder) lower(v resolve.Var, f *formula) resolve.Formula {
+func (b *dependencies) lower(v resolve.Var, f *formula) resolve.Formula {
 	switch {
 	case f.parts == nil && f.unwanted:
 		unwelcome := b.unwelcome(v, f.leaf)
@@ -169,16 +168,4 @@ func anyOf(vs []resolve.Var) resolve.Formula {
 		parts[i] = resolve.Lit(v)
 	}
 	return resolve.Any(parts...)
-}
-
-// unwelcome lists the operators other than v that meet a condition.
-func (b *namespaceBuilder) unwelcome(v resolve.Var, c condition) []resolve.Var {
-	self := b.node(v)
-	var found []resolve.Var
-	for i, n := range b.nodes {
-		if n.sub == nil && n.packageName() != self.packageName() && c.meets(n) {
-			found = append(found, resolve.Var(i+1))
-		}
-	}
-	return found
 }

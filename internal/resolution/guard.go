@@ -1,11 +1,9 @@
 package resolution
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/constraint"
 )
 
@@ -18,7 +16,7 @@ type stake struct {
 }
 
 // findStakes lists what other extensions need of this one. What is broken already keeps nobody from anything.
-func (b *extensionBuilder) findStakes() []stake {
+func (b *requirements) findStakes() []stake {
 	var found []stake
 	for _, f := range b.world.facts {
 		if f.pkg == b.in.Package {
@@ -50,7 +48,7 @@ func negates(c constraint.Constraint) bool {
 }
 
 // guard refuses a candidate that would break what another extension has installed.
-func (b *extensionBuilder) guard(c *candidate) {
+func (b *requirements) guard(c *candidate) {
 	next := c.fact()
 	for _, s := range b.stakes {
 		if b.world.holds(s.need.what, append(slices.Clone(s.others), next)) {
@@ -69,81 +67,6 @@ func (b *extensionBuilder) guard(c *candidate) {
 	}
 }
 
-// Missing is something that another ClusterExtension would have to install before a bundle can be had.
-type Missing struct {
-	// Packages are those of the selected catalogs that have it; each of them does.
-	Packages []string
-	// Version is the range that is asked for; empty means any version.
-	Version string
-}
-
-// missing is what the most wanted candidate lacks, of those that lack nothing else; none where catalogs cannot help with a part of it.
-func (b *extensionBuilder) missing() []Missing {
-	for _, c := range b.candidates {
-		if len(c.refusals) == 0 {
-			return nil
-		}
-		var all []Missing
-		for _, r := range c.refusals {
-			if r.rule != ruleNeed || r.lacks == nil {
-				all = nil
-				break
-			}
-			all = append(all, r.lacks...)
-		}
-		if len(all) > 0 {
-			return all
-		}
-	}
-	return nil
-}
-
-// lacks is what would have to be installed to meet a constraint; nil when nobody has that.
-func (b *extensionBuilder) lacks(c constraint.Constraint, own string) []Missing {
-	switch {
-	case b.world.holds(c, b.world.besides(own)):
-		return []Missing{}
-	case c.All != nil:
-		all := []Missing{}
-		for _, part := range c.All {
-			more := b.lacks(part, own)
-			if more == nil {
-				return nil
-			}
-			all = append(all, more...)
-		}
-		return all
-	case c.Any != nil:
-		for _, part := range c.Any {
-			if some := b.lacks(part, own); some != nil {
-				return some
-			}
-		}
-		return nil
-	}
-	packages := b.providers(c)
-	if len(packages) == 0 {
-		return nil
-	}
-	one := Missing{Packages: packages}
-	if c.Package != nil {
-		one.Version = c.Package.Range.String()
-	}
-	return []Missing{one}
-}
-
-// providers are the packages of the selected catalogs that have what a constraint without parts asks for.
-func (b *extensionBuilder) providers(c constraint.Constraint) []string {
-	var packages []string
-	for _, source := range b.catalogs {
-		if source.Index != nil {
-			packages = append(packages, providersOf(c, source.Index)...)
-		}
-	}
-	slices.Sort(packages)
-	return slices.DeleteFunc(slices.Compact(packages), func(pkg string) bool { return pkg == b.in.Package })
-}
-
 // maxUnmet is how many needs are told of.
 const maxUnmet = 10
 
@@ -153,7 +76,7 @@ func Unmet(in ExtensionRequest) []string {
 	if in.Installed == nil || !slices.ContainsFunc(in.Installed.Properties, IsNeed) {
 		return nil
 	}
-	b := &extensionBuilder{in: in.canonical(), name: cmp.Or(in.Name, unnamed(in.Package, 0)), world: newWorld()}
+	b := newExtension(in, newWorld(), true)
 	b.facts()
 	var all []string
 	for _, n := range b.world.needsOf(b.world.own) {
@@ -166,13 +89,4 @@ func Unmet(in ExtensionRequest) []string {
 		all = append(all[:maxUnmet], fmt.Sprintf("and %d more of its needs are not met", more))
 	}
 	return all
-}
-
-// IsNeed tells whether a property is one of those that needsOf reads.
-func IsNeed(p catalog.Property) bool {
-	switch p.Type {
-	case catalog.PropertyGVKRequired, catalog.PropertyPackageRequired, catalog.PropertyLabelRequired, catalog.PropertyConstraint:
-		return true
-	}
-	return false
 }

@@ -14,27 +14,6 @@ import (
 // fieldMinKube is where a bundle says which Kubernetes it needs.
 const fieldMinKube = "minKubeVersion of its ClusterServiceVersion"
 
-// refuseTooNew forbids the bundles of a solution that need a newer Kubernetes than there is, and tells whether there were any.
-func (b *namespaceBuilder) refuseTooNew(p *resolve.Problem, solution resolve.Solution) bool {
-	refused := false
-	for _, v := range solution.Selected {
-		n := b.node(v)
-		if n.bundle == nil {
-			continue
-		}
-		least, tooNew := needsNewer(n.source.Index, n.bundle, b.in.Kubernetes)
-		if !tooNew {
-			continue
-		}
-		origin := n.origin(fieldMinKube, "bundle %s needs Kubernetes %s or newer, and the cluster has %s", n.bundle.Name, least, b.in.Kubernetes)
-		origin.Alike = fmt.Sprintf("bundle of %s needs a newer Kubernetes", n.bundle.Package)
-		origin.Hint = upgradeCluster(least)
-		p.Forbid(v, origin)
-		refused = true
-	}
-	return refused
-}
-
 // needsNewer returns the oldest Kubernetes that a bundle works with, as the ClusterServiceVersion in its catalog says, and whether the
 // cluster is older. An unknown version of the cluster (the zero value) refuses nothing, nor does text that cannot be read: it is checked
 // again when the operator is installed. What distributions append to the version of the cluster does not count.
@@ -55,8 +34,10 @@ func needsNewer(x *catalog.Index, bundle *catalog.BundleInfo, kubernetes semver.
 	return least, known && least.GT(semver.Version{Major: kubernetes.Major, Minor: kubernetes.Minor, Patch: kubernetes.Patch})
 }
 
-func upgradeCluster(least semver.Version) string {
-	return fmt.Sprintf("upgrade the cluster to Kubernetes %s or newer", least)
+// tooOld says that the cluster is older than a bundle needs.
+func tooOld(o resolve.Origin, least semver.Version) resolve.Origin {
+	o.Hint = fmt.Sprintf("upgrade the cluster to Kubernetes %s or newer", least)
+	return o
 }
 
 func manifestMinKubeVersion(x *catalog.Index, bundle *catalog.BundleInfo) string {
@@ -78,9 +59,29 @@ func manifestMinKubeVersion(x *catalog.Index, bundle *catalog.BundleInfo) string
 	return ""
 }
 
+// recheck forbids the bundles of a solution that need a newer Kubernetes than there is, and reports whether there were any.
+func (b *namespaceFront) recheck(p *resolve.Problem, solution *resolve.Solution) bool {
+	refused := false
+	for _, v := range solution.Selected {
+		n := b.node(v)
+		if n.bundle == nil {
+			continue
+		}
+		least, tooNew := needsNewer(n.source.Index, n.bundle, b.in.Kubernetes)
+		if !tooNew {
+			continue
+		}
+		origin := tooOld(n.origin(fieldMinKube, "bundle %s needs Kubernetes %s or newer, and the cluster has %s", n.bundle.Name, least, b.in.Kubernetes), least)
+		origin.Alike = fmt.Sprintf("bundle of %s needs a newer Kubernetes", n.bundle.Package)
+		p.Forbid(v, origin)
+		refused = true
+	}
+	return refused
+}
+
 // refuseTooNew refuses a candidate that says in the catalog that it needs a newer Kubernetes than there is, and tells whether it does. What
 // is installed stays. It reads the catalog, and so is asked last, and only of what would be chosen.
-func (b *extensionBuilder) refuseTooNew(c *candidate) bool {
+func (b *extensionFront) refuseTooNew(c *candidate) bool {
 	if b.isInstalled(c) {
 		return false
 	}
@@ -88,23 +89,8 @@ func (b *extensionBuilder) refuseTooNew(c *candidate) bool {
 	if !tooNew {
 		return false
 	}
-	o := b.originOf(c, fieldMinKube, "%s needs Kubernetes %s or newer, and the cluster has %s", c.bundle.Name, least, b.in.Kubernetes)
+	o := tooOld(b.originOf(c, fieldMinKube, "%s needs Kubernetes %s or newer, and the cluster has %s", c.bundle.Name, least, b.in.Kubernetes), least)
 	o.Object = "bundle " + c.bundle.Name
-	o.Hint = upgradeCluster(least)
 	b.add(c, ruleKubernetes, o, "Kubernetes")
-	return true
-}
-
-// refuseAllTooNew refuses what needs a newer Kubernetes, from the chosen candidate down to the first that does not, and tells whether it is
-// another one.
-func (b *extensionBuilder) refuseAllTooNew(chosen *candidate) bool {
-	if chosen == nil || !b.refuseTooNew(chosen) {
-		return false
-	}
-	for _, c := range b.candidates {
-		if len(c.refusals) == 0 && !b.refuseTooNew(c) {
-			break
-		}
-	}
 	return true
 }

@@ -39,7 +39,7 @@ func (l *limit) binds() bool { return l != nil && (l.err != nil || l.left != 0) 
 
 // within keeps of what a Subscription may become what its range allows. While the range cannot be read, what is installed stays, and
 // nothing is installed.
-func (b *namespaceBuilder) within(r *request) *trouble {
+func (b *subscriptions) within(r *request) *trouble {
 	l := r.limit
 	if l == nil {
 		return nil
@@ -77,7 +77,7 @@ func (r *request) limited() string {
 }
 
 // heldByRange tells what the range of a Subscription keeps away from it.
-func (b *namespaceBuilder) heldByRange(r *request, h Held) []Held {
+func (b *namespaceFront) heldByRange(r *request, h Held) []Held {
 	if !r.limit.binds() {
 		return nil
 	}

@@ -48,24 +48,6 @@ func versionOf(p PackageRequirement) condition {
 	}
 }
 
-func bundlesOf(x *catalog.Index, pkg string) []*catalog.BundleInfo {
-	p, ok := x.Package(pkg)
-	if !ok {
-		return nil
-	}
-	var found []*catalog.BundleInfo
-	seen := map[*catalog.BundleInfo]bool{}
-	for _, c := range p.Channels {
-		for _, e := range c.Entries {
-			if !seen[e.Bundle] {
-				seen[e.Bundle] = true
-				found = append(found, e.Bundle)
-			}
-		}
-	}
-	return found
-}
-
 // everything lists all bundles of a catalog.
 func everything(x *catalog.Index) []*catalog.BundleInfo {
 	var found []*catalog.BundleInfo
@@ -136,14 +118,4 @@ func entriesOf(x *catalog.Index, bundles []*catalog.BundleInfo, use func(c *cata
 			}
 		}
 	}
-}
-
-func (n *node) isVersionOf(p PackageRequirement) bool {
-	switch {
-	case n.operator != nil:
-		return n.operator.Package == p.Package && p.Range.Contains(n.operator.Version)
-	case n.bundle != nil:
-		return n.bundle.Package == p.Package && p.Range.Contains(n.bundle.Version.Version)
-	}
-	return false
 }

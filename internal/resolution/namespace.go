@@ -6,13 +6,19 @@ import (
 	"errors"
 	"slices"
 
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
 )
 
 // Namespace decides what a namespace should have next. The only error it returns is that of the context; that there is no answer
 // for some Subscriptions is part of the result, and says nothing about the others.
 func Namespace(ctx context.Context, in NamespaceRequest) (NamespaceResult, error) {
-	b := newNamespaceBuilder(in.canonical())
+	return decideNamespace(ctx, in, false)
+}
+
+// decideNamespace decides, or tries out a changed request, where nothing is explained.
+func decideNamespace(ctx context.Context, in NamespaceRequest, trial bool) (NamespaceResult, error) {
+	b := newNamespace(in.canonical(), trial)
 	if err := b.build(ctx); err != nil {
 		return NamespaceResult{}, err
 	}
@@ -25,9 +31,9 @@ func Namespace(ctx context.Context, in NamespaceRequest) (NamespaceResult, error
 		if len(b.subscriptionsOf(p)) == 0 {
 			continue
 		}
-		d.budget, d.record, d.waived, b.trials = resolve.DefaultMaxSteps, b.record(p), nil, maxTrials
-		if in.trial {
-			d.budget, b.trials = maxTrialSteps, 0
+		b.budget, b.trials, d.record, d.waived = resolve.DefaultMaxSteps, maxTrials, b.record(p), nil
+		if trial {
+			b.budget, b.trials = maxTrialSteps, 0
 		}
 		before := len(d.found)
 		if err := d.decide(ctx, p); err != nil {
@@ -56,10 +62,9 @@ func (d *decider) result() NamespaceResult {
 
 // decider solves the parts of a problem.
 type decider struct {
-	b      *namespaceBuilder
+	b      *namespaceFront
 	found  []part
 	record NamespaceRecord // of the part at hand, before Subscriptions without an answer were left out
-	budget int             // steps that are left for it
 	waived []Held          // needs of installed operators of it that cannot be met
 	spared []string        // Subscriptions of it that are served anyway
 }
@@ -78,7 +83,7 @@ func (d *decider) decide(ctx context.Context, p *resolve.Problem) error {
 	if len(subscriptions) == 0 {
 		return nil
 	}
-	solution, err := d.solve(ctx, p)
+	solution, err := d.b.solve(ctx, p)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -92,7 +97,7 @@ func (d *decider) decide(ctx context.Context, p *resolve.Problem) error {
 		}
 	}
 	guilty := d.guilty(core, subscriptions)
-	d.add(p, resolve.Solution{}, Group{Subscriptions: guilty, Err: d.b.asConflict(err, guilty)})
+	d.add(p, resolve.Solution{}, Group{Subscriptions: guilty, Err: d.b.asConflict(ctx, err, guilty)})
 	if len(guilty) == len(subscriptions) {
 		return nil
 	}
@@ -102,22 +107,6 @@ func (d *decider) decide(ctx context.Context, p *resolve.Problem) error {
 		}
 	}
 	return nil
-}
-
-// solve solves a part. Bundles of the answer that need a newer Kubernetes are taken out, and it is solved again: the answer is the same
-// as if all such bundles had been taken out before, and only the few that matter have to be looked into.
-func (d *decider) solve(ctx context.Context, p *resolve.Problem) (resolve.Solution, error) {
-	for {
-		solution, err := resolve.Solve(ctx, p, resolve.Options{MaxSteps: max(d.budget, 1)})
-		var core *resolve.Unsatisfiable
-		if errors.As(err, &core) {
-			d.budget -= core.Steps
-		}
-		d.budget -= solution.Steps
-		if err != nil || !d.b.refuseTooNew(p, solution) {
-			return solution, err
-		}
-	}
 }
 
 // waive takes back the needs of installed operators that the conflict speaks of and that are not met as things stand: what lacks
@@ -136,34 +125,6 @@ func (d *decider) waive(p *resolve.Problem, core *resolve.Unsatisfiable) *resolv
 		d.waived = append(d.waived, Held{Asker: d.b.asker(v), Reason: c.Origin.Text + ", which cannot be had as things stand"})
 	}
 	return less
-}
-
-// without returns the problem without some Subscriptions. What they have installed is a fact.
-func (b *namespaceBuilder) without(p *resolve.Problem, subscriptions []string) *resolve.Problem {
-	var selves []resolve.Var
-	for _, r := range b.requests {
-		if slices.Contains(subscriptions, r.sub.Name) {
-			selves = append(selves, r.self)
-		}
-	}
-	rest := p.Without(selves...)
-	for _, r := range b.requests {
-		if slices.Contains(subscriptions, r.sub.Name) {
-			b.stays(rest, r)
-		}
-	}
-	return rest
-}
-
-func (b *namespaceBuilder) subscriptionsOf(p *resolve.Problem) []string {
-	var names []string
-	for _, v := range p.Requests() {
-		if s := b.node(v).sub; s != nil {
-			names = append(names, s.Name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 // guilty are the Subscriptions of a part that go without because of a conflict: those that it speaks of. Of these, who has something
@@ -185,20 +146,6 @@ func (d *decider) guilty(core *resolve.Unsatisfiable, subscriptions []string) []
 	return blamed
 }
 
-func (b *namespaceBuilder) hasInstalled(subscription string) bool {
-	r := b.requestNamed(subscription)
-	return r != nil && r.installed != nil
-}
-
-func (b *namespaceBuilder) requestNamed(subscription string) *request {
-	for _, r := range b.requests {
-		if r.sub.Name == subscription {
-			return r
-		}
-	}
-	return nil
-}
-
 // served are the Subscriptions of some parts that go without although what they ask for is installed for others that need it.
 func (d *decider) served(parts []part) []string {
 	chosen := map[resolve.Var]bool{}
@@ -217,4 +164,54 @@ func (d *decider) served(parts []part) []string {
 		}
 	}
 	return names
+}
+
+// add completes a group and adds it to what was found.
+func (d *decider) add(p *resolve.Problem, solution resolve.Solution, g Group) {
+	g.Catalogs = d.b.catalogsOf(g)
+	g.Installed = map[string]string{}
+	for _, r := range d.b.requests {
+		if r.installed != nil && slices.Contains(g.Subscriptions, r.sub.Name) {
+			g.Installed[r.sub.Name] = r.installed.Name
+		}
+	}
+	g.Record = d.record
+	g.Record.Outcome = g.outcome()
+	d.found = append(d.found, part{problem: p, solution: solution, group: g})
+}
+
+// answer adds the group of a solution.
+func (d *decider) answer(ctx context.Context, p *resolve.Problem, solution resolve.Solution, subscriptions []string) error {
+	of := decision{d.b, &solution}
+	held, err := of.held(ctx, subscriptions)
+	if err != nil {
+		return err
+	}
+	held = append(held, d.waived...)
+	d.waived = nil
+	d.add(p, solution, Group{Subscriptions: subscriptions, Choices: of.choices(), Held: held})
+	return nil
+}
+
+// catalogsOf names the content that the group was decided on: the catalogs of its Subscriptions and of its choices.
+func (b *namespaceFront) catalogsOf(g Group) map[catalog.Ref]string {
+	used := map[catalog.Ref]string{}
+	note := func(s *Source) {
+		if s != nil && s.Index != nil {
+			used[s.Ref] = s.Index.Digest()
+		}
+	}
+	for _, r := range b.requests {
+		if slices.Contains(g.Subscriptions, r.sub.Name) {
+			note(r.source)
+		}
+	}
+	for _, c := range g.Choices {
+		for i := range b.in.Sources {
+			if b.in.Sources[i].Ref == c.Catalog {
+				note(&b.in.Sources[i])
+			}
+		}
+	}
+	return used
 }

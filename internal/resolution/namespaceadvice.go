@@ -2,6 +2,7 @@ package resolution
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,26 +11,30 @@ import (
 	"fairlead.dev/fairlead/resolve"
 )
 
-// advice says what to do about rules that cannot hold together. Without any one of the rules there would be an answer, so every way is one
+// way finds what to do about a conflict of Subscriptions.
+type way struct {
+	*namespaceFront
+	*explanation
+}
+
+// ways says what to do about rules that cannot hold together. Without any one of the rules there would be an answer, so every way is one
 // of several: first those that take nothing away, then what the rules that know say, then who could be done without.
-func (e *explanation) advice() string {
-	if e.in.trial {
-		return ""
-	}
+func (b *namespaceFront) ways(ctx context.Context, of *explanation) string {
+	e := &way{b, of}
 	hints := e.hints()
 	if len(hints) > 2 {
 		hints = []string{hints[0], hints[len(hints)-1]}
 	}
 	if e.wanted != 0 {
-		return cmp.Or(strings.Join(hints, "; or "), e.wayFor())
+		return cmp.Or(strings.Join(hints, "; or "), e.wayFor(ctx))
 	}
 	var ways []string
 	if !slices.ContainsFunc(hints, func(hint string) bool { return strings.HasPrefix(hint, correct) }) {
-		ways = e.changes()
+		ways = e.changes(ctx)
 	}
 	ways = append(ways, hints...)
 	anew := slices.ContainsFunc(e.reasons, func(r resolve.Reason) bool { return r.Kind == resolve.Mandatory && r.Origin.Hint != "" })
-	if removals := e.removals(); len(removals) > 1 && !anew {
+	if removals := e.removals(ctx); len(removals) > 1 && !anew {
 		ways = append(ways, "delete "+strings.Join(removals, ", or "))
 	}
 	if len(ways) == 0 {
@@ -39,24 +44,22 @@ func (e *explanation) advice() string {
 }
 
 // changes are the channels that one of the Subscriptions could follow instead, so that there is an answer for all that the core speaks of.
-func (e *explanation) changes() []string {
+func (e *way) changes(ctx context.Context) []string {
 	askers := e.askers(e.core)
-	slices.SortStableFunc(askers, func(x, y string) int { return compareBool(e.hasInstalled(x), e.hasInstalled(y)) })
+	slices.SortStableFunc(askers, func(x, y string) int { return first(e.hasInstalled(y)) - first(e.hasInstalled(x)) })
 	for _, name := range askers {
 		usable := func(c *catalog.ChannelInfo) bool { return len(c.Entries) > 0 }
 		served := func(g *Group, chosen *Choice) bool { return chosen != nil || g.Installed[name] != "" }
-		if ways := e.otherChannels(e.requestNamed(name), usable, served, askers...); len(ways) > 0 {
+		if ways := e.otherChannels(ctx, e.requestNamed(name), usable, served, askers...); len(ways) > 0 {
 			return ways
 		}
 	}
 	return nil
 }
 
-func compareBool(x, y bool) int { return first(y) - first(x) }
-
 // hints are the different pieces of advice of rules, one of those that say the same. Of operators that nobody asked for, one has to go,
 // and none for something that is only asked about.
-func (e *explanation) hints() []string {
+func (e *way) hints() []string {
 	var hints []string
 	orphan := ""
 	for _, r := range e.reasons {
@@ -83,8 +86,8 @@ func (e *explanation) hints() []string {
 }
 
 // wayFor says what to change to have what is wanted.
-func (e *explanation) wayFor() string {
-	ways := e.removals()
+func (e *way) wayFor(ctx context.Context) string {
+	ways := e.removals(ctx)
 	for i := range ways {
 		ways[i] = "delete " + ways[i]
 	}
@@ -108,7 +111,7 @@ func (e *explanation) wayFor() string {
 }
 
 // named is the Subscription or the installed operator of an origin; nil for anything else.
-func (e *explanation) named(object string) *node {
+func (e *way) named(object string) *node {
 	for _, n := range e.nodes {
 		if n.sub != nil && object == "Subscription "+n.sub.Name || n.operator != nil && object == "ClusterServiceVersion "+n.operator.Name {
 			return n
@@ -117,23 +120,9 @@ func (e *explanation) named(object string) *node {
 	return nil
 }
 
-// askers are the Subscriptions that a core speaks of.
-func (b *namespaceBuilder) askers(core []resolve.Clause) []string {
-	var names []string
-	for _, c := range core {
-		if c.Kind == resolve.Mandatory {
-			if s := b.node(b.problem.Var(c.Subject)).sub; s != nil {
-				names = append(names, s.Name)
-			}
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 // removal names what has to be deleted so that a Subscription, with what it has installed, or an operator is in nobody's way. That a
 // Subscription alone is deleted changes nothing: what it has installed stays.
-func (b *namespaceBuilder) removal(of *node) string {
+func (b *namespaceFront) removal(of *node) string {
 	var r *request
 	for _, q := range b.requests {
 		if of.sub != nil && q.sub == of.sub || of.operator != nil && q.installed == of.operator {
@@ -154,7 +143,7 @@ func (b *namespaceBuilder) removal(of *node) string {
 
 // removals are those of whom a core speaks of, those first that have nothing installed yet; who wants the thing that is asked about, if
 // any, is not among them.
-func (e *explanation) removals() []string {
+func (e *way) removals(ctx context.Context) []string {
 	var fresh, running []string
 	seen := map[string]bool{"": true}
 	for _, c := range e.core {
@@ -174,17 +163,17 @@ func (e *explanation) removals() []string {
 		}
 	}
 	if len(running) > 1 && len(fresh) > 0 && e.wanted == 0 { // more may be there than could be had: then none of them is in the way alone
-		running = e.together(running)
+		running = e.together(ctx, running)
 	}
 	return append(fresh, running...)
 }
 
 // together makes one way of several when, tried, one alone does not do.
-func (e *explanation) together(running []string) []string {
+func (e *way) together(ctx context.Context, running []string) []string {
 	askers := e.askers(e.core)
 	asker := slices.IndexFunc(askers, func(name string) bool { return !e.hasInstalled(name) })
 	gone := e.node(e.operatorIn(running[0]))
-	g, _ := e.try(askers[asker], func(in *NamespaceRequest) {
+	g, _ := e.try(ctx, askers[asker], func(in *NamespaceRequest) {
 		in.Operators = slices.DeleteFunc(in.Operators, func(o Operator) bool { return o.Name == gone.name() })
 		in.Subscriptions = slices.DeleteFunc(in.Subscriptions, func(s Subscription) bool { return s.Installed == gone.name() })
 	}, askers...)
@@ -195,37 +184,20 @@ func (e *explanation) together(running []string) []string {
 }
 
 // operatorIn is the operator that a removal ends with.
-func (e *explanation) operatorIn(removal string) resolve.Var {
+func (e *way) operatorIn(removal string) resolve.Var {
 	_, name, _ := strings.Cut(removal, "ClusterServiceVersion ")
 	return e.operator(e.operators[name])
 }
 
 // wants reports whether a Subscription, or the one that an operator belongs to, may become what was asked about.
-func (e *explanation) wants(n *node) bool {
-	return slices.ContainsFunc(e.requests, func(r *request) bool {
+func (e *way) wants(n *node) bool {
+	return slices.ContainsFunc(e.subscriptions.requests, func(r *request) bool {
 		return (n.sub == r.sub || n.operator != nil && n.operator == r.installed) && slices.Contains(r.options, e.wanted)
 	})
 }
 
-// stranded says that nothing leads from what is installed to the channel head; empty when it is the head, or when there is no catalog to
-// tell.
-func stranded(r *request) string {
-	if len(r.channels) == 0 {
-		return r.waits
-	}
-	if headsAre(r.channels, r.installed.Name) {
-		return ""
-	}
-	return fmt.Sprintf("no entry of channel %s of package %s upgrades from the installed %s: none replaces or skips it, and no skipRange of a newer one contains its version %s",
-		strings.Join(channelNames(r.channels), ", "), r.sub.Package, r.installed.Name, r.installed.Version)
-}
-
-func headsAre(channels []*catalog.ChannelInfo, name string) bool {
-	return slices.ContainsFunc(channels, func(c *catalog.ChannelInfo) bool { return c.Head == name })
-}
-
 // noPath tells in full that a Subscription is stranded, and the ways on, those first that leave the operator running; nil when it is not.
-func (b *namespaceBuilder) noPath(r *request) *Conflict {
+func (b *namespaceFront) noPath(ctx context.Context, r *request) *Conflict {
 	if r.installed == nil || len(r.channels) == 0 || r.waits == "" || r.waits != stranded(r) {
 		return nil
 	}
@@ -240,19 +212,19 @@ func (b *namespaceBuilder) noPath(r *request) *Conflict {
 		link(fieldChannel, "%s", r.waits),
 		link(fieldChannel, "%s", what),
 	}}
-	if !b.in.trial {
-		c.Advice = b.waysOn(r)
+	if !b.trial {
+		c.Advice = b.waysOn(ctx, r)
 	}
 	return c
 }
 
 // waysOn says how a stranded Subscription gets on. Each way was tried.
-func (b *namespaceBuilder) waysOn(r *request) string {
-	ways := b.otherChannels(r, func(c *catalog.ChannelInfo) bool {
+func (b *namespaceFront) waysOn(ctx context.Context, r *request) string {
+	ways := b.otherChannels(ctx, r, func(c *catalog.ChannelInfo) bool {
 		return c.Head == r.installed.Name || slices.ContainsFunc(c.Entries, func(e *catalog.EntryInfo) bool { return e.EdgeFrom(r.departure()) != catalog.NoEdge })
 	}, func(g *Group, c *Choice) bool { return c != nil || len(g.Held) == 0 })
 	ways = append(ways, fmt.Sprintf("ask the authors of catalog %s for an entry that replaces or skips %s", r.sub.Catalog, r.installed.Name))
-	if way := b.startAnew(r); way != "" {
+	if way := b.startAnew(ctx, r); way != "" {
 		ways = append(ways, way)
 	}
 	return strings.Join(ways, "; or ")
@@ -260,8 +232,8 @@ func (b *namespaceBuilder) waysOn(r *request) string {
 
 // startAnew says how to get the head of the channel without an upgrade, and what that costs. That the operator is deleted alone brings
 // nothing: while its plan exists, its Subscription is left alone.
-func (b *namespaceBuilder) startAnew(r *request) string {
-	_, chosen := b.try(r.sub.Name, func(in *NamespaceRequest) {
+func (b *namespaceFront) startAnew(ctx context.Context, r *request) string {
+	_, chosen := b.try(ctx, r.sub.Name, func(in *NamespaceRequest) {
 		for i := range in.Subscriptions {
 			if s := &in.Subscriptions[i]; s.Name == r.sub.Name {
 				s.Installed, s.StartingCSV = "", ""
@@ -281,4 +253,20 @@ func (b *namespaceBuilder) startAnew(r *request) string {
 	}
 	return fmt.Sprintf("delete Subscription %s and ClusterServiceVersion %s, then create the Subscription again%s, which reinstalls %s: the operator does not run meanwhile%s",
 		r.sub.Name, r.installed.Name, without, chosen.Bundle.Name, older)
+}
+
+// notWaiting tells in full that an upgrade waits, and how to get on without an operator that may never run; nil when there is no way, or when
+// it has failed, as more is known then.
+func (b *namespaceFront) notWaiting(ctx context.Context, r *request, wanted string) *Conflict {
+	if r.installed.Failed || b.trial {
+		return nil
+	}
+	way := b.startAnew(ctx, r)
+	if way == "" {
+		return nil
+	}
+	return &Conflict{conclusion: cannotBeHad(wanted), Summary: r.waits, Advice: way, Chain: []Link{
+		{Text: fmt.Sprintf("subscription %s has %s installed", r.sub.Name, r.installed.Name), Object: "Subscription " + r.sub.Name, Field: fieldInstalled},
+		{Text: r.waits, Object: "ClusterServiceVersion " + r.installed.Name, Field: "status.phase"},
+	}}
 }

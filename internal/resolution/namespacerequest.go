@@ -29,8 +29,6 @@ type NamespaceRequest struct {
 	// Kubernetes is the version of the cluster. Bundles that say they need a newer one are not chosen; the zero version is not known
 	// and refuses none.
 	Kubernetes semver.Version
-
-	trial bool // it is decided on to see whether advice works; nothing is explained
 }
 
 // Subscription is a request to have a package installed and kept up to date.

@@ -13,7 +13,7 @@ import (
 type NamespaceResult struct {
 	Groups []Group
 
-	b     *namespaceBuilder
+	b     *namespaceFront
 	parts []part // solved, in the order of their groups
 }
 
@@ -63,20 +63,27 @@ type Because struct {
 	Over string `json:"over,omitempty"`
 }
 
-// Held is something that is wanted more than what was chosen in its place, or newer than what stays.
+// Held is something that is preferred to what was chosen in its place, or newer than what stays.
 type Held struct {
-	// Asker is whose need it is: a Subscription or a bundle, as in Because.
-	Asker string `json:"asker"`
+	// Asker is whose need it is: a Subscription or a bundle, as in Because; empty for a ClusterExtension.
+	Asker string `json:"asker,omitempty"`
 	// Subscription is the name of the request, when it is one.
 	Subscription string `json:"subscription,omitempty"`
 	// Wanted is the name of what cannot be had; empty when it cannot be named, as there is no way to anything newer.
 	Wanted string `json:"wanted,omitempty"`
 	// Instead is the name of what was chosen, or stays, in its place.
 	Instead string `json:"instead,omitempty"`
-	// Field is the place where somebody asked for it to be held back; empty when that follows from the content of the catalogs.
-	Field string `json:"field,omitempty"`
+	// Catalog has it, where the request has more than one.
+	Catalog string `json:"catalog,omitempty"`
+	// Upgrades is after how many more upgrades the upgrade edges lead to it; nothing is in its way then. Zero means that it is held back.
+	Upgrades int `json:"upgrades,omitempty"`
 	// Reason tells what holds it back in one sentence; Conflict, if any, in full.
-	Reason   string    `json:"reason"`
+	Reason string `json:"reason"`
+	Advice string `json:"advice,omitempty"`
+	// Object and Field are the place of the rule that is in the way of a ClusterExtension. Of a Subscription, Field is where it was requested,
+	// and empty when it follows from the content of the catalogs.
+	Object   string    `json:"object,omitempty"`
+	Field    string    `json:"field,omitempty"`
 	Conflict *Conflict `json:"conflict,omitempty"`
 }
 

@@ -1,7 +1,9 @@
 package resolution
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
@@ -85,12 +87,78 @@ func (n *node) doesProvide(gvk catalog.GVK) bool {
 	return false
 }
 
+func (n *node) isVersionOf(p PackageRequirement) bool {
+	switch {
+	case n.operator != nil:
+		return n.operator.Package == p.Package && p.Range.Contains(n.operator.Version)
+	case n.bundle != nil:
+		return n.bundle.Package == p.Package && p.Range.Contains(n.bundle.Version.Version)
+	}
+	return false
+}
+
+func (n *node) requires() []catalog.GVK {
+	switch {
+	case n.bundle != nil:
+		return n.bundle.Requires
+	case n.operator != nil:
+		return n.operator.Requires
+	}
+	return nil
+}
+
+func (n *node) requiredPackages() []PackageRequirement {
+	if n.operator != nil {
+		return n.operator.Packages
+	}
+	if n.bundle == nil {
+		return nil
+	}
+	needed := make([]PackageRequirement, len(n.bundle.RequiredPackages))
+	for i, p := range n.bundle.RequiredPackages {
+		needed[i] = PackageRequirement{Package: p.PackageName, Range: p.Range}
+	}
+	return needed
+}
+
+func (n *node) constraints() []json.RawMessage {
+	if n.bundle != nil {
+		return n.bundle.Constraints
+	}
+	var found []json.RawMessage
+	for _, p := range n.properties() {
+		if p.Type == catalog.PropertyConstraint {
+			found = append(found, p.Value)
+		}
+	}
+	return found
+}
+
+func (n *node) inDefaultChannel() bool {
+	p, ok := n.source.Index.Package(n.bundle.Package)
+	return ok && p.DefaultChannel == n.channel.Name
+}
+
+// skipsAsHead tells whether the entry is the head of its channel and leads on from somewhere not only by replacing it.
+func (n *node) skipsAsHead(from catalog.Departure) bool {
+	return n.place == 0 && n.channel.Entries[0].EdgeFrom(from) != catalog.EdgeReplaces
+}
+
 // label names the node in an explanation.
 func (n *node) label() string {
 	if n.operator != nil {
 		return "clusterserviceversion " + n.operator.Name
 	}
 	return "bundle " + n.name()
+}
+
+// brief names what a need asks for in advice, which repeats no rule that is told already.
+func (n *node) brief(field, what, message string) string {
+	const short, shortMessage = 200, 120
+	if len(what) <= short && !strings.Contains(what, ruleText) {
+		return what
+	}
+	return "what " + strings.TrimPrefix(field, "properties, ") + " of " + n.name() + " asks for" + said(resolve.Tidy(message, shortMessage))
 }
 
 // origin says, for an explanation, which object and which content a rule about the node comes from.
@@ -127,74 +195,4 @@ func (n *node) deprecations() []string {
 	note("channel "+n.channel.Name, n.channel.Deprecation)
 	note("bundle "+n.bundle.Name, n.bundle.Deprecation)
 	return told
-}
-
-// register lists what somebody has or asked for: what Subscriptions may become, also what is on no chain, and what is installed. Only the
-// latter is preferred: what Subscriptions become is decided before anything is looked for in their place, so where one of them meets a
-// need, it is there already, and where it does not, no need is a reason to have it at another version.
-type register struct {
-	all       []resolve.Var
-	entered   map[resolve.Var]bool
-	rank      map[resolve.Var]int // of what is installed, from 1
-	providers map[catalog.GVK][]resolve.Var
-	packages  map[string][]resolve.Var
-}
-
-func newRegister() register {
-	return register{entered: map[resolve.Var]bool{}, rank: map[resolve.Var]int{}, providers: map[catalog.GVK][]resolve.Var{}, packages: map[string][]resolve.Var{}}
-}
-
-// add enters v, once.
-func (r *register) add(v resolve.Var, n *node) {
-	if r.entered[v] {
-		return
-	}
-	r.entered[v] = true
-	r.all = append(r.all, v)
-	if n.operator != nil {
-		r.rank[v] = len(r.all)
-	}
-	for _, gvk := range n.provides() {
-		r.providers[gvk] = append(r.providers[gvk], v)
-	}
-	r.packages[n.packageName()] = append(r.packages[n.packageName()], v)
-}
-
-// groups collects members under keys and remembers the order in which keys first came up.
-type groups struct {
-	order []string
-	byKey map[string]*group
-}
-
-type group struct {
-	key     string
-	members []resolve.Var
-}
-
-func (g *groups) add(key string, member resolve.Var) {
-	if g.byKey == nil {
-		g.byKey = map[string]*group{}
-	}
-	found, ok := g.byKey[key]
-	if !ok {
-		found = &group{key: key}
-		g.byKey[key] = found
-		g.order = append(g.order, key)
-	}
-	if n := len(found.members); n > 0 && found.members[n-1] == member {
-		return // an API that is named twice
-	}
-	found.members = append(found.members, member)
-}
-
-// list returns the groups that have at least two members.
-func (g *groups) list() []*group {
-	var all []*group
-	for _, key := range g.order {
-		found := g.byKey[key]
-		if len(found.members) > 1 {
-			all = append(all, found)
-		}
-	}
-	return all
 }

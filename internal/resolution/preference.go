@@ -29,7 +29,7 @@ const (
 )
 
 // prefer orders two candidates for a need of a node.
-func (b *namespaceBuilder) prefer(of *node, x, y resolve.Var) (int, Rule) {
+func (b *pool) prefer(of *node, x, y resolve.Var) (int, Rule) {
 	if i, j := b.known.rank[x], b.known.rank[y]; i != 0 || j != 0 {
 		if i == 0 || j == 0 {
 			return -cmp.Compare(i, j), RuleKnown // 0 is not installed
@@ -51,9 +51,18 @@ func (b *namespaceBuilder) prefer(of *node, x, y resolve.Var) (int, Rule) {
 	return cmp.Compare(m.place, n.place), RuleHeadFirst
 }
 
+// sort orders candidates for a need of n by preference, each once.
+func (b *pool) sort(n *node, candidates []resolve.Var) []resolve.Var {
+	slices.SortStableFunc(candidates, func(x, y resolve.Var) int {
+		order, _ := b.prefer(n, x, y)
+		return order
+	})
+	return slices.Compact(candidates)
+}
+
 // preferSource orders two catalogs for a need of a node: its own catalog, then by priority, then those of the namespace itself, then
 // by name. Without a node, none is its own.
-func (b *namespaceBuilder) preferSource(of *node, x, y *Source) (int, Rule) {
+func (b *pool) preferSource(of *node, x, y *Source) (int, Rule) {
 	own := func(s *Source) bool { return of != nil && s == of.source }
 	inside := func(s *Source) bool { return s.Ref.Namespace == b.in.Namespace }
 	switch {
@@ -74,13 +83,8 @@ func first(yes bool) int {
 	return 1
 }
 
-func (n *node) inDefaultChannel() bool {
-	p, ok := n.source.Index.Package(n.bundle.Package)
-	return ok && p.DefaultChannel == n.channel.Name
-}
-
 // sourcesFor lists the catalogs in view in the order in which they are asked for a need of the node.
-func (b *namespaceBuilder) sourcesFor(n *node) []*Source {
+func (b *pool) sourcesFor(n *node) []*Source {
 	all := make([]*Source, len(b.in.Sources))
 	for i := range b.in.Sources {
 		all[i] = &b.in.Sources[i]

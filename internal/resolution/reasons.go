@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -87,37 +88,6 @@ func nothingToInstall(r *request) *trouble {
 		fmt.Sprintf(correct+"spec.startingCSV of Subscription %s, or leave it out to get the newest%s%s", s.Name, elsewhere, r.missing(s.StartingCSV)), false, nil}
 }
 
-func replaceDeprecated(r *request) *trouble {
-	text := fmt.Sprintf("the installed %s is deprecated and nothing upgrades from it", r.installed.Name)
-	if r.waits != "" {
-		text += ": " + r.waits
-	}
-	return &trouble{fieldChannel, text, fmt.Sprintf("ask the authors of catalog %s for an upgrade", r.sub.Catalog), false, nil}
-}
-
-// strict is the trouble of every Subscription when they are decided on together and a catalog in view has no content: what it would
-// have offered cannot be known.
-func (b *namespaceBuilder) strict() *trouble {
-	if !b.in.Together {
-		return nil
-	}
-	var dead []string
-	remedy := ""
-	for i := range b.in.Sources {
-		if s := &b.in.Sources[i]; s.Index == nil {
-			dead = append(dead, s.Ref.String())
-			remedy = cmp.Or(remedy, s.Remedy)
-		}
-	}
-	for i := range b.in.Sources {
-		if s := &b.in.Sources[i]; s.Index == nil {
-			return &trouble{fieldSource, fmt.Sprintf("catalog %s is in view of the namespace, its content is not available (%s), and the namespace is decided on as a whole", s.Ref, s.problem()),
-				cmp.Or(remedy, fmt.Sprintf("repair or delete CatalogSource %s, or take annotation %s from the OperatorGroup", strings.Join(dead, " and "), "operators.fairlead.dev/resolve-together")), true, s}
-		}
-	}
-	return nil
-}
-
 func (s *Source) problem() string { return cmp.Or(s.Problem, "it is still being loaded") }
 
 func channelNames(channels []*catalog.ChannelInfo) []string {
@@ -126,66 +96,6 @@ func channelNames(channels []*catalog.ChannelInfo) []string {
 		names[i] = c.Name
 	}
 	return names
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// similar suggests the closest of some names.
-func similar(wanted string, names []string) string {
-	if name := closest(wanted, names); name != "" {
-		return ", among them " + name
-	}
-	return ""
-}
-
-// closest is a name that contains the wanted one or that the wanted one contains, else the one that is least mistyped; empty for none.
-func closest(wanted string, names []string) string {
-	const meaningful, mistakes, longest = 4, 2, 100 // shorter names are part of too many others, or too like them
-	if len(wanted) < meaningful || len(wanted) > longest {
-		return ""
-	}
-	best, least := "", mistakes+1
-	for _, n := range names {
-		if strings.Contains(n, wanted) || len(n) >= meaningful && strings.Contains(wanted, n) {
-			return n
-		}
-		if d := len(n) - len(wanted); d > mistakes || d < -mistakes {
-			continue
-		}
-		if d := distance(n, wanted); d < least && d < len(wanted)/2 {
-			best, least = n, d
-		}
-	}
-	return best
-}
-
-// distance counts the bytes that have to be changed, put in, taken out, or exchanged with the next one, to make b of a.
-func distance(a, b string) int {
-	var before, last []int
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		before, last, row = last, row, make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := last[j-1]
-			if a[i-1] != b[j-1] {
-				change++
-			}
-			row[j] = min(change, last[j]+1, row[j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }
 
 // startingVersions says with what a Subscription could start in the channels that it follows, and which other one has what it wants.
@@ -201,10 +111,7 @@ func (r *request) startingVersions() (there, elsewhere string) {
 	}
 	there = "it has none that can be used"
 	if len(names) > 0 {
-		there = "it has " + strings.Join(names[:min(shown, len(names))], ", ")
-		if more := len(names) - shown; more > 0 {
-			there += fmt.Sprintf(" and %d more", more)
-		}
+		there = "it has " + messages.List(names, shown, ", ")
 	}
 	p, ok := r.source.Index.Package(r.sub.Package)
 	if !ok {
@@ -216,4 +123,78 @@ func (r *request) startingVersions() (there, elsewhere string) {
 		}
 	}
 	return there, ""
+}
+
+// broken says that the package or the channel of a request is in its catalog and cannot be used; nil when it is not there, or can.
+func (r *request) broken() *trouble {
+	s, x := r.sub, r.source.Index
+	mend := fmt.Sprintf("ask the authors of catalog %s to correct it", s.Catalog)
+	p, served := x.Package(s.Package)
+	if !served {
+		problem := withheld(x, s.Package)
+		if problem == "" {
+			return nil
+		}
+		return &trouble{fieldName, fmt.Sprintf("no operators found in package %s in the catalog referenced by subscription %s: "+
+			"catalog %s has the package, but nothing of it can be used: %s",
+			s.Package, s.Name, s.Catalog, problem), mend, false, nil}
+	}
+	if _, ok := p.Channel(s.Channel); ok || s.Channel == "" {
+		return nil
+	}
+	problem := problemOf(x, func(o catalog.Object) bool {
+		return o == catalog.Object{Schema: catalog.SchemaChannel, Package: s.Package, Name: s.Channel}
+	})
+	if problem == "" {
+		return nil
+	}
+	return &trouble{fieldChannel, fmt.Sprintf("no operators found in channel %s of package %s in the catalog referenced by subscription %s: "+
+		"the catalog has the channel, but it cannot be used: %s",
+		s.Channel, s.Package, s.Name, problem),
+		mend, false, nil}
+}
+
+// whyMissing says why an entry is not served: what is wrong with its bundle, or that it has none.
+func (r *request) whyMissing(c *catalog.ChannelInfo, name string) string {
+	problem := problemOf(r.source.Index, func(o catalog.Object) bool {
+		return o == catalog.Object{Schema: catalog.SchemaBundle, Package: c.Package, Name: name}
+	})
+	if problem == "" {
+		return fmt.Sprintf("entry %s of channel %s of package %s has no bundle in catalog %s", name, c.Name, c.Package, r.source.Ref)
+	}
+	return problem
+}
+
+// unusable finds an entry that would be preferred to what was chosen and that is not served because its bundle is broken.
+func (r *request) unusable(chosen string) (name, problem string) {
+	for _, c := range r.channels {
+		place := len(c.Entries)
+		for i, e := range c.Entries {
+			if e.Name == chosen {
+				place = i
+				break
+			}
+		}
+		if place == len(c.Entries) {
+			continue // how it stands to that of another channel nobody knows
+		}
+		for _, m := range c.Missing {
+			if m.Place <= place && m.Name != chosen {
+				return m.Name, r.whyMissing(c, m.Name)
+			}
+		}
+	}
+	return "", ""
+}
+
+// missing names an entry of the channels that is not served, or the one of that name, with the reason.
+func (r *request) missing(name string) string {
+	for _, c := range r.channels {
+		for _, m := range c.Missing {
+			if name == "" || m.Name == name {
+				return fmt.Sprintf("; %s cannot be used: %s", m.Name, r.whyMissing(c, m.Name))
+			}
+		}
+	}
+	return ""
 }

@@ -87,7 +87,7 @@ func (k *rulebook) ask(r *askedRule, pkg string, n *node) bool {
 	if met, known := r.met[key]; known {
 		return met
 	}
-	if k.spent(r, pkg) {
+	if r.cost > maxRuleCost || k.costs.of(pkg) > maxPackageCost || k.costs.all > maxAllRulesCost {
 		return false
 	}
 	met, cost := r.Ask(k.valuesOf(n))
@@ -98,10 +98,6 @@ func (k *rulebook) ask(r *askedRule, pkg string, n *node) bool {
 	k.costs.add(pkg, cost)
 	r.met[key] = met
 	return met
-}
-
-func (k *rulebook) spent(r *askedRule, pkg string) bool {
-	return r.cost > maxRuleCost || k.costs.of(pkg) > maxPackageCost || k.costs.all > maxAllRulesCost
 }
 
 // dear says that it is not known of everybody whether they meet a condition, because to ask costs too much; its zero value, that it is.

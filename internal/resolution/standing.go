@@ -2,8 +2,6 @@ package resolution
 
 import (
 	"slices"
-
-	"fairlead.dev/fairlead/catalog"
 )
 
 // Standing compares what somebody has of a package with what there is.
@@ -76,50 +74,4 @@ func (g *Group) stand(s *SubscriptionStanding) {
 			s.HeldBy = h.Reason
 		}
 	}
-}
-
-// allowed follows the upgrade edges from what is installed, each time to the entry that is preferred.
-func (q *request) allowed() string {
-	if q.installed == nil {
-		return ""
-	}
-	at := q.departure()
-	for seen := map[string]bool{}; !seen[at.Name]; {
-		seen[at.Name] = true
-		if e := q.step(at); e != nil {
-			at = catalog.Departure{Name: e.Name, Version: &e.Bundle.Version}
-		}
-	}
-	return at.Name
-}
-
-// step returns the preferred entry that upgrades from there, or nil.
-func (q *request) step(from catalog.Departure) *catalog.EntryInfo {
-	for _, c := range q.channels {
-		for _, e := range c.Entries {
-			if e.EdgeFrom(from) != catalog.NoEdge && !e.Bundle.Deprecated && !q.limit.refuses(e.Bundle.Version.Version) {
-				return e
-			}
-		}
-	}
-	return nil
-}
-
-// newest returns the highest version of a package anywhere in view, and the catalog; of equal ones the first in the order of catalogs.
-func (b *namespaceBuilder) newest(pkg string) (name, in string) {
-	var best *catalog.BundleInfo
-	for _, s := range b.sourcesFor(nil) {
-		if s.Index == nil {
-			continue
-		}
-		for _, bundle := range bundlesOf(s.Index, pkg) {
-			if best == nil || bundle.Version.Compare(best.Version) > 0 {
-				best, in = bundle, s.Ref.String()
-			}
-		}
-	}
-	if best == nil {
-		return "", ""
-	}
-	return best.Name, in
 }

@@ -1,7 +1,10 @@
 package resolution
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
@@ -33,25 +36,29 @@ const (
 	fieldInstalled   = "status.installedCSV"
 )
 
-func subscriptionID(name string) string { return "subscription:" + name }
+// subscriptions states what Subscriptions ask for, and what is installed.
+type subscriptions struct {
+	*dependencies
+	requests []*request
+}
 
 // request states what a Subscription asks for.
-func (b *namespaceBuilder) request(s *Subscription) *request {
+func (b *subscriptions) request(s *Subscription) *request {
 	r := &request{sub: s, source: b.source(s), limit: limitOf(s)}
-	r.self, _ = b.add(&node{id: subscriptionID(s.Name), sub: s, source: r.source})
+	r.self, _ = b.add(&node{id: "subscription:" + s.Name, sub: s, source: r.source})
 	self := b.node(r.self)
 	b.problem.Require(r.self, self.origin("", "subscription %s exists", s.Name))
 	if r.installed = b.installed(s, r.source); r.installed != nil {
 		r.own = b.operator(r.installed)
 	}
-	trouble := b.reach(r)
-	if trouble == nil && r.installed == nil {
+	why := b.reach(r)
+	if why == nil && r.installed == nil {
 		r.options = b.installations(r)
-		if trouble = nothingToInstall(r); trouble == nil {
-			trouble = b.within(r)
+		if why = nothingToInstall(r); why == nil {
+			why = b.within(r)
 		}
 	}
-	if trouble == nil && r.installed != nil {
+	if why == nil && r.installed != nil {
 		r.options = b.upgrades(r)
 		b.within(r) // what is installed may stay in any case
 		for _, c := range r.options {
@@ -61,13 +68,17 @@ func (b *namespaceBuilder) request(s *Subscription) *request {
 		case !r.installed.deprecated() || !r.installed.Settled || r.limit.binds() && len(r.options) == 0:
 			r.options = stay
 		case len(r.options) == 0:
-			trouble = replaceDeprecated(r)
+			text := fmt.Sprintf("the installed %s is deprecated and nothing upgrades from it", r.installed.Name)
+			if r.waits != "" {
+				text += ": " + r.waits
+			}
+			why = &trouble{fieldChannel, text, fmt.Sprintf("ask the authors of catalog %s for an upgrade", r.sub.Catalog), false, nil}
 		default: // it says nothing new, but what is installed, which may yet have to stay, is decided on together with its upgrades
 			b.problem.Depends(r.self, stay, self.origin(fieldInstalled, "subscription %s has %s or something newer", s.Name, r.installed.Name))
 		}
 	}
-	if trouble != nil {
-		b.problem.Depends(r.self, nil, trouble.origin(self))
+	if why != nil {
+		b.problem.Depends(r.self, nil, why.origin(self))
 		b.stays(&b.problem, r)
 		return r
 	}
@@ -77,7 +88,7 @@ func (b *namespaceBuilder) request(s *Subscription) *request {
 }
 
 // stays states in p that what a Subscription without answer has installed stays, and with it what that needs.
-func (b *namespaceBuilder) stays(p *resolve.Problem, r *request) {
+func (b *subscriptions) stays(p *resolve.Problem, r *request) {
 	if r.installed != nil {
 		p.Require(r.own, b.node(r.own).origin("", "clusterserviceversion %s is installed, and there is no answer for its subscription %s", r.installed.Name, r.sub.Name))
 	}
@@ -85,7 +96,7 @@ func (b *namespaceBuilder) stays(p *resolve.Problem, r *request) {
 
 // reach finds the channels that a request follows, or says what is in the way. An operator that is installed stays as it is while its
 // catalog is not there: that is told, but no reason to fail.
-func (b *namespaceBuilder) reach(r *request) *trouble {
+func (b *subscriptions) reach(r *request) *trouble {
 	if t := b.strict(); t != nil {
 		return t
 	}
@@ -100,7 +111,7 @@ func (b *namespaceBuilder) reach(r *request) *trouble {
 }
 
 // installations returns the entries that may be installed first: the starting version, or any entry of the replaces chain.
-func (b *namespaceBuilder) installations(r *request) []resolve.Var {
+func (b *subscriptions) installations(r *request) []resolve.Var {
 	var found []resolve.Var
 	for _, c := range r.channels {
 		for place, e := range c.Entries {
@@ -112,32 +123,132 @@ func (b *namespaceBuilder) installations(r *request) []resolve.Var {
 	return found
 }
 
-func (b *namespaceBuilder) source(s *Subscription) *Source {
-	for i := range b.in.Sources {
-		if b.in.Sources[i].Ref == s.Catalog {
-			return &b.in.Sources[i]
+// requestOf returns the request that is the node v, or nil.
+func (b *subscriptions) requestOf(v resolve.Var) *request {
+	if b.node(v).sub == nil {
+		return nil
+	}
+	i := slices.IndexFunc(b.requests, func(r *request) bool { return r.self == v })
+	return b.requests[i]
+}
+
+func (b *subscriptions) requestNamed(subscription string) *request {
+	for _, r := range b.requests {
+		if r.sub.Name == subscription {
+			return r
 		}
 	}
 	return nil
 }
 
-// oneOf lists names for an explanation; long lists are cut.
-func (b *namespaceBuilder) oneOf(nodes []resolve.Var) string {
-	const shown = 3
-	text := ""
-	if len(nodes) > 1 {
-		text = "at least one of "
-	}
-	for i, n := range nodes {
-		switch {
-		case i == shown && len(nodes) > shown+1:
-			return fmt.Sprintf("%s or one of %s", text, plural(len(nodes)-shown, "other version"))
-		case i > 0 && i == len(nodes)-1:
-			text += " or "
-		case i > 0:
-			text += ", "
+func (b *subscriptions) hasInstalled(subscription string) bool {
+	r := b.requestNamed(subscription)
+	return r != nil && r.installed != nil
+}
+
+func (b *subscriptions) subscriptionsOf(p *resolve.Problem) []string {
+	var names []string
+	for _, v := range p.Requests() {
+		if s := b.node(v).sub; s != nil {
+			names = append(names, s.Name)
 		}
-		text += b.node(n).name()
 	}
-	return text
+	slices.Sort(names)
+	return names
+}
+
+// askers are the Subscriptions that a core speaks of.
+func (b *subscriptions) askers(core []resolve.Clause) []string {
+	var names []string
+	for _, c := range core {
+		if c.Kind == resolve.Mandatory {
+			if s := b.node(b.problem.Var(c.Subject)).sub; s != nil {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// without returns the problem without some Subscriptions. What they have installed is a fact.
+func (b *subscriptions) without(p *resolve.Problem, subscriptions []string) *resolve.Problem {
+	var selves []resolve.Var
+	for _, r := range b.requests {
+		if slices.Contains(subscriptions, r.sub.Name) {
+			selves = append(selves, r.self)
+		}
+	}
+	rest := p.Without(selves...)
+	for _, r := range b.requests {
+		if slices.Contains(subscriptions, r.sub.Name) {
+			b.stays(rest, r)
+		}
+	}
+	return rest
+}
+
+// strict is the trouble of every Subscription when they are decided on together and a catalog in view has no content: what it would
+// have offered cannot be known.
+func (b *subscriptions) strict() *trouble {
+	if !b.in.Together {
+		return nil
+	}
+	var dead []string
+	remedy := ""
+	for i := range b.in.Sources {
+		if s := &b.in.Sources[i]; s.Index == nil {
+			dead = append(dead, s.Ref.String())
+			remedy = cmp.Or(remedy, s.Remedy)
+		}
+	}
+	for i := range b.in.Sources {
+		if s := &b.in.Sources[i]; s.Index == nil {
+			return &trouble{fieldSource, fmt.Sprintf("catalog %s is in view of the namespace, its content is not available (%s), and the namespace is decided on as a whole", s.Ref, s.problem()),
+				cmp.Or(remedy, fmt.Sprintf("repair or delete CatalogSource %s, or take annotation %s from the OperatorGroup", strings.Join(dead, " and "), "operators.fairlead.dev/resolve-together")), true, s}
+		}
+	}
+	return nil
+}
+
+// onlyOne states that a namespace has at most one version of a package and one provider of an API. Where more are installed already,
+// they stay, and nothing is added to them. What would replace an operator of another package is in its place there.
+func (b *subscriptions) onlyOne() {
+	var packages, apis groups
+	for i, n := range b.nodes {
+		if n.sub != nil {
+			continue
+		}
+		v := resolve.Var(i + 1)
+		packages.add(n.packageName(), v)
+		for _, gvk := range n.provides() {
+			apis.add(gvk.String(), v)
+		}
+	}
+	for _, r := range b.requests {
+		if r.installed == nil || r.installed.isOf(r.sub.Package) {
+			continue
+		}
+		for _, v := range r.options {
+			if v != r.own {
+				packages.add(r.installed.Package, v)
+			}
+		}
+	}
+	for _, g := range packages.list() {
+		b.problem.AtMost(b.allowed(g), g.members, resolve.Origin{Object: "package " + g.key, Text: "there can be only one operator from package " + g.key})
+	}
+	for _, g := range apis.list() {
+		b.problem.AtMost(b.allowed(g), g.members, resolve.Origin{Object: "provider of " + g.key, Text: "there can be only one provider of " + g.key})
+	}
+}
+
+func (b *subscriptions) allowed(g *group) int {
+	installed := 0
+	for _, v := range g.members {
+		if b.node(v).operator != nil {
+			installed++
+		}
+	}
+	return max(installed, 1)
 }

@@ -11,68 +11,21 @@ import (
 // where it is all that is selected, where the extension asks to wait for it, and while it is still being loaded: what is installed first decides
 // which catalog is followed, and must not depend on which of them was faster. What is installed stays as it is in any case.
 
-// IsLoading reports whether a catalog that the request selects is still being loaded.
-func IsLoading(in ExtensionRequest) bool {
-	b := &extensionBuilder{in: in.canonical()}
-	return b.choose() == nil && slices.ContainsFunc(b.catalogs, (*Catalog).loading)
+// omission is what catalogs could not give to the choice of a candidate, or to a request without answer.
+type omission struct {
+	*selection
+	chosen *candidate // nil when there is none
+	any    bool       // there are candidates
 }
 
-// trouble is why nothing of a catalog can be used; empty when it can, or when it does not have the package.
-func (b *extensionBuilder) trouble(c *Catalog) string {
-	if c.Index == nil {
-		return c.problem()
-	}
-	if !b.in.RequireAll {
-		return ""
-	}
-	if _, there := b.packageOf(c); there {
-		return ""
-	}
-	broken := c.Index.Problems().About(b.in.Package)
-	if len(broken) == 0 {
-		return ""
-	}
-	return "nothing of the package can be used: " + broken[0].String()
-}
-
-// unavailable is the catalog that explanations name when there is no answer; nil when all selected ones can be used.
-func (b *extensionBuilder) unavailable() *Catalog {
-	switch {
-	case b.blind != nil:
-		return b.blind
-	case len(b.unread) > 0:
-		return b.unread[0]
-	}
-	return nil
-}
-
-// keepsInSpite reports whether what is installed stays, although there is no answer: it is what is asked for, and what could have led on from it
-// cannot be used. No mistake in a catalog is one of the extension.
-func (b *extensionBuilder) keepsInSpite(c *Conflict) bool {
-	if b.in.Installed == nil || b.in.RequireAll || !b.suffices() {
-		return false
-	}
-	switch c.Reason {
-	case CatalogUnavailable:
-		return true
-	case PackageNotFound, ChannelNotFound, VersionNotFound, NoSuccessor, DowngradeRefused:
-		return b.leftOut(nil) != ""
-	}
-	return false
-}
-
-// kept is the result when what is installed stays in spite of what catalogs cannot offer.
-func (b *extensionBuilder) kept() *ExtensionResult {
-	r := b.result(nil)
-	r.Change = ChangeKeep
-	b.leave(r, nil)
-	return r
+func (b *extensionFront) omitted(chosen *candidate) *omission {
+	return &omission{b.selection, chosen, len(b.candidates) > 0}
 }
 
 // leave notes what cannot be used. What a catalog failed with may be another text at every attempt, and is reported in notes alone.
-func (b *extensionBuilder) leave(r *ExtensionResult, chosen *candidate) {
+func (b *omission) leave(r *ExtensionResult) {
 	for _, c := range b.unread {
-		if !b.mayChange(c, chosen) {
+		if !b.mayChange(c) {
 			r.Notes = append(r.Notes, fmt.Sprintf("catalog %s has no content (%s); it has a lower priority than catalog %s and cannot change the answer", c.Name, b.trouble(c), r.Catalog))
 			continue
 		}
@@ -81,7 +34,7 @@ func (b *extensionBuilder) leave(r *ExtensionResult, chosen *candidate) {
 			r.LeftOut = append(r.LeftOut, fmt.Sprintf("catalog %s cannot be read, so what it may have does not count: see the conditions of ClusterCatalog %s", c.Name, c.Name))
 		}
 	}
-	if broken := b.leftOut(chosen); broken != "" {
+	if broken := b.leftOut(); broken != "" {
 		r.Notes, r.LeftOut = append(r.Notes, broken), append(r.LeftOut, broken)
 	}
 }
@@ -91,14 +44,14 @@ const maxLeftOut = 3
 
 // leftOut points to what of the package is left out of a catalog because it breaks a rule there, and could have changed the choice; empty when
 // nothing is. A channel or a version that is asked for comes before anything else.
-func (b *extensionBuilder) leftOut(chosen *candidate) string {
+func (b *omission) leftOut() string {
 	best, text := 0, ""
 	for _, c := range b.catalogs {
-		if c.Index == nil || !b.mayChange(c, chosen) {
+		if c.Index == nil || !b.mayChange(c) {
 			continue
 		}
 		for _, p := range b.problemsOf(c) {
-			if weight := b.weight(c, p, chosen); weight > best {
+			if weight := b.weight(c, p); weight > best {
 				best, text = weight, fmt.Sprintf("something of the package cannot be used in catalog %s: %s", c.Name, p)
 			}
 		}
@@ -107,9 +60,9 @@ func (b *extensionBuilder) leftOut(chosen *candidate) string {
 }
 
 // problemsOf are the errors that may be about the package. Where the catalog does not have that, files that cannot be read may have held it.
-func (b *extensionBuilder) problemsOf(c *Catalog) catalog.Problems {
+func (b *omission) problemsOf(c *Catalog) catalog.Problems {
 	about := c.Index.Problems().UnderV1().About(b.in.Package)
-	if _, there := b.packageOf(c); there || len(about) > 0 || len(b.candidates) > 0 {
+	if _, there := b.packageOf(c); there || len(about) > 0 || b.any {
 		return about
 	}
 	return slices.DeleteFunc(c.Index.Problems().Errors(), func(p catalog.Problem) bool {
@@ -118,25 +71,25 @@ func (b *extensionBuilder) problemsOf(c *Catalog) catalog.Problems {
 }
 
 // mayChange reports whether more content of a catalog could change the choice.
-func (b *extensionBuilder) mayChange(c *Catalog, chosen *candidate) bool {
-	return chosen == nil || chosen.deprecated() || c.Priority >= chosen.catalog.Priority
+func (b *omission) mayChange(c *Catalog) bool {
+	return b.chosen == nil || b.chosen.deprecated() || c.Priority >= b.chosen.catalog.Priority
 }
 
 // weight is how much a problem matters to the request; 0 when it does not.
-func (b *extensionBuilder) weight(c *Catalog, p catalog.Problem, chosen *candidate) int {
+func (b *omission) weight(c *Catalog, p catalog.Problem) int {
 	info, there := b.packageOf(c)
 	if !there {
 		return 1 // nothing of it can be used
 	}
 	switch {
 	case p.Object.Schema == catalog.SchemaBundle:
-		return b.missed(info, chosen, func(u catalog.UnusableEntry) bool { return u.Name == p.Object.Name })
+		return b.missed(info, func(u catalog.UnusableEntry) bool { return u.Name == p.Object.Name })
 	case p.Rule == catalog.RuleEntryWithoutBundle:
-		return b.missed(info, chosen, func(u catalog.UnusableEntry) bool {
+		return b.missed(info, func(u catalog.UnusableEntry) bool {
 			return u.Version == nil && slices.Contains(u.Channels, p.Object.Name)
 		})
 	case p.Rule == catalog.RuleDeprecationDuplicate || p.Rule == catalog.RuleDeprecationMessage:
-		if chosen != nil && !chosen.deprecated() { // what is left out may have named the chosen one
+		if b.chosen != nil && !b.chosen.deprecated() { // what is left out may have named the chosen one
 			return 1
 		}
 	case p.Rule == catalog.RuleEntrySkipRange && b.follows(p.Object.Name) && b.in.Installed != nil && b.in.Policy != SelfCertified:
@@ -147,14 +100,14 @@ func (b *extensionBuilder) weight(c *Catalog, p catalog.Problem, chosen *candida
 
 // missed is how much it matters that some entries have no bundle that can be used: nothing where no channel that is followed has them, the range
 // has not their version, or they would come after the chosen one.
-func (b *extensionBuilder) missed(p *catalog.PackageInfo, chosen *candidate, concerns func(catalog.UnusableEntry) bool) int {
+func (b *omission) missed(p *catalog.PackageInfo, concerns func(catalog.UnusableEntry) bool) int {
 	for _, u := range p.Unusable {
 		switch {
 		case !concerns(u) || !slices.ContainsFunc(u.Channels, b.follows):
 		case u.Version == nil:
 			return 2
 		case !b.versions.IsZero() && !b.versions.Contains(u.Version.Version):
-		case chosen == nil || chosen.deprecated() || catalog.Released(*u.Version).Compare(chosen.version) > 0:
+		case b.chosen == nil || b.chosen.deprecated() || catalog.Released(*u.Version).Compare(b.chosen.version) > 0:
 			return 2
 		}
 	}

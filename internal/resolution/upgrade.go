@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
@@ -24,7 +25,7 @@ func (r *request) departure() catalog.Departure {
 // upgrades returns the entries that may take over from what is installed, the preferred one first: those of the catalog that the
 // Subscription names, from the head of each channel down, and, where that is switched on, those of the other catalogs in view, first
 // the heads that skip what is installed, then what else upgrades it.
-func (b *namespaceBuilder) upgrades(r *request) []resolve.Var {
+func (b *subscriptions) upgrades(r *request) []resolve.Var {
 	var found []resolve.Var
 	from := r.departure()
 	for _, c := range r.channels {
@@ -50,7 +51,7 @@ func (b *namespaceBuilder) upgrades(r *request) []resolve.Var {
 
 // preferred is the first entry that the range of the Subscription allows, of several one that is not deprecated; zero when it allows none,
 // so that it is the range that holds.
-func (b *namespaceBuilder) preferred(r *request, found []resolve.Var) resolve.Var {
+func (b *subscriptions) preferred(r *request, found []resolve.Var) resolve.Var {
 	var best resolve.Var
 	for _, v := range found {
 		n := b.node(v)
@@ -66,7 +67,7 @@ func (b *namespaceBuilder) preferred(r *request, found []resolve.Var) resolve.Va
 }
 
 // unsettled says that an upgrade may not begin as long as the installed operator is as it is.
-func (b *namespaceBuilder) unsettled(r *request, next resolve.Var) string {
+func (b *subscriptions) unsettled(r *request, next resolve.Var) string {
 	name := r.installed.Name
 	if r.installed.Failed {
 		return fmt.Sprintf("%s is available, but the installed %s has failed and a failed operator is not replaced: repair it, or set "+
@@ -77,7 +78,7 @@ func (b *namespaceBuilder) unsettled(r *request, next resolve.Var) string {
 }
 
 // elsewhere returns the entries of other catalogs that upgrade what is installed in the way that fits.
-func (b *namespaceBuilder) elsewhere(r *request, fits func(place int, way catalog.Edge) bool) []resolve.Var {
+func (b *subscriptions) elsewhere(r *request, fits func(place int, way catalog.Edge) bool) []resolve.Var {
 	var found []resolve.Var
 	from := r.departure()
 	for _, s := range b.sourcesFor(nil) {
@@ -101,7 +102,7 @@ func (b *namespaceBuilder) elsewhere(r *request, fits func(place int, way catalo
 
 // installed returns the operator that the Subscription stands for. A Subscription that was deleted and made again takes over the
 // operator of its package that nobody else claims, when its catalog has the same content under that name.
-func (b *namespaceBuilder) installed(s *Subscription, source *Source) *Operator {
+func (b *subscriptions) installed(s *Subscription, source *Source) *Operator {
 	if o := b.operators[s.Installed]; o != nil {
 		return o
 	}
@@ -119,7 +120,7 @@ func (b *namespaceBuilder) installed(s *Subscription, source *Source) *Operator 
 	return nil
 }
 
-func (b *namespaceBuilder) claimed(operator string) bool {
+func (b *subscriptions) claimed(operator string) bool {
 	return slices.ContainsFunc(b.in.Subscriptions, func(s Subscription) bool { return s.Installed == operator })
 }
 
@@ -156,7 +157,7 @@ func sameAPIs(a, b []catalog.GVK) bool {
 }
 
 // orphan states that an operator which no Subscription stands for stays.
-func (b *namespaceBuilder) orphan(v resolve.Var, o *Operator) {
+func (b *subscriptions) orphan(v resolve.Var, o *Operator) {
 	origin := b.node(v).origin("", "clusterserviceversion %s exists and is not referenced by a subscription", o.Name)
 	remove := fmt.Sprintf("kubectl delete clusterserviceversion %s -n %s", o.Name, b.in.Namespace)
 	for _, r := range b.requests {
@@ -167,4 +168,44 @@ func (b *namespaceBuilder) orphan(v resolve.Var, o *Operator) {
 		}
 	}
 	b.problem.Require(v, origin)
+}
+
+// allowed follows the upgrade edges from what is installed, each time to the entry that is preferred.
+func (q *request) allowed() string {
+	if q.installed == nil {
+		return ""
+	}
+	at := q.departure()
+	for seen := map[string]bool{}; !seen[at.Name]; {
+		seen[at.Name] = true
+		if e := q.step(at); e != nil {
+			at = catalog.Departure{Name: e.Name, Version: &e.Bundle.Version}
+		}
+	}
+	return at.Name
+}
+
+// step returns the preferred entry that upgrades from there, or nil.
+func (q *request) step(from catalog.Departure) *catalog.EntryInfo {
+	for _, c := range q.channels {
+		for _, e := range c.Entries {
+			if e.EdgeFrom(from) != catalog.NoEdge && !e.Bundle.Deprecated && !q.limit.refuses(e.Bundle.Version.Version) {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// stranded says that nothing leads from what is installed to the channel head; empty when it is the head, or when there is no catalog to
+// tell.
+func stranded(r *request) string {
+	if len(r.channels) == 0 {
+		return r.waits
+	}
+	if slices.ContainsFunc(r.channels, func(c *catalog.ChannelInfo) bool { return c.Head == r.installed.Name }) {
+		return ""
+	}
+	return fmt.Sprintf("no entry of channel %s of package %s upgrades from the installed %s: none replaces or skips it, and no skipRange of a newer one contains its version %s",
+		strings.Join(channelNames(r.channels), ", "), r.sub.Package, r.installed.Name, r.installed.Version)
 }

@@ -100,9 +100,10 @@ func (r *NamespaceResult) ask(ctx context.Context, p *part, v resolve.Var, out *
 	if p.group.Err != nil {
 		return r.b.askedInVain(&p.group, v, out), nil
 	}
+	of := decision{r.b, &p.solution}
 	if slices.Contains(p.solution.Selected, v) {
 		out.Chosen = true
-		for _, because := range r.b.chainTo(&p.solution, v) {
+		for _, because := range of.chainTo(v) {
 			out.Reasons = append(out.Reasons, because.Need)
 		}
 		return true, nil
@@ -113,21 +114,21 @@ func (r *NamespaceResult) ask(ctx context.Context, p *part, v resolve.Var, out *
 			continue
 		}
 		asked = true
-		budget := resolve.DefaultMaxSteps
-		core, err := obstacle(ctx, &p.solution, i, v, &budget)
+		r.b.budget = resolve.DefaultMaxSteps
+		core, err := r.b.obstacle(ctx, &p.solution, i, v)
 		if err != nil {
 			return asked, err
 		}
-		out.Reasons = append(out.Reasons, r.b.against(d, v, core))
+		out.Reasons = append(out.Reasons, of.against(ctx, d, v, core))
 		if core != nil && out.Conflict == nil {
-			out.Conflict = r.b.conflict(core, v, nil)
+			out.Conflict = r.b.explain(ctx, core, v, nil)
 		}
 	}
 	return asked, nil
 }
 
 // askedInVain tells that the Subscriptions that would have had a candidate have no answer at all.
-func (b *namespaceBuilder) askedInVain(g *Group, v resolve.Var, out *Verdict) bool {
+func (b *namespaceFront) askedInVain(g *Group, v resolve.Var, out *Verdict) bool {
 	for _, q := range b.requests {
 		if !slices.Contains(g.Subscriptions, q.sub.Name) || !slices.Contains(q.options, v) {
 			continue
@@ -143,11 +144,11 @@ func (b *namespaceBuilder) askedInVain(g *Group, v resolve.Var, out *Verdict) bo
 }
 
 // against tells why a candidate lost at a decision.
-func (b *namespaceBuilder) against(d resolve.Decision, v resolve.Var, core *resolve.Unsatisfiable) string {
+func (b *decision) against(ctx context.Context, d resolve.Decision, v resolve.Var, core *resolve.Unsatisfiable) string {
 	who := b.asker(d.Subject)
 	switch {
 	case core != nil:
-		return who + ": " + b.conflict(core, v, nil).Summary
+		return who + ": " + b.explain(ctx, core, v, nil).Summary
 	case d.Reused:
 		return fmt.Sprintf("%s: %s, which is chosen anyway, is enough", who, b.node(d.Chosen).name())
 	case d.Chosen == 0:
@@ -163,7 +164,7 @@ func (r *NamespaceResult) Why(operator string) []Because {
 		p := &r.parts[i]
 		for _, v := range p.solution.Selected {
 			if n := r.b.node(v); n.sub == nil && n.name() == operator {
-				return r.b.chainTo(&p.solution, v)
+				return (&decision{r.b, &p.solution}).chainTo(v)
 			}
 		}
 	}
@@ -173,24 +174,8 @@ func (r *NamespaceResult) Why(operator string) []Because {
 	return nil
 }
 
-func (b *namespaceBuilder) chainTo(solution *resolve.Solution, v resolve.Var) []Because {
-	var chain []Because
-	for seen := map[resolve.Var]bool{}; v != 0 && !seen[v] && b.node(v).sub == nil; {
-		seen[v] = true
-		chain = append(chain, b.because(solution, v))
-		next := resolve.Var(0)
-		for _, d := range solution.Decisions {
-			if d.Chosen == v && (!d.Reused || next == 0 && b.requestOf(d.Subject) != nil) {
-				next = d.Subject
-			}
-		}
-		v = next
-	}
-	return chain
-}
-
 // notAsked tells why an entry was no candidate of any request.
-func (b *namespaceBuilder) notAsked(s *Source, c *catalog.ChannelInfo, e *catalog.EntryInfo) []string {
+func (b *namespaceFront) notAsked(s *Source, c *catalog.ChannelInfo, e *catalog.EntryInfo) []string {
 	var reasons []string
 	for _, q := range b.requests {
 		if q.sub.Package == c.Package {

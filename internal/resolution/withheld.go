@@ -11,7 +11,7 @@ import (
 )
 
 // nobody says why no catalog in view offers what n needs: it may be there, and not be usable, or have other versions.
-func (b *namespaceBuilder) nobody(n *node, c condition, origin *resolve.Origin, brief string) {
+func (b *dependencies) nobody(n *node, c condition, origin *resolve.Origin, brief string) {
 	correct := "ask the authors of package " + n.packageName() + " to correct what " + n.name() + " requires"
 	switch {
 	case c.never:
@@ -39,7 +39,7 @@ func (b *namespaceBuilder) nobody(n *node, c condition, origin *resolve.Origin, 
 type withholding struct{ text, hint string }
 
 // withholding tells it of the first catalog that has something.
-func (b *namespaceBuilder) withholding(pkg string) withholding {
+func (b *dependencies) withholding(pkg string) withholding {
 	for _, s := range b.sourcesFor(nil) {
 		if s.Index == nil {
 			continue
@@ -105,6 +105,33 @@ func brokenPart(x *catalog.Index, p *catalog.PackageInfo) string {
 		}
 		return false
 	})
+}
+
+// problemOf is the first error about an object; empty when there is none. A bundle that is missing may be in text that cannot be read,
+// which comes first then: of the text nobody knows what it is about.
+func problemOf(x *catalog.Index, is func(catalog.Object) bool) string {
+	for _, p := range x.Problems() {
+		if p.Severity != catalog.Error || !is(p.Object) {
+			continue
+		}
+		if p.Rule == catalog.RuleEntryWithoutBundle {
+			if unread := unreadAfter(x, p.Position); unread != "" {
+				return unread + "; with that, " + p.String()
+			}
+		}
+		return p.String()
+	}
+	return ""
+}
+
+// unreadAfter is the first error about text of a file that cannot be read, from a line on.
+func unreadAfter(x *catalog.Index, at catalog.Position) string {
+	for _, p := range x.Problems() {
+		if p.Severity == catalog.Error && p.Rule == catalog.RuleSyntax && p.Position.File == at.File && p.Position.Line >= at.Line {
+			return p.String()
+		}
+	}
+	return ""
 }
 
 // versions lists some versions of a package, the newest first.

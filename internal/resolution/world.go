@@ -50,29 +50,6 @@ func newWorld() world { return world{rules: map[string]readConstraint{}} }
 // forTrial is an empty world for another decision within the same costs.
 func (w *world) forTrial() world { return world{rules: w.rules, cost: w.cost, asked: w.asked} }
 
-// facts describes what is installed.
-func (b *extensionBuilder) facts() {
-	for _, o := range b.in.Others {
-		f := factOf(o.Package, o.Installed.Properties, o.Installed.Version.Version)
-		f.extension, f.bundle = o.Name, o.Installed.Name
-		b.world.facts = append(b.world.facts, f)
-	}
-	if b.in.Installed == nil {
-		return
-	}
-	properties := b.in.Installed.Properties
-	for _, c := range b.catalogs {
-		if len(properties) > 0 || c.Index == nil {
-			continue
-		}
-		if bundle, ok := c.Index.BundleV1(b.in.Package, b.in.Installed.Name); ok {
-			properties = bundle.Properties
-		}
-	}
-	b.world.own = factOf(b.in.Package, properties, b.in.Installed.Version.Version)
-	b.world.own.bundle = b.in.Installed.Name
-}
-
 // holds tells whether a constraint holds among what is installed.
 func (w *world) holds(c constraint.Constraint, among []*fact) bool {
 	holds := func(part constraint.Constraint) bool { return w.holds(part, among) }
@@ -201,4 +178,13 @@ func (w *world) readNeed(p catalog.Property) (constraint.Constraint, error) {
 		return constraint.Constraint{}, known.err
 	}
 	return *known.Constraint, nil
+}
+
+// IsNeed tells whether a property is one of those that needsOf reads.
+func IsNeed(p catalog.Property) bool {
+	switch p.Type {
+	case catalog.PropertyGVKRequired, catalog.PropertyPackageRequired, catalog.PropertyLabelRequired, catalog.PropertyConstraint:
+		return true
+	}
+	return false
 }

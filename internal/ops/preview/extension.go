@@ -16,14 +16,14 @@ const ForExtension = "extension"
 
 // ExtensionResolution is what a ClusterExtension would resolve to, or why to nothing.
 type ExtensionResolution struct {
-	Extension  string                     `json:"extension"`
-	Package    string                     `json:"package"`
-	Change     resolution.Change          `json:"change,omitempty"`
-	Install    []resolution.Install       `json:"install"`
-	Conflict   *resolution.Conflict       `json:"conflict,omitempty"`
-	Held       []resolution.ExtensionHeld `json:"held,omitempty"`
-	Deprecated *resolution.Deprecation    `json:"deprecation,omitempty"`
-	Notes      []string                   `json:"notes,omitempty"`
+	Extension  string                  `json:"extension"`
+	Package    string                  `json:"package"`
+	Change     resolution.Change       `json:"change,omitempty"`
+	Install    []resolution.Install    `json:"install"`
+	Conflict   *resolution.Conflict    `json:"conflict,omitempty"`
+	Held       []resolution.Held       `json:"held,omitempty"`
+	Deprecated *resolution.Deprecation `json:"deprecation,omitempty"`
+	Notes      []string                `json:"notes,omitempty"`
 	// Candidates are all versions of the package, the most wanted first.
 	Candidates []resolution.Candidate `json:"candidates,omitempty"`
 
@@ -49,7 +49,7 @@ func resolveExtension(ctx context.Context, in resolution.ExtensionRequest) (*Ext
 func (r *ExtensionResolution) fill(result *resolution.ExtensionResult) {
 	r.Change, r.Deprecated, r.Notes, r.Candidates = result.Change, result.Deprecation, result.Notes, result.Candidates
 	if result.Held != nil {
-		r.Held = []resolution.ExtensionHeld{*result.Held}
+		r.Held = []resolution.Held{*result.Held}
 	}
 	if len(r.deprecations()) == 0 {
 		r.Deprecated = nil

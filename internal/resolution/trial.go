@@ -19,18 +19,16 @@ const (
 // try decides again with something changed. It returns the group of the Subscription, nil when there would be no answer for it or for one
 // that it clashed with, and what it would get that it does not have; nil for nothing. What works for these alone is tried on the whole
 // namespace.
-func (b *namespaceBuilder) try(name string, change func(*NamespaceRequest), clashing ...string) (*Group, *Choice) {
-	if b.trials == 0 {
+func (b *namespaceFront) try(ctx context.Context, name string, change func(*NamespaceRequest), clashing ...string) (*Group, *Choice) {
+	if !b.mayTry(ctx) {
 		return nil, nil
 	}
-	b.trials--
 	of := append([]string{name}, slices.DeleteFunc(slices.Clone(clashing), func(s string) bool { return s == name })...)
 	in := b.in
-	in.trial = true
 	in.Operators = slices.Clone(in.Operators)
 	in.Subscriptions = slices.DeleteFunc(slices.Clone(in.Subscriptions), func(s Subscription) bool { return !slices.Contains(of, s.Name) })
 	change(&in)
-	g, chosen := outcome(in, of)
+	g, chosen := tried(ctx, in, of)
 	if g == nil || len(b.in.Subscriptions) == len(of) {
 		return g, chosen
 	}
@@ -40,12 +38,12 @@ func (b *namespaceBuilder) try(name string, change func(*NamespaceRequest), clas
 	b.whole -= len(b.in.Subscriptions)
 	in.Operators, in.Subscriptions = slices.Clone(b.in.Operators), slices.Clone(b.in.Subscriptions)
 	change(&in)
-	return outcome(in, of)
+	return tried(ctx, in, of)
 }
 
-// outcome is the group of the first Subscription, and what it gets; nil when one of them goes without.
-func outcome(in NamespaceRequest, of []string) (*Group, *Choice) {
-	result, err := Namespace(context.Background(), in)
+// tried is the group of the first Subscription, and what it gets; nil when one of them goes without.
+func tried(ctx context.Context, in NamespaceRequest, of []string) (*Group, *Choice) {
+	result, err := decideNamespace(ctx, in, true)
 	if err != nil {
 		return nil, nil
 	}
@@ -72,7 +70,7 @@ func outcome(in NamespaceRequest, of []string) (*Group, *Choice) {
 
 // otherChannels names the channels of its package that a Subscription could follow instead: those that are promising and, when tried,
 // keep what they promise.
-func (b *namespaceBuilder) otherChannels(r *request, promising func(*catalog.ChannelInfo) bool, kept func(*Group, *Choice) bool, clashing ...string) []string {
+func (b *namespaceFront) otherChannels(ctx context.Context, r *request, promising func(*catalog.ChannelInfo) bool, kept func(*Group, *Choice) bool, clashing ...string) []string {
 	const named = 2
 	if r.source == nil || r.source.Index == nil {
 		return nil
@@ -86,7 +84,7 @@ func (b *namespaceBuilder) otherChannels(r *request, promising func(*catalog.Cha
 		if slices.Contains(r.channels, c) || len(ways) == named || !promising(c) {
 			continue
 		}
-		g, chosen := b.try(r.sub.Name, func(in *NamespaceRequest) {
+		g, chosen := b.try(ctx, r.sub.Name, func(in *NamespaceRequest) {
 			for i := range in.Subscriptions {
 				if in.Subscriptions[i].Name == r.sub.Name {
 					in.Subscriptions[i].Channel = c.Name

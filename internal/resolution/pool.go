@@ -1,0 +1,234 @@
+package resolution
+
+import (
+	"fmt"
+	"slices"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/resolve"
+)
+
+// pool is what can be chosen in a namespace: requests, installed operators, entries of the catalogs in view. The node of Var v is nodes[v-1].
+type pool struct {
+	*builder
+	in        NamespaceRequest
+	operators map[string]*Operator
+	order     []*Operator
+	nodes     []*node
+	known     register
+	pending   []resolve.Var // nodes whose dependencies are still to be looked up
+}
+
+func (b *pool) node(v resolve.Var) *node { return b.nodes[v-1] }
+
+// add returns the Var of the node with this id, and whether it is new.
+func (b *pool) add(n *node) (resolve.Var, bool) {
+	v := b.problem.Var(n.id)
+	if int(v) <= len(b.nodes) {
+		return v, false
+	}
+	b.nodes = append(b.nodes, n)
+	if n.sub == nil {
+		b.pending = append(b.pending, v)
+	}
+	return v, true
+}
+
+func (b *pool) operator(o *Operator) resolve.Var {
+	v, _ := b.add(&node{id: "@existing/" + b.in.Namespace + "//" + o.Name, operator: o})
+	return v
+}
+
+func entryID(s *Source, c *catalog.ChannelInfo, name string) string {
+	return s.Ref.Name + "/" + s.Ref.Namespace + "/" + c.Name + "/" + name
+}
+
+func (b *pool) entry(s *Source, c *catalog.ChannelInfo, place int) resolve.Var {
+	bundle := c.Entries[place].Bundle
+	n := &node{id: entryID(s, c, bundle.Name), source: s, channel: c, bundle: bundle, place: place}
+	v, isNew := b.add(n)
+	if o := b.operators[bundle.Name]; isNew && o != nil && o.Package != bundle.Package {
+		b.problem.Conflict(v, b.operator(o), n.origin("", "clusterserviceversion %s is installed already", o.Name))
+	}
+	if isNew && bundle.Deprecated {
+		origin := n.origin("properties, "+catalog.PropertyDeprecated, "bundle %s is deprecated", bundle.Name)
+		origin.Alike = "bundle of " + bundle.Package + " is deprecated"
+		origin.Hint = fmt.Sprintf("ask the authors of catalog %s for a version of package %s that is not deprecated", s.Ref, bundle.Package)
+		b.problem.Forbid(v, origin)
+	}
+	return v
+}
+
+func (b *pool) source(s *Subscription) *Source {
+	for i := range b.in.Sources {
+		if b.in.Sources[i].Ref == s.Catalog {
+			return &b.in.Sources[i]
+		}
+	}
+	return nil
+}
+
+// newest returns the highest version of a package anywhere in view, and the catalog; of equal ones the first in the order of catalogs.
+func (b *pool) newest(pkg string) (name, in string) {
+	var best *catalog.BundleInfo
+	for _, s := range b.sourcesFor(nil) {
+		if s.Index == nil {
+			continue
+		}
+		for _, bundle := range bundlesOf(s.Index, pkg) {
+			if best == nil || bundle.Version.Compare(best.Version) > 0 {
+				best, in = bundle, s.Ref.String()
+			}
+		}
+	}
+	if best == nil {
+		return "", ""
+	}
+	return best.Name, in
+}
+
+func bundlesOf(x *catalog.Index, pkg string) []*catalog.BundleInfo {
+	p, ok := x.Package(pkg)
+	if !ok {
+		return nil
+	}
+	var found []*catalog.BundleInfo
+	seen := map[*catalog.BundleInfo]bool{}
+	for _, c := range p.Channels {
+		for _, e := range c.Entries {
+			if !seen[e.Bundle] {
+				seen[e.Bundle] = true
+				found = append(found, e.Bundle)
+			}
+		}
+	}
+	return found
+}
+
+// installedMeets tells whether an installed operator other than n meets a condition.
+func (b *pool) installedMeets(n *node, c condition) bool {
+	return slices.ContainsFunc(c.known(&b.known), func(v resolve.Var) bool {
+		o := b.node(v)
+		return o.operator != nil && o.packageName() != n.packageName() && c.meets(o)
+	})
+}
+
+// unwelcome lists the operators other than v that meet a condition.
+func (b *pool) unwelcome(v resolve.Var, c condition) []resolve.Var {
+	self := b.node(v)
+	var found []resolve.Var
+	for i, n := range b.nodes {
+		if n.sub == nil && n.packageName() != self.packageName() && c.meets(n) {
+			found = append(found, resolve.Var(i+1))
+		}
+	}
+	return found
+}
+
+func (b *pool) asker(v resolve.Var) string {
+	if n := b.node(v); n.sub == nil {
+		return n.label()
+	} else {
+		return "subscription " + n.sub.Name
+	}
+}
+
+// describe names a candidate together with where it comes from.
+func (b *pool) describe(v resolve.Var) string {
+	n := b.node(v)
+	if n.bundle == nil {
+		return "the installed " + n.name()
+	}
+	return n.bundle.Name + " from channel " + n.channel.Name + " of " + n.source.Ref.String()
+}
+
+// oneOf lists names for an explanation; long lists are cut.
+func (b *pool) oneOf(nodes []resolve.Var) string {
+	const shown = 3
+	text := ""
+	if len(nodes) > 1 {
+		text = "at least one of "
+	}
+	for i, n := range nodes {
+		switch {
+		case i == shown && len(nodes) > shown+1:
+			return fmt.Sprintf("%s or one of %s", text, plural(len(nodes)-shown, "other version"))
+		case i > 0 && i == len(nodes)-1:
+			text += " or "
+		case i > 0:
+			text += ", "
+		}
+		text += b.node(n).name()
+	}
+	return text
+}
+
+// register lists what somebody has or asked for: what Subscriptions may become, also what is on no chain, and what is installed. Only the
+// latter is preferred: what Subscriptions become is decided before anything is looked for in their place, so where one of them meets a
+// need, it is there already, and where it does not, no need is a reason to have it at another version.
+type register struct {
+	all       []resolve.Var
+	entered   map[resolve.Var]bool
+	rank      map[resolve.Var]int // of what is installed, from 1
+	providers map[catalog.GVK][]resolve.Var
+	packages  map[string][]resolve.Var
+}
+
+func newRegister() register {
+	return register{entered: map[resolve.Var]bool{}, rank: map[resolve.Var]int{}, providers: map[catalog.GVK][]resolve.Var{}, packages: map[string][]resolve.Var{}}
+}
+
+// add enters v, once.
+func (r *register) add(v resolve.Var, n *node) {
+	if r.entered[v] {
+		return
+	}
+	r.entered[v] = true
+	r.all = append(r.all, v)
+	if n.operator != nil {
+		r.rank[v] = len(r.all)
+	}
+	for _, gvk := range n.provides() {
+		r.providers[gvk] = append(r.providers[gvk], v)
+	}
+	r.packages[n.packageName()] = append(r.packages[n.packageName()], v)
+}
+
+// groups collects members under keys and remembers the order in which keys first came up.
+type groups struct {
+	order []string
+	byKey map[string]*group
+}
+
+type group struct {
+	key     string
+	members []resolve.Var
+}
+
+func (g *groups) add(key string, member resolve.Var) {
+	if g.byKey == nil {
+		g.byKey = map[string]*group{}
+	}
+	found, ok := g.byKey[key]
+	if !ok {
+		found = &group{key: key}
+		g.byKey[key] = found
+		g.order = append(g.order, key)
+	}
+	if n := len(found.members); n > 0 && found.members[n-1] == member {
+		return // an API that is named twice
+	}
+	found.members = append(found.members, member)
+}
+
+// list returns the groups that have at least two members.
+func (g *groups) list() []*group {
+	var all []*group
+	for _, key := range g.order {
+		found := g.byKey[key]
+		if len(found.members) > 1 {
+			all = append(all, found)
+		}
+	}
+	return all
+}

@@ -1,0 +1,164 @@
+package resolution
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/resolve"
+)
+
+// namespaceFront is the front of the v0 API: the Subscriptions of a namespace and the operators in it.
+type namespaceFront struct {
+	*subscriptions
+	whole int // Subscriptions that may yet be decided on to find advice
+}
+
+func newNamespace(in NamespaceRequest, trial bool) *namespaceFront {
+	g := &pool{builder: &builder{trial: trial}, in: in, operators: map[string]*Operator{}, known: newRegister()}
+	for _, o := range in.current() {
+		g.operators[o.Name] = &o
+		g.order = append(g.order, &o)
+	}
+	needs := &dependencies{pool: g, offers: map[need]offer{}, lacking: map[need]bool{}, blind: map[need]catalog.Ref{}, withheld: map[string]withholding{}}
+	b := &namespaceFront{&subscriptions{dependencies: needs}, maxWhole}
+	b.front = b
+	return b
+}
+
+// build states everything there is to state about the namespace. Its only error is that of the context.
+func (b *namespaceFront) build(ctx context.Context) error {
+	claimed := map[string]bool{}
+	for i := range b.in.Subscriptions {
+		r := b.request(&b.in.Subscriptions[i])
+		b.requests = append(b.requests, r)
+		b.problem.Order(r.self) // Subscriptions have their way before what is there anyway
+		for _, v := range r.options {
+			b.known.add(v, b.node(v))
+		}
+		if r.installed != nil {
+			claimed[r.installed.Name] = true
+		}
+	}
+	for _, o := range b.order {
+		v := b.operator(o)
+		b.known.add(v, b.node(v))
+		if !claimed[o.Name] {
+			b.orphan(v, o)
+		}
+	}
+	if err := b.meet(ctx); err != nil {
+		return err
+	}
+	b.onlyOne()
+	return nil
+}
+
+func (b *namespaceFront) requested(v resolve.Var) bool { return b.node(v).sub != nil }
+
+// word gives the names of the catalog where the solver has names of its own.
+func (b *namespaceFront) word(e *explanation, r resolve.Reason) string {
+	switch {
+	case r.Kind == resolve.Limited:
+		return r.Origin.Text + b.members(e, r.Clause)
+	case r.Kind == resolve.Dependency:
+		return r.Origin.Text + b.more(e, r.Clause)
+	case r.Kind == resolve.Assumed && r.Subject != "":
+		return strings.Replace(r.Origin.Text, r.Subject, b.node(b.problem.Var(r.Subject)).name(), 1)
+	}
+	return r.Origin.Text
+}
+
+// conclude names the obstacle: the last rule of the chain or, for something that was asked about, the last one that says who needs another.
+func (b *namespaceFront) conclude(e *explanation, c *Conflict) {
+	obstacle := c.Chain[len(c.Chain)-1].Text
+	if e.wanted != 0 {
+		name := b.node(e.wanted).name()
+		c.conclusion = cannotBeHad(name)
+		for i, r := range e.reasons { // that there can be only one of a kind says less than who needs the other one
+			if r.Kind != resolve.Limited && !c.Chain[i].plain {
+				obstacle = c.Chain[i].Text
+			}
+		}
+		c.Summary = fmt.Sprintf("%s cannot be had: %s", name, obstacle)
+	} else {
+		names := list("subscription", e.requests)
+		c.conclusion = "there is no solution for " + oneLine(names)
+		c.Summary = fmt.Sprintf("%s cannot be satisfied: %s", names, obstacle)
+	}
+	for _, clause := range e.core { // the catalogs without content that would have had to be asked
+		if clause.Subject == "" {
+			continue
+		}
+		if ref, blind := b.blind[need{b.problem.Var(clause.Subject), clause.Origin.Field}]; blind && !slices.Contains(c.Unavailable, ref) {
+			c.Unavailable = append(c.Unavailable, ref)
+		}
+	}
+	slices.SortFunc(c.Unavailable, catalog.Ref.Compare)
+}
+
+// more says of what a Subscription asks for that something of it is installed, and which channel it comes from when another Subscription of
+// the core is about the same package.
+func (b *namespaceFront) more(e *explanation, asks resolve.Clause) string {
+	n := b.node(b.problem.Var(asks.Subject))
+	if n.sub == nil {
+		return ""
+	}
+	r := b.requestOf(b.problem.Var(asks.Subject))
+	twice := slices.ContainsFunc(b.askers(e.core), func(name string) bool {
+		return name != n.sub.Name && b.requestNamed(name).sub.Package == n.sub.Package
+	})
+	switch {
+	case len(r.options) == 0:
+		return ""
+	case r.installed != nil:
+		return " (" + r.installed.Name + " is installed)"
+	case twice && len(r.channels) == 1:
+		return " from channel " + r.channels[0].Name
+	}
+	return ""
+}
+
+// members names the members of an upper bound that the other rules speak of.
+func (b *namespaceFront) members(e *explanation, bound resolve.Clause) string {
+	var names, full []string
+	for _, id := range bound.Others {
+		spoken := slices.ContainsFunc(e.core, func(c resolve.Clause) bool {
+			return c.Kind != resolve.Limited && (c.Subject == id || slices.Contains(c.Others, id))
+		})
+		if !spoken {
+			continue
+		}
+		v := b.problem.Var(id)
+		full = append(full, b.describe(v))
+		if name := b.node(v).name(); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	const shown = 4
+	if len(names) == 1 { // it is not its name that tells them apart
+		names = full
+	}
+	if len(names) < 2 {
+		return ""
+	}
+	if len(names) > shown {
+		names = append(names[:shown-1:shown-1], plural(len(names)-shown+1, "other"))
+	}
+	return ": " + strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// asConflict makes an error of the solver one of this package.
+func (b *namespaceFront) asConflict(ctx context.Context, err error, subscriptions []string) error {
+	var core *resolve.Unsatisfiable
+	if errors.As(err, &core) {
+		return b.explain(ctx, core, 0, subscriptions)
+	}
+	const most = 5
+	return fmt.Errorf("decide on Subscription %s, together with all they can lead to: %w; narrow down what they may have "+
+		"(spec.source, spec.channel, a version range), or have some of them in a namespace of their own", messages.List(subscriptions, most, ", "), err)
+}

@@ -1,0 +1,126 @@
+package resolution
+
+import (
+	"fmt"
+	"strings"
+
+	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/resolve"
+)
+
+// These functions write what explanations of both APIs say alike.
+
+// oneLine makes text of unknown authors one line of bounded length.
+func oneLine(text string) string { return resolve.Tidy(text, maxTextSize) }
+
+// list names some things.
+func list(noun string, names []string) string {
+	const shown = 5
+	if len(names) != 1 {
+		noun += "s"
+	}
+	if len(names) > shown {
+		return noun + " " + messages.List(names, shown, ", ")
+	}
+	if last := len(names) - 1; last > 0 {
+		return noun + " " + strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+	return noun + " " + strings.Join(names, "")
+}
+
+// oneOf names some things of which one is enough.
+func oneOf(noun string, names []string) string {
+	const shown = 5
+	if more := len(names) - shown; more > 0 {
+		return fmt.Sprintf("%s %s or one of %d more", noun, strings.Join(names[:shown], ", "), more)
+	}
+	if last := len(names) - 1; last > 0 {
+		return noun + " " + strings.Join(names[:last], ", ") + " or " + names[last]
+	}
+	return list(noun, names)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// texts joins how things read.
+func texts[T any](list []T, word string, text func(T) string) string {
+	out := ""
+	for i, x := range list {
+		if i > 0 {
+			out += word
+		}
+		out += text(x)
+	}
+	return out
+}
+
+func said(message string) string {
+	if message == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", message)
+}
+
+// closest is a name that contains the wanted one or that the wanted one contains, else the one that is least mistyped; empty for none.
+func closest(wanted string, names []string) string {
+	const meaningful, mistakes, longest = 4, 2, 100 // shorter names are part of too many others, or too like them
+	if len(wanted) < meaningful || len(wanted) > longest {
+		return ""
+	}
+	best, least := "", mistakes+1
+	for _, n := range names {
+		if strings.Contains(n, wanted) || len(n) >= meaningful && strings.Contains(wanted, n) {
+			return n
+		}
+		if d := len(n) - len(wanted); d > mistakes || d < -mistakes {
+			continue
+		}
+		if d := distance(n, wanted); d < least && d < len(wanted)/2 {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+// distance counts the bytes that have to be changed, put in, taken out, or exchanged with the next one, to make b of a.
+func distance(a, b string) int {
+	var before, last []int
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, last, row = last, row, make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := last[j-1]
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			row[j] = min(change, last[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}
+
+// similar suggests the closest of some names.
+func similar(wanted string, names []string) string {
+	if name := closest(wanted, names); name != "" {
+		return ", among them " + name
+	}
+	return ""
+}
+
+// property names the i-th property of a type, for explanations and for the order of needs.
+func property(kind string, i int) string { return fmt.Sprintf("properties, %s #%d", kind, i+1) }
+
+// maxBrief is how much of a value from outside a message repeats, in bytes.
+const maxBrief = 100
