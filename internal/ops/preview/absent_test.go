@@ -31,7 +31,7 @@ func TestCommandThatCannotBePasted(t *testing.T) {
 		"too long":           {[]string{"--filename", strings.Repeat("x", maxCommandSize)}, "web", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &Preview{again: c.again}
+			p := flags(c.again)
 			if line := p.toSee("see", "why-not", c.arg); (line != "") != c.told {
 				t.Errorf("told %q", line)
 			}

@@ -7,7 +7,9 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/tenancy"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -22,17 +24,23 @@ type Misfit struct {
 	Advice string `json:"advice"`
 }
 
+// fitting compares operators with the OperatorGroup of a namespace.
+type fitting struct {
+	namespace *snapshot.Namespace
+	complete  bool // its objects are all that the namespace has
+}
+
 // misfits are the chosen operators that could not run in the targets of the OperatorGroup. Where the catalog does not say which install modes
 // an operator supports, or the question not which groups there are, nothing is said.
-func (p *Preview) misfits() []Misfit {
+func (f fitting) misfits(groups []resolution.Group) []Misfit {
 	var all []Misfit
-	for i := range p.result.Groups {
-		for _, c := range p.result.Groups[i].Choices {
-			csv := p.modesOf(c)
+	for i := range groups {
+		for _, c := range groups[i].Choices {
+			csv := f.modesOf(c)
 			if csv == nil {
 				continue
 			}
-			if reason, advice := p.unfit(csv); reason != "" {
+			if reason, advice := f.unfit(csv); reason != "" {
 				all = append(all, Misfit{Operator: c.Bundle.Name, Reason: reason, Advice: advice})
 			}
 		}
@@ -40,29 +48,19 @@ func (p *Preview) misfits() []Misfit {
 	return all
 }
 
-// misfit is what the OperatorGroup has against one operator; nil is nothing.
-func (p *Preview) misfit(operator string) *Misfit {
-	for _, m := range p.misfits() {
-		if m.Operator == operator {
-			return &m
-		}
-	}
-	return nil
-}
-
 // unfit says why an operator could not run, and which OperatorGroup would do; empty when it could, or when that is not known.
-func (p *Preview) unfit(csv *v1alpha1.ClusterServiceVersion) (reason, advice string) {
-	groups := p.observed.Groups
+func (f fitting) unfit(csv *v1alpha1.ClusterServiceVersion) (reason, advice string) {
+	groups := f.namespace.Groups
 	switch {
-	case len(groups) == 0 && p.complete:
-		return fmt.Sprintf("namespace %s has no OperatorGroup", p.observed.Name), tenancy.Advice(csv, p.observed.Name, "operators")
+	case len(groups) == 0 && f.complete:
+		return fmt.Sprintf("namespace %s has no OperatorGroup", f.namespace.Name), tenancy.Advice(csv, f.namespace.Name, "operators")
 	case len(groups) > 1:
-		return fmt.Sprintf("namespace %s has %d OperatorGroups", p.observed.Name, len(groups)), "delete all but one"
+		return fmt.Sprintf("namespace %s has %d OperatorGroups", f.namespace.Name, len(groups)), "delete all but one"
 	case len(groups) == 0:
 		return "", ""
 	}
 	group := groups[0].DeepCopy()
-	group.Namespace = p.observed.Name
+	group.Namespace = f.namespace.Name
 	if group.Status.Namespaces = targetsOf(group); group.Status.Namespaces == nil {
 		return "", ""
 	}
@@ -89,8 +87,8 @@ func targetsOf(group *operatorsv1.OperatorGroup) []string {
 }
 
 // modesOf is a ClusterServiceVersion with the install modes of a choice; nil where the catalog does not say which.
-func (p *Preview) modesOf(c resolution.Choice) *v1alpha1.ClusterServiceVersion {
-	source := p.observed.Source(c.Catalog)
+func (f fitting) modesOf(c resolution.Choice) *v1alpha1.ClusterServiceVersion {
+	source := f.namespace.Source(c.Catalog)
 	if source == nil || !source.Healthy() {
 		return nil
 	}
@@ -133,7 +131,7 @@ func installModes(x *catalog.Index, b *catalog.BundleInfo) []v1alpha1.InstallMod
 func writeMisfits(b *page, all []Misfit) {
 	for _, m := range all {
 		b.printf("\n%s would wait for an OperatorGroup that fits:\n", m.Operator)
-		b.put(indented(tidy(m.Reason)))
-		b.put(indented(tidy(m.Advice)))
+		b.put(indented(messages.Clean(m.Reason)))
+		b.put(indented(messages.Clean(m.Advice)))
 	}
 }

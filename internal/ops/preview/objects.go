@@ -6,16 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/messages"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	strictjson "sigs.k8s.io/json"
 )
 
 // Objects are the Kubernetes objects that a decision is about, of one namespace or of several.
@@ -76,7 +79,7 @@ func toJSON(document []byte) ([]byte, error) {
 	for _, prefix := range []string{"error converting YAML to JSON: ", "yaml: "} {
 		why = strings.TrimPrefix(why, prefix)
 	}
-	return nil, fmt.Errorf("it is not YAML: %s; correct it (lines are counted from the begin of the document)", tidy(why))
+	return nil, fmt.Errorf("it is not YAML: %s; correct it (lines are counted from the begin of the document)", messages.Clean(why))
 }
 
 // head is what every object has.
@@ -89,7 +92,9 @@ type head struct {
 	Schema string            `json:"schema"` // what blobs of catalogs have in the place of a kind
 }
 
-func (h *head) String() string { return strings.TrimSpace(tidy(h.Kind + " " + h.Metadata.Name)) }
+func (h *head) String() string {
+	return strings.TrimSpace(messages.Clean(h.Kind + " " + h.Metadata.Name))
+}
 
 func readHead(document []byte) (*head, error) {
 	h := &head{}
@@ -122,4 +127,70 @@ func (o *Objects) addDocument(document []byte) error {
 		}
 	}
 	return nil
+}
+
+// maxUnknown is how many unknown fields of an object are told of.
+const maxUnknown = 5
+
+// noteUnknown notes the fields of a spec that people write and that are not known: they say nothing, and are most likely misspelt. What
+// bundles bring, as ClusterServiceVersions, is not looked at.
+func (o *Objects) noteUnknown(h *head, document []byte) {
+	written := map[string]any{
+		v1alpha1.SubscriptionKind: &v1alpha1.Subscription{}, v1alpha1.CatalogSourceKind: &v1alpha1.CatalogSource{},
+		operatorsv1.OperatorGroupKind: &operatorsv1.OperatorGroup{}, olmv1.ClusterExtensionKind: &olmv1.ClusterExtension{},
+		olmv1.ClusterCatalogKind: &olmv1.ClusterCatalog{},
+	}[h.Kind]
+	if written == nil {
+		return
+	}
+	strict, err := strictjson.UnmarshalStrict(document, written, strictjson.DisallowUnknownFields)
+	if err != nil { // which has been told
+		return
+	}
+	told := 0
+	for _, wrong := range strict {
+		if field, unknown := strings.CutPrefix(wrong.Error(), `unknown field "spec.`); unknown && told < maxUnknown {
+			told++
+			o.Unknown = append(o.Unknown, messages.Clean(fmt.Sprintf("%s has a field spec.%s, which is not known and says nothing: correct its name", h, strings.TrimSuffix(field, `"`))))
+		}
+	}
+}
+
+// plain says what is wrong with an object in words of the object, not in those of the program that reads it.
+func plain(err error) error {
+	var mistyped *json.UnmarshalTypeError
+	if !errors.As(err, &mistyped) {
+		return errors.New(messages.Clean(strings.TrimPrefix(err.Error(), "json: ")))
+	}
+	is := map[string]string{"bool": "true or false", "array": "a list", "object": "an object", "string": "a text"}[mistyped.Value]
+	if is == "" {
+		is = messages.Clean(mistyped.Value) // "number", or "number 5000000000" where it is too large
+		if is == "number" {
+			is = "a number"
+		}
+	}
+	if mistyped.Field == "" {
+		return fmt.Errorf("it is %s, and should be %s", is, expected(mistyped.Type))
+	}
+	return fmt.Errorf("field %s is %s, and should be %s", messages.Clean(mistyped.Field), is, expected(mistyped.Type))
+}
+
+// expected is what a field of a Go type holds.
+func expected(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return expected(t.Elem())
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.String:
+		return "a text"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return fmt.Sprintf("a whole number of %d bits", t.Bits())
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	}
+	return "an object"
 }

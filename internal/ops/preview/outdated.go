@@ -3,6 +3,7 @@ package preview
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"fairlead.dev/fairlead/internal/resolution"
@@ -36,8 +37,11 @@ func (p *Preview) Outdated(ctx context.Context) (Outdated, error) {
 	managed := map[string]bool{}
 	for _, s := range p.standings() {
 		managed[s.Installed] = true
-		conflict := p.holding(s.Subscription)
-		out.Subscriptions = append(out.Subscriptions, Standing{s, p.advice(s, conflict), holders(conflict, "Subscription "+s.Subscription), conflict})
+		conflict, advice := holding(p.result.Groups, s.Subscription), p.again.aside(s.Standing, "Subscription")
+		if conflict != nil {
+			advice = conflict.Advice
+		}
+		out.Subscriptions = append(out.Subscriptions, Standing{s, advice, holders(conflict, "Subscription "+s.Subscription), conflict})
 	}
 	for _, o := range p.input.Operators {
 		replaced := slices.ContainsFunc(p.input.Operators, func(newer resolution.Operator) bool { return newer.Replaces == o.Name })
@@ -49,7 +53,7 @@ func (p *Preview) Outdated(ctx context.Context) (Outdated, error) {
 		}
 	}
 	for _, e := range p.extensions {
-		s, err := p.standing(ctx, e)
+		s, err := e.standing(ctx, p.again)
 		if err != nil {
 			return out, err
 		}
@@ -59,8 +63,8 @@ func (p *Preview) Outdated(ctx context.Context) (Outdated, error) {
 }
 
 // holding is what keeps a Subscription from something newer, if that can be told in full.
-func (p *Preview) holding(subscription string) *resolution.Conflict {
-	for _, g := range p.result.Groups {
+func holding(groups []resolution.Group, subscription string) *resolution.Conflict {
+	for _, g := range groups {
 		if !slices.Contains(g.Subscriptions, subscription) {
 			continue
 		}
@@ -77,18 +81,37 @@ func (p *Preview) holding(subscription string) *resolution.Conflict {
 	return nil
 }
 
-// advice says what to do to have something newer than the next version.
-func (p *Preview) advice(s resolution.SubscriptionStanding, conflict *resolution.Conflict) string {
-	if conflict != nil {
-		return conflict.Advice
+// standings are how the Subscriptions stand, each with what keeps it from something newer.
+func (p *Preview) standings() []resolution.SubscriptionStanding {
+	all := p.result.Standings()
+	for i := range all {
+		if s := &all[i]; s.HeldBy == "" {
+			s.HeldBy = p.waits(s)
+		}
 	}
-	return p.aside(s.Standing, "Subscription")
+	return all
 }
 
-// aside says how to find out about a newest version that nothing leads to; nothing when there is none.
-func (p *Preview) aside(s resolution.Standing, kind string) string {
-	if !s.Aside() {
-		return ""
+// waits says why an operator stays although its channels have something newer; empty when the decision says that, or when it does not stay.
+func (p *Preview) waits(s *resolution.SubscriptionStanding) string {
+	there := slices.ContainsFunc(p.input.Operators, func(o resolution.Operator) bool { return o.Name == s.Installed })
+	if there && s.Next == "" && s.Allowed == s.Installed && s.Head != "" && s.Head != s.Installed && s.Newest != s.Installed {
+		return fmt.Sprintf("no upgrade edge leads from the installed %s to anything newer; the head of the channel that comes first is %s%s",
+			s.Installed, s.Head, p.again.toSee("; to see why it is not reached", "why-not", s.Package+"@"+s.Head))
 	}
-	return s.Newest + " is not where its " + kind + " leads to" + p.toSee("; to see why", "why-not", s.Package+"@"+s.Newest)
+	return ""
+}
+
+// waiting are the Subscriptions of which the decision does not say why they stay.
+func (p *Preview) waiting() []resolution.Held {
+	var all []resolution.Held
+	for _, s := range p.result.Standings() {
+		if s.HeldBy != "" {
+			continue
+		}
+		if reason := p.waits(&s); reason != "" {
+			all = append(all, resolution.Held{Asker: "subscription " + s.Subscription, Subscription: s.Subscription, Instead: s.Installed, Reason: reason})
+		}
+	}
+	return all
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
 )
 
@@ -44,7 +45,7 @@ func (o *Outdated) Write(w io.Writer) error {
 		b.printf("%d of %d Subscriptions not at the newest there is\n", behind, total)
 	}
 	if total > 0 {
-		b.WriteString("\n" + table(rows))
+		b.WriteString("\n" + messages.Table(rows...))
 	}
 	for _, s := range o.Subscriptions {
 		s.explain(&b)
@@ -75,12 +76,12 @@ func (s *Standing) explain(b *page) {
 func explain(b *page, name, heldBy, advice string) {
 	switch {
 	case heldBy != "":
-		b.printf("\n%s is held by:\n%s", name, indented(tidy(heldBy)))
+		b.printf("\n%s is held by:\n%s", name, indented(messages.Clean(heldBy)))
 	case advice != "":
 		b.printf("\n%s:\n", name)
 	}
 	if advice != "" {
-		b.put(indented(tidy(advice)))
+		b.put(indented(messages.Clean(advice)))
 	}
 }
 
@@ -92,7 +93,7 @@ func heldBy(reason string, holders []string) string {
 	case len(holders) == 0:
 		return "see below"
 	}
-	return tidy(strings.Join(holders, ", "))
+	return messages.Clean(strings.Join(holders, ", "))
 }
 
 // writeExtensions prints how the ClusterExtensions stand.
@@ -116,7 +117,7 @@ func (o *Outdated) writeExtensions(b *page) {
 	} else {
 		b.printf("%d of %d ClusterExtensions not at the newest there is\n", behind, len(o.Extensions))
 	}
-	b.WriteString("\n" + table(rows))
+	b.WriteString("\n" + messages.Table(rows...))
 	for _, s := range o.Extensions {
 		explain(b, s.Extension, s.HeldBy, s.Advice)
 	}

@@ -51,8 +51,8 @@ type Preview struct {
 	result   resolution.NamespaceResult
 	// extensions are what the ClusterExtensions resolve to, in the order of their names.
 	extensions []*ExtensionResolution
-	again      []string
-	complete   bool
+	again      flags
+	fit        fitting
 }
 
 // Decide reads the catalogs and decides. That there is no answer for some Subscriptions is no error.
@@ -72,7 +72,7 @@ func (q *Question) Decide(ctx context.Context, l *Library) (*Preview, error) {
 	if err := q.add(n); err != nil {
 		return nil, err
 	}
-	p := &Preview{observed: n, again: q.Again, complete: q.Complete}
+	p := &Preview{observed: n, again: q.Again, fit: fitting{n, q.Complete}}
 	p.input, p.idle = n.Input()
 	if p.result, err = resolution.Namespace(ctx, p.input); err != nil {
 		return nil, err

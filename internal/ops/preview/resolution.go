@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
 )
 
@@ -45,7 +46,7 @@ type CatalogState struct {
 
 // Resolution is the decision.
 func (p *Preview) Resolution() Resolution {
-	r := Resolution{Namespace: p.observed.Name, Report: p.result.Report(), LeftAlone: p.leftAlone(), Misfits: p.misfits(), Catalogs: []CatalogState{}, Extensions: p.extensions, groups: p.result.Groups}
+	r := Resolution{Namespace: p.observed.Name, Report: p.result.Report(), LeftAlone: p.leftAlone(), Misfits: p.fit.misfits(p.result.Groups), Catalogs: []CatalogState{}, Extensions: p.extensions, groups: p.result.Groups}
 	r.Notes = p.observed.Misread()
 	r.Held = append(r.Held, p.waiting()...)
 	r.heldHere = r.Held
@@ -110,7 +111,7 @@ func (r *Resolution) writeNamespace(b *page) {
 		for _, i := range r.Install[:r.installs()] {
 			rows = append(rows, []string{i.Name, i.Version, i.Channel, i.Catalog, i.For, i.Replaces})
 		}
-		b.WriteString("\n" + table(rows))
+		b.WriteString("\n" + messages.Table(rows...))
 	}
 	for _, c := range r.Catalogs {
 		if c.Problem != "" {
@@ -158,7 +159,7 @@ func (r *Resolution) headline() string {
 
 func writeLeftAlone(b *page, all []LeftAlone) {
 	for _, l := range all {
-		b.printf("\nsubscription %s is left alone:\n%s", l.Subscription, indented(tidy(l.Reason)))
+		b.printf("\nsubscription %s is left alone:\n%s", l.Subscription, indented(messages.Clean(l.Reason)))
 	}
 }
 
@@ -178,9 +179,9 @@ func writeHeld(b *page, held []resolution.Held) {
 			b.put(indented(h.Conflict.Error()))
 			continue
 		}
-		b.put(indented(tidy(h.Reason)))
+		b.put(indented(messages.Clean(h.Reason)))
 		if h.Conflict != nil { // of a ClusterExtension, whose reason is all there is
-			b.put(indented(tidy(h.Conflict.Advice)))
+			b.put(indented(messages.Clean(h.Conflict.Advice)))
 		}
 	}
 }

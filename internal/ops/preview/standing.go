@@ -20,7 +20,8 @@ type ExtensionStanding struct {
 	holders []string
 }
 
-func (p *Preview) standing(ctx context.Context, r *ExtensionResolution) (ExtensionStanding, error) {
+// standing is how the extension stands; again asks further questions.
+func (r *ExtensionResolution) standing(ctx context.Context, again flags) (ExtensionStanding, error) {
 	s := ExtensionStanding{Extension: r.Extension, Standing: resolution.Standing{Package: r.Package, Installed: r.installed, Head: r.head()}}
 	if len(r.Install) > 0 {
 		s.Next = r.Install[0].Name
@@ -39,7 +40,7 @@ func (p *Preview) standing(ctx context.Context, r *ExtensionResolution) (Extensi
 	if r.installed != "" {
 		s.Allowed, err = r.allowed(ctx)
 	}
-	if aside := p.aside(s.Standing, "ClusterExtension"); aside != "" {
+	if aside := again.aside(s.Standing, "ClusterExtension"); aside != "" {
 		s.Advice = aside
 	}
 	return s, err

@@ -2,11 +2,64 @@ package preview
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"fairlead.dev/fairlead/resolve"
+	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/resolution"
 )
+
+// maxCommandSize is how long a command may be that is advised: a longer one is not printed whole.
+const maxCommandSize = 1 << 10
+
+// flags are those that ask the same question once more.
+type flags []string
+
+// command is a command line that asks something else about the same namespace and the same catalogs. It can be pasted as it is. It is
+// empty where no such line can be printed: what is read from standard input is gone by then, and names with control characters, and very
+// many flags, are not printed as they are.
+func (f flags) command(args ...string) string {
+	line := "fairlead"
+	for _, arg := range slices.Concat(args, f) {
+		if arg == "-" || arg != messages.Clean(arg) {
+			return ""
+		}
+		line += " " + Quoted(arg)
+	}
+	if len(line) > maxCommandSize {
+		return ""
+	}
+	return line
+}
+
+// toSee is a command after some words about it; empty where there is none to print.
+func (f flags) toSee(words string, args ...string) string {
+	line := f.command(args...)
+	if line == "" {
+		return ""
+	}
+	return words + ": " + line
+}
+
+// harmless is what a shell takes as it is written.
+var harmless = regexp.MustCompile(`^[A-Za-z0-9_./:@%=,+-]+$`)
+
+// Quoted is a text as a shell has to be told it.
+func Quoted(arg string) string {
+	if harmless.MatchString(arg) {
+		return arg
+	}
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+}
+
+// aside says how to find out about a newest version that nothing leads to; nothing when there is none.
+func (f flags) aside(s resolution.Standing, kind string) string {
+	if !s.Aside() {
+		return ""
+	}
+	return s.Newest + " is not where its " + kind + " leads to" + f.toSee("; to see why", "why-not", s.Package+"@"+s.Newest)
+}
 
 // page is text for people. What outside text is printed on it, in sentences, in tables and indented, cannot leave its line, and has no
 // control characters left.
@@ -17,9 +70,9 @@ func (p *page) printf(format string, args ...any) {
 	for i, arg := range args {
 		switch text := arg.(type) {
 		case string:
-			args[i] = tidy(text)
+			args[i] = messages.Clean(text)
 		case fmt.Stringer:
-			args[i] = tidy(text.String())
+			args[i] = messages.Clean(text.String())
 		}
 	}
 	fmt.Fprintf(p, format, args...)
@@ -30,36 +83,6 @@ type block string
 
 func (p *page) put(b block) { p.WriteString(string(b)) }
 
-// table aligns the columns of rows. There are always the same columns, whatever is in them; an empty cell is a dash.
-func table(rows [][]string) string {
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			row[i] = tidy(cell)
-			cell = row[i]
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	var b strings.Builder
-	for _, row := range rows {
-		line := ""
-		for i, cell := range row {
-			if cell == "" {
-				cell = "-"
-			}
-			line += cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2)
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	return b.String()
-}
-
-// maxLineSize is how much is printed of a text of unknown authors.
-const maxLineSize = 2 << 10
-
-// tidy makes a text that may quote a catalog one line without control characters.
-func tidy(text string) string { return resolve.Tidy(text, maxLineSize) }
-
 // indented puts each line of a text two columns to the right; of an empty text nothing is left.
 func indented[T ~string](of T) block {
 	text := strings.TrimRight(string(of), "\n")
@@ -68,7 +91,7 @@ func indented[T ~string](of T) block {
 	}
 	var b strings.Builder
 	for line := range strings.SplitSeq(text, "\n") {
-		b.WriteString("  " + tidy(line) + "\n")
+		b.WriteString("  " + messages.Clean(line) + "\n")
 	}
 	return block(b.String())
 }

@@ -9,6 +9,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -53,7 +54,7 @@ func (o *Objects) view(namespace string) (*snapshot.Namespace, error) {
 			return nil, fmt.Errorf("look at Subscription %s: it has no spec; say there which package it asks for", sub.Name)
 		}
 		if field := lacks(sub.Spec); field != "" {
-			return nil, fmt.Errorf("look at Subscription %s: %s is missing, and no cluster accepts a Subscription without it; add it", tidy(sub.Name), field)
+			return nil, fmt.Errorf("look at Subscription %s: %s is missing, and no cluster accepts a Subscription without it; add it", messages.Clean(sub.Name), field)
 		}
 		if within(&sub) {
 			n.Subscriptions = append(n.Subscriptions, sub)

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 )
@@ -51,7 +54,13 @@ func (p *Preview) Why(name string) Why {
 	for i := range p.result.Groups {
 		p.look(&p.result.Groups[i], &w)
 	}
-	w.Because, w.Misfit = p.result.Why(w.Operator), p.misfit(cmp.Or(w.ReplacedBy, w.Operator))
+	w.Because = p.result.Why(w.Operator)
+	for _, m := range p.fit.misfits(p.result.Groups) {
+		if m.Operator == cmp.Or(w.ReplacedBy, w.Operator) {
+			w.Misfit = &m
+			break
+		}
+	}
 	if w.State == StateAbsent {
 		if e := p.whyExtension(name); e != nil {
 			return *e
@@ -88,21 +97,17 @@ func (p *Preview) conflictOf(name string) *resolution.Conflict {
 // whereToAsk says how to see why something is absent.
 func (p *Preview) whereToAsk(name string) string {
 	pkg := p.packageOf(name)
-	if p.hasPackage(pkg) {
-		return p.toSee("to see the reasons", "why-not", pkg)
-	}
-	return fmt.Sprintf("no catalog has a package or bundle %s, and no Subscription is called so: correct the name, or add the catalog (%s)", pkg, p.whereLooked())
-}
-
-// hasPackage tells whether a catalog in view has a package.
-func (p *Preview) hasPackage(pkg string) bool {
-	return slices.ContainsFunc(p.observed.Sources, func(s snapshot.Source) bool {
+	known := func(s snapshot.Source) bool {
 		if !s.Healthy() {
 			return false
 		}
 		_, ok := s.Served.Index.Package(pkg)
 		return ok
-	})
+	}
+	if slices.ContainsFunc(p.observed.Sources, known) {
+		return p.again.toSee("to see the reasons", "why-not", pkg)
+	}
+	return fmt.Sprintf("no catalog has a package or bundle %s, and no Subscription is called so: correct the name, or add the catalog (%s)", pkg, p.whereLooked())
 }
 
 // look fills in what the decision of a group says of an operator.
@@ -121,7 +126,94 @@ func (p *Preview) look(g *resolution.Group, w *Why) {
 		}
 	}
 	var conflict *resolution.Conflict
-	if errors.As(g.Err, &conflict) && p.standsFor(g, w.Operator) {
+	if errors.As(g.Err, &conflict) && slices.ContainsFunc(g.Subscriptions, func(name string) bool { return g.Installed[name] == w.Operator }) {
 		w.Conflict = conflict
 	}
+}
+
+// packageOf is the package that a name means, as far as the catalogs in view tell.
+func (p *Preview) packageOf(name string) string {
+	for _, sub := range p.input.Subscriptions {
+		if sub.Name == name {
+			return sub.Package
+		}
+	}
+	for _, s := range p.observed.Sources {
+		if b := bundleIn(s, name); b != nil {
+			return b.Package
+		}
+	}
+	return name
+}
+
+// operatorOf is the operator that a name means: that of a ClusterServiceVersion, or what a package or Subscription has or gets.
+func (p *Preview) operatorOf(name string) string {
+	if p.observed.Operator(name) != nil {
+		return name
+	}
+	found := name
+	for _, o := range p.input.Operators {
+		if o.Package == name {
+			found = o.Name
+		}
+	}
+	for _, g := range p.result.Groups {
+		if installed := g.Installed[name]; installed != "" {
+			found = installed
+		}
+	}
+	for _, g := range p.result.Groups {
+		for _, c := range g.Choices {
+			if c.Bundle.Package == name || slices.Contains(c.Subscriptions, name) {
+				found = c.Bundle.Name
+			}
+		}
+	}
+	return found
+}
+
+// Write prints the reasons for people.
+func (w *Why) Write(out io.Writer) error {
+	var b page
+	switch w.State {
+	case StateChosen:
+		b.printf("%s would be installed", w.Operator)
+		if w.Replaces != "" {
+			b.printf(" in place of %s", w.Replaces)
+		}
+		b.printf(", from channel %s of catalog %s\n", cmp.Or(strings.Join(w.Channels, ","), w.Channel), w.Catalog)
+	case StateReplaced:
+		b.printf("%s is installed, and %s would take its place\n", w.Operator, w.ReplacedBy)
+	case StateInstalled:
+		b.printf("%s is installed, and stays\n", w.Operator)
+	default:
+		b.printf("%s is not installed, and would not be\n%s", w.Operator, indented(messages.Clean(w.Advice)))
+	}
+	for _, because := range w.Because {
+		b.printf("  because    %s\n", messages.Clean(because.Need))
+	}
+	if len(w.Because) > 0 && w.Because[0].Rule != "" {
+		if over := w.Because[0].Over; over != "" {
+			b.printf("  preferred  over %s: %s\n", over, w.Because[0].Rule)
+		} else {
+			b.printf("  rule       %s\n", w.Because[0].Rule)
+		}
+	}
+	if w.Misfit != nil {
+		writeMisfits(&b, []Misfit{*w.Misfit})
+	}
+	writeHeld(&b, w.Held)
+	if w.Conflict != nil {
+		b.printf("\nthere is no answer for its %s:\n%s", w.asker(), indented(cmp.Or(w.told, w.Conflict.Error())))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// asker is the kind of what asks for it.
+func (w *Why) asker() string {
+	if w.Extension != "" {
+		return "ClusterExtension"
+	}
+	return "Subscription"
 }

@@ -30,7 +30,7 @@ type Verdict struct {
 
 // WhyNot tells of each entry of a package in view, or of those with a version or name, which rules decided about it.
 func (p *Preview) WhyNot(ctx context.Context, pkg, version string) (WhyNot, error) {
-	w := WhyNot{Package: pkg, Version: version, Verdicts: []Verdict{}, again: p.command}
+	w := WhyNot{Package: pkg, Version: version, Verdicts: []Verdict{}, again: p.again.command}
 	verdicts, err := p.result.WhyNot(ctx, pkg, version)
 	if p.extensionsAlone(pkg, verdicts) {
 		verdicts = nil
@@ -56,7 +56,7 @@ func (p *Preview) WhyNot(ctx context.Context, pkg, version string) (WhyNot, erro
 // told is a verdict and what to do. A Subscription that is left alone exists, and its package is asked for.
 func (p *Preview) told(v resolution.Verdict, version string) Verdict {
 	v.Reasons = append([]string{}, v.Reasons...)
-	if !v.Chosen && !v.Installed && !p.asksFor(v.Package) {
+	if !v.Chosen && !v.Installed && !slices.ContainsFunc(p.input.Subscriptions, func(s resolution.Subscription) bool { return s.Package == v.Package }) {
 		for _, l := range p.leftAlone() {
 			if p.observed.Subscription(l.Subscription).Spec.Package == v.Package {
 				v.Reasons = []string{fmt.Sprintf("subscription %s asks for package %s and is left alone: %s", l.Subscription, v.Package, l.Reason)}
@@ -65,11 +65,6 @@ func (p *Preview) told(v resolution.Verdict, version string) Verdict {
 		}
 	}
 	return Verdict{Verdict: v, Advice: p.wayTo(v, version)}
-}
-
-// asksFor tells whether a Subscription that takes part asks for a package.
-func (p *Preview) asksFor(pkg string) bool {
-	return slices.ContainsFunc(p.input.Subscriptions, func(s resolution.Subscription) bool { return s.Package == pkg })
 }
 
 // extensionsAlone tells whether a package is a matter of ClusterExtensions, and of no Subscription or operator of the namespace.
@@ -111,7 +106,7 @@ func (p *Preview) wayTo(v resolution.Verdict, version string) string {
 	if version != "" {
 		version = "@" + v.Name
 	}
-	return p.toSee("to see what a Subscription would do", "resolve", "--subscribe", fmt.Sprintf("%s:%s%s%%%s", v.Package, v.Channel, version, v.Catalog))
+	return p.again.toSee("to see what a Subscription would do", "resolve", "--subscribe", fmt.Sprintf("%s:%s%s%%%s", v.Package, v.Channel, version, v.Catalog))
 }
 
 // whereLooked names the catalogs in view.
@@ -140,7 +135,7 @@ func (p *Preview) unknown(ctx context.Context, pkg, version string) error {
 		return err
 	}
 	if len(all) > 0 || slices.ContainsFunc(p.extensions, func(e *ExtensionResolution) bool { return len(e.verdicts(pkg, "")) > 0 }) {
-		return fmt.Errorf("tell why not %s@%s: no catalog has that version of the package%s", pkg, version, p.toSee("; to see those there are", "why-not", pkg))
+		return fmt.Errorf("tell why not %s@%s: no catalog has that version of the package%s", pkg, version, p.again.toSee("; to see those there are", "why-not", pkg))
 	}
 	if text, hint := p.result.Withheld(pkg); text != "" {
 		return fmt.Errorf("tell why not %s: %s; %s", pkg, text, hint)

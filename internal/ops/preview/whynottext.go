@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // maxEntries is how many groups of entries of a channel are printed when no version was asked for.
@@ -80,13 +82,13 @@ func (w *WhyNot) tell(b *page, v *Verdict, last string) {
 	b.printf("  %s: %s\n", name, state)
 	if v.Conflict == nil || w.Version == "" {
 		for _, reason := range v.Reasons {
-			b.put(indented(indented(tidy(reason))))
+			b.put(indented(indented(messages.Clean(reason))))
 		}
 	} else {
 		b.put(indented(indented(v.Conflict.Error())))
 	}
 	// The text of a conflict ends with its advice.
 	if v.Advice != "" && (v.Conflict == nil || w.Version == "") {
-		b.put(indented(indented(tidy(v.Advice))))
+		b.put(indented(indented(messages.Clean(v.Advice))))
 	}
 }
