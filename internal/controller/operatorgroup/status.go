@@ -90,7 +90,7 @@ func (c *Controller) manageAccount(ctx context.Context, group *v1.OperatorGroup,
 	desired := applycorev1.ServiceAccount(account.Name, account.Namespace).
 		WithUID(account.UID).
 		WithLabels(map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue})
-	err := c.client.Apply(ctx, desired, client.FieldOwner(v1alpha1.FieldManagerServiceAccount), client.ForceOwnership)
+	err := rollout.Assert(ctx, c.client, desired, v1alpha1.FieldManagerServiceAccount)
 	if err != nil {
 		return fmt.Errorf("label ServiceAccount %s/%s of OperatorGroup %s: %w", account.Namespace, account.Name, group.Name, err)
 	}
