@@ -105,6 +105,7 @@ func newController(env *environment) *Controller {
 	c.dependencies.observer = c.observer
 	c.reporter = &reporter{environment: env, observer: c.observer, interests: c.interests,
 		status: reconcile.StatusWriter[*olmv1.ClusterExtension, olmv1.ClusterExtensionStatus]{Client: env.client, Owner: fieldOwner,
+			Memory: &reconcile.StatusMemory[olmv1.ClusterExtensionStatus]{},
 			Status: func(e *olmv1.ClusterExtension) *olmv1.ClusterExtensionStatus { return &e.Status },
 			States: func(s *olmv1.ClusterExtensionStatus) []reconcile.State { return reconcile.Conditions(s.Conditions) }}}
 	c.remover = &remover{env, c.dependencies, c.certificates, c.reporter, c.forget}
@@ -167,7 +168,7 @@ func (c *Controller) work(ctx context.Context, s *state, o *outcome) error {
 func (c *Controller) forget(name string) {
 	c.fetcher.rendered.Delete(name)
 	c.interests.forget(name)
-	c.reporter.status.Forget(types.NamespacedName{Name: name})
+	c.reporter.status.Memory.Forget(types.NamespacedName{Name: name})
 	c.Metrics.forget(name)
 }
 
