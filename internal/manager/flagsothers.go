@@ -80,7 +80,7 @@ func (o *others) take(cmd *cobra.Command) (said []string, err error) {
 		return nil, failed
 	}
 	gates, err := meanings(o.gates)
-	return append(said, revision...), err
+	return append(said, gates...), err
 }
 
 func (o *others) rename(f *pflag.Flag, ours string) error {
