@@ -86,7 +86,7 @@ func (o *objects) tree(namespace string, v1 *extensions) []Node {
 		nodes = append(nodes, source(&o.sources.Items[i]))
 	}
 	for i := range v1.catalogs {
-		nodes = append(nodes, clusterCatalog(&v1.catalogs[i]))
+		nodes = append(nodes, catalogNode(&v1.catalogs[i]))
 	}
 	shown := map[string]bool{}
 	for i := range o.subscriptions.Items {

@@ -50,8 +50,8 @@ func readExtensions(ctx context.Context, reader client.Reader, namespace string)
 	return e, "", nil
 }
 
-// clusterCatalog reports what a catalog serves.
-func clusterCatalog(c *olmv1.ClusterCatalog) Node {
+// catalogNode reports what a catalog serves.
+func catalogNode(c *olmv1.ClusterCatalog) Node {
 	n := Node{Kind: olmv1.ClusterCatalogKind, Name: c.Name, Reason: "not reconciled yet; is the manager running?"}
 	if c.Spec.Source.Image != nil {
 		n.Detail = c.Spec.Source.Image.Ref

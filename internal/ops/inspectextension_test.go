@@ -24,8 +24,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// ownedBy makes an object one that another one controls.
-func ownedBy[T client.Object](object T, kind, name string) T {
+// withController makes an object one that another one controls.
+func withController[T client.Object](object T, kind, name string) T {
 	yes := true
 	object.SetUID(types.UID(object.GetName()))
 	object.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: olmv1.GroupVersion.String(), Kind: kind, Name: name, UID: types.UID(name), Controller: &yes}})
@@ -38,7 +38,7 @@ func bothAPIs() []client.Object {
 		return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
 	}
 	set := func(name, bundle string, number int64, state olmv1.LifecycleState, conditions ...metav1.Condition) *olmv1.ClusterObjectSet {
-		s := ownedBy(&olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{olmv1.BundleNameKey: bundle}}}, olmv1.ClusterExtensionKind, "db")
+		s := withController(&olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{olmv1.BundleNameKey: bundle}}}, olmv1.ClusterExtensionKind, "db")
 		s.Spec.Revision, s.Spec.LifecycleState, s.Status.Conditions = number, state, conditions
 		return s
 	}
@@ -51,7 +51,7 @@ func bothAPIs() []client.Object {
 	served.Spec.Source.Image = &olmv1.ImageSource{Ref: "registry.example.com/served:v1"}
 	served.Status.Conditions = []metav1.Condition{condition(olmv1.TypeServing, "True", olmv1.ReasonAvailable, "serves"), condition(olmv1.TypeProgressing, "True", olmv1.ReasonRetrying, "connection refused")}
 	fresh := &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: "fresh"}}
-	deployment := ownedBy(&appsv1.Deployment{ObjectMeta: objectMeta("db-controller")}, olmv1.ClusterObjectSetKind, "db-1")
+	deployment := withController(&appsv1.Deployment{ObjectMeta: objectMeta("db-controller")}, olmv1.ClusterObjectSetKind, "db-1")
 	deployment.Status.AvailableReplicas = 1
 	return []client.Object{
 		anOperatorGroup(), aSubscription(v1alpha1.SubscriptionStateAtLatest, "op.v1", "", "True", "runs"), aCSV(v1alpha1.CSVPhaseSucceeded, "", ""), aDeployment(1),

@@ -15,8 +15,8 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/ops/plan"
 	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/ops/plan"
 	"fairlead.dev/fairlead/internal/ops/preview"
 )
 

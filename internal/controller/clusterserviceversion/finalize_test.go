@@ -212,7 +212,7 @@ func TestOrphansOfADeletedNamespace(t *testing.T) {
 		if _, err := k.reconcile("gone"); err != nil {
 			t.Fatal(err)
 		}
-		_, objects, err := k.c.orphans(t.Context(), client.MatchingLabels{v1alpha1.OwnerLabel: "gone"})
+		_, objects, err := orphans(t.Context(), k.c.client, client.MatchingLabels{v1alpha1.OwnerLabel: "gone"})
 		if err != nil || len(objects) != want {
 			t.Errorf("%d objects have the owner labels, want %d; %v", len(objects), want, err)
 		}
@@ -225,7 +225,7 @@ func TestOrphansOfADeletedNamespace(t *testing.T) {
 	left(4)
 	now := metav1.Now()
 	namespace := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: gone.Namespace, DeletionTimestamp: &now}}
-	if requests := k.c.targeting(t.Context(), namespace); !slices.Contains(requests, reconcile.Request{NamespacedName: key(gone.Namespace, "gone")}) {
+	if requests := k.c.triggers().targeting(t.Context(), namespace); !slices.Contains(requests, reconcile.Request{NamespacedName: key(gone.Namespace, "gone")}) {
 		t.Errorf("the namespace brings %v", requests)
 	}
 	if err := k.client.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: gone.Namespace}}); err != nil {

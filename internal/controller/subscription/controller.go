@@ -56,7 +56,7 @@ type Controller struct {
 	// kubernetes tells the version of the cluster; zero when it is not known.
 	kubernetes func(context.Context) semver.Version
 	judgements *judgements
-	written    reconcile.StatusMemory[v1alpha1.SubscriptionStatus]
+	written    *reconcile.StatusMemory[v1alpha1.SubscriptionStatus]
 }
 
 // Reconcile brings one namespace up to date.

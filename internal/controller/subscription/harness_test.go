@@ -21,6 +21,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	"github.com/blang/semver/v4"
 	corev1 "k8s.io/api/core/v1"
@@ -85,7 +86,7 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 		WithStatusSubresource(&v1alpha1.Subscription{}, &v1alpha1.InstallPlan{}, &v1alpha1.CatalogSource{}, &v1alpha1.ClusterServiceVersion{}).
 		WithInterceptorFuncs(w.interceptor()).Build()
 	w.events = record.NewFakeRecorder(100_000)
-	w.controller = &Controller{judgements: &judgements{}, client: w.client, events: w.events, live: w.client, kubernetes: func(context.Context) semver.Version { return w.kubernetes }, Options: Options{
+	w.controller = &Controller{judgements: &judgements{}, written: &reconcile.StatusMemory[v1alpha1.SubscriptionStatus]{}, client: w.client, events: w.events, live: w.client, kubernetes: func(context.Context) semver.Version { return w.kubernetes }, Options: Options{
 		Catalogs: catalogstore.NewSet(), Clock: w.clock, Manifests: bundleio.Manifests{Blobs: &blobs{}}, GlobalNamespace: "olm", Metrics: metrics.NewSubscriptions(),
 	}}
 	w.controller.Unpacker = bundleio.NewUnpacker(nil, realTime{w.clock}, func() {})

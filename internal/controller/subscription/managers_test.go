@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,7 +21,7 @@ import (
 // secondManager is one that works on the same cluster, and knows nothing of the first.
 func (w *world) secondManager() *Controller {
 	other := *w.controller
-	other.Metrics, other.judgements = metrics.NewSubscriptions(), &judgements{}
+	other.Metrics, other.judgements, other.written = metrics.NewSubscriptions(), &judgements{}, &reconcile.StatusMemory[v1alpha1.SubscriptionStatus]{}
 	return &other
 }
 

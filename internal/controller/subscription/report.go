@@ -23,7 +23,7 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 	told := map[string]bool{}
 	counted := make([]metrics.Subscription, 0, len(s.Subscriptions))
 	retry := d.retry(now)
-	w := reconcile.StatusWriter[*v1alpha1.Subscription, v1alpha1.SubscriptionStatus]{Client: c.client, Owner: fieldOwner, Memory: &c.written,
+	w := reconcile.StatusWriter[*v1alpha1.Subscription, v1alpha1.SubscriptionStatus]{Client: c.client, Owner: fieldOwner, Memory: c.written,
 		Status: func(sub *v1alpha1.Subscription) *v1alpha1.SubscriptionStatus { return &sub.Status }, States: states}
 	for i := range s.Subscriptions {
 		before := w.Latest(&s.Subscriptions[i])

@@ -45,7 +45,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	}
 	//nolint:staticcheck // the same kind of Events as the other controllers make, and as the field's tools look for
 	events := mgr.GetEventRecorderFor(eventSource)
-	c := &Controller{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events, kubernetes: kubernetes.Get, judgements: &judgements{}}
+	c := &Controller{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events, kubernetes: kubernetes.Get, judgements: &judgements{}, written: &reconcile.StatusMemory[v1alpha1.SubscriptionStatus]{}}
 	o.Notify.client = mgr.GetClient()
 	o.Notify.global = o.GlobalNamespace
 	o.Catalogs.OnChange(o.Notify.catalogChanged)

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/test/must"
 )
 
