@@ -5,6 +5,7 @@
 // The package decides nothing about the objects that are reconciled. Start reading at Typed (object.go). Then:
 //
 //	requests.go        events to requests: bursts, sources beside the API server, one Secret, back-off
+//	queue.go           the queue of requests, which shuts down in order
 //	object.go          the frame of a pass over an object: read, finalizer, step, result; the lines of its log
 //	status.go          the one status write of a pass
 //	failures.go        kinds of failures, and what the queue does about each: transient, terminal, waiting, superseded, and all others

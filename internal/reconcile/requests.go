@@ -117,6 +117,7 @@ func Options(workers int) controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: workers,
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRepeat, lastRepeat),
+		NewQueue:                newOrderlyQueue,
 	}
 }
 
