@@ -141,7 +141,7 @@ func TestWhatCanBeServedIs(t *testing.T) {
 		"beside a package that cannot be served": {
 			packages: one + "- {packageName: bad, channels: [{name: stable, currentCSV: bad.v1}]}\n- {channels: []}\n- 1\n", csvs: v1 + "- {metadata: {name: bad.v1}}\n- {kind: x}\n",
 			want: []string{"op stable: stable=op.v1.0.0"},
-			warnings: []string{"packages[3]: it cannot be read and is left out; correct it: json: cannot unmarshal number into Go value of type catalogstore.Manifest",
+			warnings: []string{"packages[3]: it cannot be read and is left out; correct it: json: cannot unmarshal number into Go value of type packagemanifest.Package",
 				"clusterServiceVersions[2]: it has no metadata.name and is left out; name it", "packages[2]: it has no packageName and is left out; name the package",
 				`packages[1]: package bad is left out: packages[1]/package.yaml:1: error: package "bad": the head of channel stable, bad.v1, is not there; there are no ClusterServiceVersions ` +
 					"[package-file-head]; correct the name, or add the ClusterServiceVersion; packages[1]/clusterServiceVersions[1]/csv.json: passed over: it is no Kubernetes object with apiVersion and kind"},
