@@ -53,7 +53,7 @@ type adoption struct{ record }
 
 // begin lets nothing upgrade from here on, if all is still as planned.
 func (m adoption) begin(ctx context.Context) error {
-	for _, do := range []func(context.Context) error{m.asPlanned, approval{m.record}.freeze, m.asPlanned} {
+	for _, do := range []func(context.Context) error{m.asPlanned, approval(m).freeze, m.asPlanned} {
 		if err := do(ctx); err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func (m adoption) asPlanned(ctx context.Context) error {
 		return fmt.Errorf("migrate Subscription %s: it has changed since that was begun:\n  - %s\nClusterExtension %s has its objects, and ClusterServiceVersion %s was left as it is: "+
 			"%s gives them back, then start over", key, strings.Join(changed, "\n  - "), e.Name, b.CSV, m.undo)
 	}
-	if err := (approval{m.record}).unfreeze(ctx); err != nil {
+	if err := approval(m).unfreeze(ctx); err != nil {
 		return err
 	}
 	return &StaleError{key, changed}

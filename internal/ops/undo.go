@@ -87,7 +87,7 @@ func (m restoration) steps(v *Move) []step {
 	case v.Returned:
 		return nil
 	case v.Unbegun:
-		return []step{{"", approval{m.record}.unfreeze}}
+		return []step{{"", approval(m).unfreeze}}
 	}
 	return []step{
 		{"", m.noteAdded},
@@ -98,7 +98,7 @@ func (m restoration) steps(v *Move) []step {
 		{"the roles and bindings of the v0 API are back, and the objects belong to the ClusterServiceVersion", m.giveBack},
 		{"the ClusterServiceVersion has succeeded", m.succeeds},
 		{"what only the ClusterExtension needed is removed", m.withdraw},
-		{"the Subscription upgrades as it did before", approval{m.record}.thaw},
+		{"the Subscription upgrades as it did before", approval(m).thaw},
 	}
 }
 

@@ -109,6 +109,6 @@ func Push(t testing.TB, ref string, files map[string]string, labels map[string]s
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	l := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
-	defer l.Close()
+	must.NoError(t, l.Close())
 	return l.Addr().String()
 }

@@ -88,7 +88,7 @@ func Find(root string) (Tests, error) {
 			}
 			return err
 		}
-		dir, _, data := strings.Cut(path.Dir(name), "/testdata")
+		dir, below, data := strings.Cut(path.Dir(name), "/testdata")
 		if !data && !strings.HasSuffix(name, "_test.go") {
 			return nil
 		}
@@ -98,7 +98,7 @@ func Find(root string) (Tests, error) {
 			places[dir] = p
 		}
 		if data {
-			p.text += entry.Name() + "\n"
+			p.text += below + "/" + entry.Name() + "\n"
 			return nil
 		}
 		text, err := fs.ReadFile(files, name)

@@ -66,7 +66,7 @@ func TestRewrittenFieldsAreNoDrift(t *testing.T) {
 	d := k.deployment("manager")
 	fields := d.ManagedFields
 	d.Spec.Template.Spec.Containers[0].Image = "mirror.example.com/manager:1"
-	if err := k.client.Update(t.Context(), d, client.FieldOwner(fieldManager)); err != nil {
+	if err := k.client.Update(t.Context(), d, fieldManager); err != nil {
 		t.Fatal(err)
 	}
 	if k.deployment("manager").ManagedFields == nil || fields == nil {

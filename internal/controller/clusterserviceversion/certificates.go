@@ -212,7 +212,7 @@ func (c *certificate) decide(now time.Time) {
 
 // hold keeps the Secret of a certificate as it is, which the pods cannot serve with.
 func (c *certificate) hold(reason error) {
-	c.held = refused(fmt.Errorf("Secret %s %w", c.key(), reason))
+	c.held = refused(fmt.Errorf("%s %w", "Secret "+c.key().String(), reason))
 	c.next = serving.Decision{Step: serving.StepIssue, Reason: reason}
 }
 
