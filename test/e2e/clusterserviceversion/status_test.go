@@ -204,7 +204,16 @@ func TestWaitingCostsNothing(t *testing.T) {
 	w.Make(w.operator("starts.v1", withDeployments("starting"), withoutPermissions, strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
 		s.DeploymentSpecs[0].Spec.Template.Spec.NodeSelector = map[string]string{"example.com/nowhere": "true"}
 	})))
-	w.Is("starts.v1", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting)
+	w.Eventually("starts.v1 to report what its pod waits for", func() error {
+		csv := &v1alpha1.ClusterServiceVersion{}
+		if err := w.Check(csv, "starts.v1", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting); err != nil {
+			return err
+		}
+		if !strings.Contains(csv.Status.Message, "cannot be scheduled") {
+			return fmt.Errorf("it reports %q", csv.Status.Message)
+		}
+		return nil
+	})
 	time.Sleep(2 * calm) // details are written now and then, five seconds apart
 	versions := w.versions()
 
