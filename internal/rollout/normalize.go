@@ -35,7 +35,8 @@ func clean(u *unstructured.Unstructured) *unstructured.Unstructured {
 
 // prune removes the fields that the kind of an object does not have, and returns what was removed, as the API server would put it.
 // A create drops such fields, and warns of them; an apply is refused because of them. Only the kinds of the scheme are known.
-func prune(scheme *runtime.Scheme, u *unstructured.Unstructured) []string {
+// A false that a type leaves out stays where the live object has a true: left out, the true would stay.
+func prune(scheme *runtime.Scheme, u, live *unstructured.Unstructured) []string {
 	typed, err := scheme.New(u.GroupVersionKind())
 	if err != nil {
 		return nil
@@ -58,12 +59,13 @@ func prune(scheme *runtime.Scheme, u *unstructured.Unstructured) []string {
 	if err != nil {
 		return nil
 	}
-	u.Object, _ = intersect(u.Object, back).(map[string]any)
+	u.Object, _ = intersect(u.Object, back, live.Object).(map[string]any)
 	return unknown
 }
 
-// intersect returns the fields of wanted that known has as well, with the values of known.
-func intersect(wanted, known any) any {
+// intersect returns the fields of wanted that known has as well, with the values of known, and each false over a true of the live object. Items of lists
+// have no live counterpart: their places may differ.
+func intersect(wanted, known, live any) any {
 	switch w := wanted.(type) {
 	case map[string]any:
 		k, ok := known.(map[string]any)
@@ -71,9 +73,12 @@ func intersect(wanted, known any) any {
 			return known
 		}
 		out := make(map[string]any, len(w))
+		is, _ := live.(map[string]any)
 		for name, value := range w {
 			if there, ok := k[name]; ok && there != nil {
-				out[name] = intersect(value, there)
+				out[name] = intersect(value, there, is[name])
+			} else if value == false && is[name] == true {
+				out[name] = false
 			}
 		}
 		return out
@@ -84,7 +89,7 @@ func intersect(wanted, known any) any {
 		}
 		out := make([]any, len(w))
 		for i := range w {
-			out[i] = intersect(w[i], k[i])
+			out[i] = intersect(w[i], k[i], nil)
 		}
 		return out
 	}

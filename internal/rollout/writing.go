@@ -82,7 +82,7 @@ func (t *task) attempt(ctx context.Context) (verb string, _ Outcome, _ error) {
 		}
 		return "create", Created, t.create(ctx)
 	}
-	warned.add(prune(t.engine.Client.Scheme(), t.wanted)...)
+	warned.add(prune(t.engine.Client.Scheme(), t.wanted, t.live)...)
 	managers := t.predecessors()
 	if managers.Len() == 0 && asWanted(t.wanted, t.live, t.engine.FieldManager) {
 		return "read", Unchanged, nil
