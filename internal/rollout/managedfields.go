@@ -3,18 +3,52 @@ package rollout
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Drifted reports whether a run would write a live object, which may come from a cache that keeps managed fields. It is as desired when it was last
-// written with the same content, and every desired field still belongs to the field manager.
+// written with the same content, and every desired field still belongs to the field manager. One that the field manager has never written, as the other
+// implementation leaves them, is as desired when it has all that is desired: it is not touched.
 func Drifted(desired, live *unstructured.Unstructured, manager string) bool {
+	_, written := live.GetAnnotations()[ContentAnnotation]
+	if !written && !slices.ContainsFunc(live.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool { return f.Manager == manager }) {
+		content := maps.Clone(desired.Object)
+		delete(content, "apiVersion") // what is read from a cache does not name its kind
+		delete(content, "kind")
+		return !has(live.Object, content)
+	}
 	stamped := clean(desired)
 	stamp(stamped)
 	return !asWanted(stamped, live, manager)
+}
+
+// has reports whether a live value has all that is desired.
+func has(live, desired any) bool {
+	switch d := desired.(type) {
+	case map[string]any:
+		is, ok := live.(map[string]any)
+		for name, value := range d {
+			if !ok || !has(is[name], value) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		is, _ := live.([]any)
+		for i := range d {
+			if len(is) != len(d) || !has(is[i], d[i]) {
+				return false
+			}
+		}
+		return len(is) == len(d)
+	}
+	return live == desired
 }
 
 // asWanted reports whether writing the object would change nothing: it was last written with the same content, and every desired
