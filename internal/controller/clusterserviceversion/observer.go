@@ -179,8 +179,8 @@ func isDrifted(desired, live client.Object) (bool, error) {
 		return false, err
 	}
 	// The other implementation computes another hash of the same pod template. Where only that differs, there is nothing to write.
-	if hash, found := have.GetLabels()[v1alpha1.DeploymentSpecHashLabel]; found && have.GetAnnotations()[rollout.ContentAnnotation] == "" {
-		labels := want.GetLabels()
+	labels, hash := want.GetLabels(), have.GetLabels()[v1alpha1.DeploymentSpecHashLabel]
+	if labels[v1alpha1.DeploymentSpecHashLabel] != "" && hash != "" && have.GetAnnotations()[rollout.ContentAnnotation] == "" {
 		labels[v1alpha1.DeploymentSpecHashLabel] = hash
 		want.SetLabels(labels)
 	}
