@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // ErrUnwritable marks content that the API server never takes, however often it is asked.
@@ -38,14 +38,14 @@ func Writable(objects []*unstructured.Unstructured) error {
 	var problems []string
 	for _, object := range objects {
 		for _, problem := range slices.Concat(sizeProblems(object), nameProblems(object), labelProblems(object)) {
-			problems = append(problems, fmt.Sprintf("%s %s: %s", object.GetKind(), catalog.Truncate(object.GetName(), 100), problem))
+			problems = append(problems, fmt.Sprintf("%s %s: %s", object.GetKind(), safetext.Truncate(object.GetName(), 100), problem))
 		}
 	}
 	if len(problems) == 0 {
 		return nil
 	}
 	return fmt.Errorf("%w: %s; install another version, or ask the author of the bundle to correct this one", ErrUnwritable,
-		catalog.List(problems, shownProblems, "; "))
+		safetext.List(problems, shownProblems, "; "))
 }
 
 func sizeProblems(object *unstructured.Unstructured) []string {
@@ -116,14 +116,14 @@ func servingProblems(object *unstructured.Unstructured) []string {
 	}
 	var problems []string
 	for _, d := range csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
-		problems = append(problems, problemsOf(fmt.Sprintf("the name of Deployment %q", catalog.Truncate(d.Name, 100)), validation.IsDNS1123Subdomain(d.Name))...)
+		problems = append(problems, problemsOf(fmt.Sprintf("the name of Deployment %q", safetext.Truncate(d.Name, 100)), validation.IsDNS1123Subdomain(d.Name))...)
 		for _, key := range slices.Sorted(maps.Keys(d.Label)) {
-			problems = append(problems, problemsOf(fmt.Sprintf("label %q of Deployment %q", catalog.Truncate(key, 100), catalog.Truncate(d.Name, 100)), validation.IsValidLabelValue(d.Label[key]))...)
+			problems = append(problems, problemsOf(fmt.Sprintf("label %q of Deployment %q", safetext.Truncate(key, 100), safetext.Truncate(d.Name, 100)), validation.IsValidLabelValue(d.Label[key]))...)
 		}
 	}
 	for _, deployment := range ServingDeployments(csv) {
 		service := ServingServiceName(deployment)
-		problems = append(problems, problemsOf(fmt.Sprintf("the name %q of the Service for Deployment %q", catalog.Truncate(service, 100), catalog.Truncate(deployment, 100)), validation.IsDNS1035Label(service))...)
+		problems = append(problems, problemsOf(fmt.Sprintf("the name %q of the Service for Deployment %q", safetext.Truncate(service, 100), safetext.Truncate(deployment, 100)), validation.IsDNS1035Label(service))...)
 	}
 	return problems
 }
@@ -132,8 +132,8 @@ func labelProblems(object *unstructured.Unstructured) []string {
 	var problems []string
 	labels := object.GetLabels()
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		problems = append(problems, problemsOf(fmt.Sprintf("label %q", catalog.Truncate(key, 100)), validation.IsQualifiedName(key))...)
-		problems = append(problems, problemsOf(fmt.Sprintf("the value of label %q", catalog.Truncate(key, 100)), validation.IsValidLabelValue(labels[key]))...)
+		problems = append(problems, problemsOf(fmt.Sprintf("label %q", safetext.Truncate(key, 100)), validation.IsQualifiedName(key))...)
+		problems = append(problems, problemsOf(fmt.Sprintf("the value of label %q", safetext.Truncate(key, 100)), validation.IsValidLabelValue(labels[key]))...)
 	}
 	return problems
 }

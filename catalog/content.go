@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog/internal/rawjson"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // content is an object on its way from JSON to its type.
@@ -67,7 +68,7 @@ func (c *content) decode() any {
 func (c *content) meta() any {
 	if strings.HasPrefix(fold(c.object.Schema), "olm.") {
 		c.warn(RuleSchemaUnknown, "there is no such schema; the object is kept, and means nothing",
-			"correct it to one of "+QuoteList(slices.Sorted(maps.Keys(known)))+", or leave the object out")
+			"correct it to one of "+safetext.QuoteList(slices.Sorted(maps.Keys(known)))+", or leave the object out")
 	}
 	meta := &Meta{Schema: c.object.Schema, Package: c.object.Package, Name: c.object.Name, Position: c.at}
 	if c.keeper.keeping != keepNothing {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog/internal/rawjson"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // keys are those that an object may have, with the keys of the object, or of
@@ -112,7 +113,7 @@ func note(to *[]string, prefix, key string) {
 	if len(*to) >= maxNoted {
 		return
 	}
-	if name := prefix + Truncate(key, 100); !slices.Contains(*to, name) {
+	if name := prefix + safetext.Truncate(key, 100); !slices.Contains(*to, name) {
 		*to = append(*to, name)
 	}
 }

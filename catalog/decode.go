@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/catalog/internal/docstream"
 	"fairlead.dev/fairlead/catalog/internal/rawjson"
 	"fairlead.dev/fairlead/catalog/internal/yamljson"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // decoder turns documents into objects. It belongs to one goroutine.
@@ -151,7 +152,7 @@ func (d *decoder) topLevel(text []byte) (members []member, twice []string, probl
 		case fold(first) == fold(second):
 			return nil, nil, &Problem{
 				Severity: Error, Rule: RuleDuplicateKey,
-				Message: fmt.Sprintf("the keys %q and %q are the same", Truncate(first, 100), Truncate(second, 100)),
+				Message: fmt.Sprintf("the keys %q and %q are the same", safetext.Truncate(first, 100), safetext.Truncate(second, 100)),
 				Fix:     "remove one of them",
 			}
 		}

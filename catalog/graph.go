@@ -3,6 +3,8 @@ package catalog
 import (
 	"slices"
 	"strings"
+
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // graph is what the replaces and skips of a channel's entries amount to.
@@ -70,11 +72,11 @@ func (g *graph) check(report func(Rule, string, string)) (broken bool) {
 	case len(g.heads) == 0:
 		report(RuleChannelHead, "no channel head: every entry is replaced or skipped by another one", "remove an edge, so that the newest entry is neither replaced nor skipped")
 	case len(g.heads) > 1:
-		report(RuleChannelHead, "multiple channel heads: "+QuoteList(g.heads), "let the newest entry replace or skip the others, directly or through a chain")
+		report(RuleChannelHead, "multiple channel heads: "+safetext.QuoteList(g.heads), "let the newest entry replace or skip the others, directly or through a chain")
 	case g.cycle != nil:
-		report(RuleChannelCycle, "the replaces chain comes back to where it was: "+strings.ReplaceAll(QuoteList(g.cycle), ", ", " -> "), "remove one of these replaces")
+		report(RuleChannelCycle, "the replaces chain comes back to where it was: "+strings.ReplaceAll(safetext.QuoteList(g.cycle), ", ", " -> "), "remove one of these replaces")
 	case len(g.stranded) > 0:
-		report(RuleChannelStranded, "no way leads from these entries to the channel head: "+QuoteList(g.stranded), "let another entry replace or skip each of them")
+		report(RuleChannelStranded, "no way leads from these entries to the channel head: "+safetext.QuoteList(g.stranded), "let another entry replace or skip each of them")
 	default:
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -62,13 +63,13 @@ func newModel(c *Catalog) *model {
 		}
 		if len(p.channels) == 0 {
 			p.broken = true
-			report(RulePackageEmpty, "the package has no channel", "add an olm.channel object with package "+Quote(p.source.Name))
+			report(RulePackageEmpty, "the package has no channel", "add an olm.channel object with package "+safetext.Quote(p.source.Name))
 		} else if name := p.source.DefaultChannel; name != "" && p.channels[name] == nil {
 			var names []string
 			for _, c := range p.order {
 				names = append(names, c.source.Name)
 			}
-			report(RulePackageDefaultChannel, fmt.Sprintf("the default channel %s does not exist", Quote(name)), "set defaultChannel to one of "+QuoteList(names)+", or add the channel")
+			report(RulePackageDefaultChannel, fmt.Sprintf("the default channel %s does not exist", safetext.Quote(name)), "set defaultChannel to one of "+safetext.QuoteList(names)+", or add the channel")
 		}
 		for _, c := range p.order {
 			m.checkEntries(p, c)
@@ -175,7 +176,7 @@ func (m *model) checkVersions(p *packageModel) {
 			continue // the first of them reports it
 		}
 		m.report(Error, RulePackageDuplicateVersion, Object{Schema: SchemaPackage, Name: p.source.Name}, b.source.Position,
-			fmt.Sprintf("the bundles %s all have version %s", QuoteList(slices.Sorted(slices.Values(same))), b.versionKey()),
+			fmt.Sprintf("the bundles %s all have version %s", safetext.QuoteList(slices.Sorted(slices.Values(same))), b.versionKey()),
 			"give each bundle a version of its own")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/version"
 	"github.com/distribution/reference"
 )
@@ -72,7 +73,7 @@ func (m *model) addBundle(source *Bundle) {
 		m.breaks(b)(RuleBundleImage, "the bundle has neither an image nor manifests", "set image")
 	}
 	if err := m.image(b.source.Image); err != nil {
-		m.breaks(b)(RuleBundleImage, fmt.Sprintf("image %s: %v", Quote(b.source.Image), err), "write a reference such as registry.example.com/name@sha256:…")
+		m.breaks(b)(RuleBundleImage, fmt.Sprintf("image %s: %v", safetext.Quote(b.source.Image), err), "write a reference such as registry.example.com/name@sha256:…")
 	}
 	var bad, empty []string
 	for i, related := range b.source.RelatedImages {
@@ -84,10 +85,10 @@ func (m *model) addBundle(source *Bundle) {
 		}
 	}
 	if len(empty) > 0 {
-		m.report(Warning, RuleRelatedImage, b.object(), b.source.Position, "these related images name no image: "+QuoteList(empty), "set image, or remove them; as they are, a mirror lacks what was meant")
+		m.report(Warning, RuleRelatedImage, b.object(), b.source.Position, "these related images name no image: "+safetext.QuoteList(empty), "set image, or remove them; as they are, a mirror lacks what was meant")
 	}
 	if len(bad) > 0 {
-		m.report(Warning, RuleRelatedImage, b.object(), b.source.Position, "these related images are not references to images: "+QuoteList(bad), "write references such as registry.example.com/name@sha256:…; until then they cannot be mirrored")
+		m.report(Warning, RuleRelatedImage, b.object(), b.source.Position, "these related images are not references to images: "+safetext.QuoteList(bad), "write references such as registry.example.com/name@sha256:…; until then they cannot be mirrored")
 	}
 }
 
@@ -112,7 +113,7 @@ func (m *model) checkVersion(b *bundleModel) {
 	}
 	p := b.packages[0]
 	if p.PackageName != b.source.Package {
-		report(RuleBundlePackageProperty, fmt.Sprintf("its %q property names the package %s", PropertyPackage, Quote(p.PackageName)),
+		report(RuleBundlePackageProperty, fmt.Sprintf("its %q property names the package %s", PropertyPackage, safetext.Quote(p.PackageName)),
 			"write the same name in both places")
 	}
 	v, err := version.Parse(p.Version)
@@ -130,7 +131,7 @@ func (m *model) checkVersion(b *bundleModel) {
 	case len(release) > 0 && len(v.Build) > 0:
 		report(RuleBundleRelease, "the version has both build metadata and a release", "remove the build metadata")
 	case len(release) > 0 && b.source.Name != name:
-		report(RuleBundleRelease, "the name of a bundle with a release is made of package, version and release", "rename the bundle to "+Quote(name))
+		report(RuleBundleRelease, "the name of a bundle with a release is made of package, version and release", "rename the bundle to "+safetext.Quote(name))
 	case len(release) == 0 && len(v.Build) > 0 && slices.ContainsFunc(b.payloads, func(p Payload) bool { return p.substitutes }):
 		b.info.Version = version.FromBuild(v)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -53,7 +54,7 @@ func (m *model) addEntries(c *channelModel, report func(Rule, string, string)) {
 			report(RuleEntryName, fmt.Sprintf("entries[%d] has no name", i), "set name to that of a bundle")
 		case c.entries[e.Name] != nil:
 			c.broken = true
-			report(RuleEntryDuplicate, fmt.Sprintf("there is more than one entry %s", Quote(e.Name)), "merge them into one")
+			report(RuleEntryDuplicate, fmt.Sprintf("there is more than one entry %s", safetext.Quote(e.Name)), "merge them into one")
 			c.more = append(c.more, entryInfo(e, report))
 		default:
 			c.entries[e.Name] = entryInfo(e, report)
@@ -67,13 +68,13 @@ func (m *model) addEntries(c *channelModel, report func(Rule, string, string)) {
 func entryInfo(e *Entry, report func(Rule, string, string)) *EntryInfo {
 	info := &EntryInfo{Name: e.Name, Replaces: e.Replaces, Skips: e.Skips}
 	if i := slices.Index(e.Skips, ""); i >= 0 {
-		report(RuleEntrySkipEmpty, fmt.Sprintf("skips[%d] of entry %s is empty", i, Quote(e.Name)), "name a bundle, or remove it")
+		report(RuleEntrySkipEmpty, fmt.Sprintf("skips[%d] of entry %s is empty", i, safetext.Quote(e.Name)), "name a bundle, or remove it")
 		info.Skips = slices.DeleteFunc(slices.Clone(e.Skips), func(s string) bool { return s == "" })
 	}
 	if e.SkipRange != "" {
 		var err error
 		if info.SkipRange, err = version.ParseRange(e.SkipRange); err != nil {
-			report(RuleEntrySkipRange, fmt.Sprintf("skipRange of entry %s: %v", Quote(e.Name), err), "write a range such as \">=1.0.0 <1.2.0\"")
+			report(RuleEntrySkipRange, fmt.Sprintf("skipRange of entry %s: %v", safetext.Quote(e.Name), err), "write a range such as \">=1.0.0 <1.2.0\"")
 		}
 	}
 	return info
@@ -91,7 +92,7 @@ func (m *model) checkEntries(p *packageModel, c *channelModel) {
 	}
 	if slices.Sort(without); len(without) > 0 {
 		m.report(Error, RuleEntryWithoutBundle, Object{Schema: SchemaChannel, Package: p.source.Name, Name: c.source.Name}, c.source.Position,
-			"there is no bundle for the entries "+QuoteList(without), "add an olm.bundle object of that name, or remove the entry")
+			"there is no bundle for the entries "+safetext.QuoteList(without), "add an olm.bundle object of that name, or remove the entry")
 	}
 }
 
@@ -126,18 +127,18 @@ func (p *packageModel) addDeprecation(e Deprecation) (rule Rule, message, fix st
 		return RuleDeprecationReference, "the reference has no schema", "set schema to olm.package, olm.channel or olm.bundle"
 	case SchemaPackage:
 		if r.Name != "" {
-			return RuleDeprecationReference, fmt.Sprintf("the reference to the package has the name %s", Quote(r.Name)), "remove the name: the package is the one of the deprecations"
+			return RuleDeprecationReference, fmt.Sprintf("the reference to the package has the name %s", safetext.Quote(r.Name)), "remove the name: the package is the one of the deprecations"
 		}
 	case SchemaChannel:
 		if p.channels[r.Name] == nil {
-			return RuleDeprecationReference, fmt.Sprintf("the package has no channel %s", Quote(r.Name)), "correct the name, or remove the entry"
+			return RuleDeprecationReference, fmt.Sprintf("the package has no channel %s", safetext.Quote(r.Name)), "correct the name, or remove the entry"
 		}
 	case SchemaBundle:
 		if p.bundles[r.Name] == nil {
-			return RuleDeprecationReference, fmt.Sprintf("the package has no bundle %s", Quote(r.Name)), "correct the name, or remove the entry"
+			return RuleDeprecationReference, fmt.Sprintf("the package has no bundle %s", safetext.Quote(r.Name)), "correct the name, or remove the entry"
 		}
 	default:
-		return RuleDeprecationReference, fmt.Sprintf("objects of schema %s cannot be deprecated", Quote(r.Schema)), "set schema to olm.package, olm.channel or olm.bundle"
+		return RuleDeprecationReference, fmt.Sprintf("objects of schema %s cannot be deprecated", safetext.Quote(r.Schema)), "set schema to olm.package, olm.channel or olm.bundle"
 	}
 	if _, ok := p.reasons[r]; ok {
 		o := Object{Schema: r.Schema, Name: cmp.Or(r.Name, p.source.Name)}

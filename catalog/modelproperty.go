@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -49,7 +50,7 @@ func (m *model) checkProperties(b *bundleModel) {
 func (m *model) checkProperty(b *bundleModel, i int, p Property) {
 	b.count[p.Type]++
 	report := func(message, fix string) {
-		m.breaks(b)(RuleBundleProperty, fmt.Sprintf("property[%d] of type %s: %s", i, Quote(p.Type), message), fix)
+		m.breaks(b)(RuleBundleProperty, fmt.Sprintf("property[%d] of type %s: %s", i, safetext.Quote(p.Type), message), fix)
 	}
 	switch {
 	case p.Type == "":
@@ -65,16 +66,16 @@ func (m *model) checkProperty(b *bundleModel, i int, p Property) {
 	}
 	if missing := b.missing(p); missing != "" {
 		m.report(Warning, RuleBundlePropertyEmpty, b.object(), b.source.Position,
-			fmt.Sprintf("property[%d] of type %s: %s", i, Quote(p.Type), missing), "set it, or remove the property")
+			fmt.Sprintf("property[%d] of type %s: %s", i, safetext.Quote(p.Type), missing), "set it, or remove the property")
 	} else if bad := m.malformed(b, p); bad != "" {
 		m.report(Warning, RuleBundleGVK, b.object(), b.source.Position,
-			fmt.Sprintf("property[%d] of type %s: %s", i, Quote(p.Type), bad), "correct it: no cluster can have such an API")
+			fmt.Sprintf("property[%d] of type %s: %s", i, safetext.Quote(p.Type), bad), "correct it: no cluster can have such an API")
 	}
 	if p.Type == PropertyPackageRequired {
 		required := b.required[len(b.required)-1]
 		versions, err := version.ParseRange(required.VersionRange)
 		if err != nil {
-			m.breaks(b)(RuleBundleRequiredRange, fmt.Sprintf("the bundle requires package %s: %v", Quote(required.PackageName), err),
+			m.breaks(b)(RuleBundleRequiredRange, fmt.Sprintf("the bundle requires package %s: %v", safetext.Quote(required.PackageName), err),
 				"write a range such as \">=1.0.0 <2.0.0\"")
 		} else {
 			b.info.RequiredPackages = append(b.info.RequiredPackages, PackageRequirement{PackageName: required.PackageName, Range: versions})
@@ -191,11 +192,11 @@ const maxGroup = 253
 func (g GVK) malformed() string {
 	switch {
 	case len(g.Group) > maxGroup || !subdomain.MatchString(g.Group):
-		return fmt.Sprintf("%s is no group of APIs such as example.com", Quote(g.Group))
+		return fmt.Sprintf("%s is no group of APIs such as example.com", safetext.Quote(g.Group))
 	case !identifier.MatchString(g.Version):
-		return fmt.Sprintf("%s is no version of an API such as v1beta1", Quote(g.Version))
+		return fmt.Sprintf("%s is no version of an API such as v1beta1", safetext.Quote(g.Version))
 	case !identifier.MatchString(strings.ToLower(g.Kind)):
-		return fmt.Sprintf("%s is no kind such as Thing", Quote(g.Kind))
+		return fmt.Sprintf("%s is no kind such as Thing", safetext.Quote(g.Kind))
 	}
 	return ""
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // Severity tells whether a problem makes something unusable.
@@ -32,16 +34,16 @@ func (o Object) String() string {
 	case "":
 		return ""
 	case SchemaPackage:
-		return "package " + Quote(o.Name)
+		return "package " + safetext.Quote(o.Name)
 	case SchemaChannel, SchemaBundle, SchemaDeprecations:
 	default:
-		kind = "object of schema " + Quote(o.Schema)
+		kind = "object of schema " + safetext.Quote(o.Schema)
 	}
 	if o.Name != "" {
-		kind += " " + Quote(o.Name)
+		kind += " " + safetext.Quote(o.Name)
 	}
 	if o.Package != "" {
-		kind += " of package " + Quote(o.Package)
+		kind += " of package " + safetext.Quote(o.Package)
 	}
 	return kind
 }
@@ -109,7 +111,7 @@ func (p Problems) sort() {
 func (p Position) String() string {
 	file := p.File
 	if strings.ContainsFunc(file, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		file = Quote(file)
+		file = safetext.Quote(file)
 	}
 	if p.Line == 0 {
 		return file

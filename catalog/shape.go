@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog/internal/rawjson"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // shape is what a value must look like: its kind and, for objects and lists,
@@ -120,7 +121,7 @@ func (s *shape) findInObject(value []byte) (path, kind, want string) {
 			field = s.each
 		}
 		if path, kind, want = field.find(v); want != "" {
-			return "." + Truncate(key, 100) + path, kind, want
+			return "." + safetext.Truncate(key, 100) + path, kind, want
 		}
 	}
 	return "", "", ""

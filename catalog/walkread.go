@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog/internal/indexignore"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // ignoreFile is the name of the files that leave others out, and maxIgnoreBytes
@@ -76,7 +77,7 @@ func (w *walker) ignoreRules(dir string, rules indexignore.Rules) indexignore.Ru
 		return rules
 	}
 	for _, m := range malformed {
-		w.report(Warning, RuleIgnorePattern, name, fmt.Sprintf("%q is not a pattern; it was passed over", Truncate(m.Text, 100)),
+		w.report(Warning, RuleIgnorePattern, name, fmt.Sprintf("%q is not a pattern; it was passed over", safetext.Truncate(m.Text, 100)),
 			"write it as in a .gitignore file")
 		w.problems[len(w.problems)-1].Position.Line = m.Line
 	}

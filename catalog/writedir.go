@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // WriteDirectory writes the catalog to <dir>/<package>/catalog.<format>, one
@@ -48,7 +50,7 @@ func writeDirectory(ctx context.Context, dir string, objects []ordered, format F
 		for _, entry := range found {
 			names = append(names, entry.Name())
 		}
-		return fmt.Errorf("output dir %q must be empty; it has %s", dir, QuoteList(names))
+		return fmt.Errorf("output dir %q must be empty; it has %s", dir, safetext.QuoteList(names))
 	}
 	return writeWithin(ctx, dir, objects, format)
 }

@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // Convert reads a tree in the layout and returns its packages as a catalog. The warnings say what was passed over.
@@ -132,5 +133,5 @@ func some(bundles map[string]*bundle.Bundle) string {
 	if len(names) == 0 {
 		return "no ClusterServiceVersions"
 	}
-	return catalog.List(names, 10, ", ")
+	return safetext.List(names, 10, ", ")
 }

@@ -11,7 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 const (
@@ -72,7 +72,7 @@ func decodeConfig(raw json.RawMessage) (any, error) {
 		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
 	if len(repeated) > 0 {
-		return nil, fmt.Errorf("it cannot be understood: %s", catalog.Truncate(repeated[0].Error(), maxQuoted))
+		return nil, fmt.Errorf("it cannot be understood: %s", safetext.Truncate(repeated[0].Error(), maxQuoted))
 	}
 	if countValues(config) > maxConfigValues {
 		return nil, fmt.Errorf("it has more than %d values: make it smaller", maxConfigValues)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"k8s.io/apimachinery/pkg/util/validation"
 	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -41,7 +41,7 @@ func checkConfig(root *spec.Schema, hints map[string]string, namespace string, c
 		if errors.As(err, &v) {
 			found = append(found, v)
 		} else {
-			others = append(others, catalog.Truncate(err.Error(), maxQuoted))
+			others = append(others, safetext.Truncate(err.Error(), maxQuoted))
 		}
 	}
 	if len(found) == 0 {
@@ -61,7 +61,7 @@ func checkConfig(root *spec.Schema, hints map[string]string, namespace string, c
 
 // describe is an error of the validator in the words that clients of ClusterExtensions look for.
 func describe(v *openapierrors.Validation, hints map[string]string) string {
-	field := catalog.Truncate(strings.TrimPrefix(v.Name, "."), maxQuoted)
+	field := safetext.Truncate(strings.TrimPrefix(v.Name, "."), maxQuoted)
 	rest := strings.TrimPrefix(v.Error(), v.Name+" in "+v.In+" ")
 	rest = strings.NewReplacer("should", "must", "chars long", "characters long").Replace(rest)
 	switch v.Code() {
@@ -76,14 +76,14 @@ func describe(v *openapierrors.Validation, hints map[string]string) string {
 		return fmt.Sprintf("required field %q is missing", field)
 	case openapierrors.UnallowedPropertyCode:
 		name := strings.TrimPrefix(fmt.Sprintf("%s.%v", v.Name, v.Value), ".")
-		return fmt.Sprintf("unknown field %q%s", catalog.Truncate(name, maxQuoted), hints[name])
+		return fmt.Sprintf("unknown field %q%s", safetext.Truncate(name, maxQuoted), hints[name])
 	case openapierrors.MinItemsFailCode, openapierrors.MaxItemsFailCode:
 		return fmt.Sprintf("invalid value for field %q: got %v items, %s", field, v.Value, rest)
 	case openapierrors.PatternFailCode:
 		rest = "must match pattern " + strings.TrimSuffix(strings.TrimPrefix(rest, "must match '"), "'")
 	}
 	if text, ok := v.Value.(string); ok {
-		return fmt.Sprintf("invalid value %q: %s (field %q)", catalog.Truncate(text, maxQuoted), rest, field)
+		return fmt.Sprintf("invalid value %q: %s (field %q)", safetext.Truncate(text, maxQuoted), rest, field)
 	}
 	return fmt.Sprintf("invalid value %v: %s (field %q)", v.Value, rest, field)
 }
@@ -117,7 +117,7 @@ func checkNamespaces(root *spec.Schema, namespace string, config any) []string {
 		for i, name := range list {
 			field := fmt.Sprintf("%s[%d]", watchNamespaces, i)
 			if text, ok := name.(string); ok && slices.Contains(list[:i], name) {
-				problems = append(problems, fmt.Sprintf("invalid value %q: is in the list already (field %q)", catalog.Truncate(text, maxQuoted), field))
+				problems = append(problems, fmt.Sprintf("invalid value %q: is in the list already (field %q)", safetext.Truncate(text, maxQuoted), field))
 			}
 			check(name, field, s.Items.Schema.Format)
 		}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // marks are the signs before what was added, removed and changed.
@@ -16,7 +16,7 @@ var marks = map[Op]string{Added: "+", Removed: "-", Changed: "~"}
 func (r *Report) Write(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	for _, p := range r.Packages {
-		fmt.Fprintf(out, "%s package %s\n", marks[p.Op], catalog.OneLine(p.Name))
+		fmt.Fprintf(out, "%s package %s\n", marks[p.Op], safetext.OneLine(p.Name))
 		for _, c := range p.Changes {
 			if c.Kind != KindPackage { // this is the heading
 				fmt.Fprintf(out, "    %s %s\n", marks[c.Op], c.what())
@@ -73,12 +73,12 @@ func (c Change) writeFields(out io.Writer) {
 
 // what names the thing that changed.
 func (c Change) what() string {
-	name := catalog.OneLine(c.Name)
+	name := safetext.OneLine(c.Name)
 	switch c.Kind {
 	case KindEdge:
-		return fmt.Sprintf("edge from %s to %s in channel %s (%s)", catalog.OneLine(c.From), name, catalog.OneLine(c.Channel), c.By)
+		return fmt.Sprintf("edge from %s to %s in channel %s (%s)", safetext.OneLine(c.From), name, safetext.OneLine(c.Channel), c.By)
 	case KindEntry:
-		return fmt.Sprintf("entry %s in channel %s", name, catalog.OneLine(c.Channel))
+		return fmt.Sprintf("entry %s in channel %s", name, safetext.OneLine(c.Channel))
 	case KindDeprecation:
 		return "deprecation of " + name
 	}
@@ -88,11 +88,11 @@ func (c Change) what() string {
 func (f Field) write(out io.Writer, indent string) {
 	switch {
 	case f.From == "":
-		fmt.Fprintf(out, "%s+ %s: %s\n", indent, catalog.OneLine(f.Name), catalog.OneLine(f.To))
+		fmt.Fprintf(out, "%s+ %s: %s\n", indent, safetext.OneLine(f.Name), safetext.OneLine(f.To))
 	case f.To == "":
-		fmt.Fprintf(out, "%s- %s: %s\n", indent, catalog.OneLine(f.Name), catalog.OneLine(f.From))
+		fmt.Fprintf(out, "%s- %s: %s\n", indent, safetext.OneLine(f.Name), safetext.OneLine(f.From))
 	default:
-		fmt.Fprintf(out, "%s~ %s: %s -> %s\n", indent, catalog.OneLine(f.Name), catalog.OneLine(f.From), catalog.OneLine(f.To))
+		fmt.Fprintf(out, "%s~ %s: %s -> %s\n", indent, safetext.OneLine(f.Name), safetext.OneLine(f.From), safetext.OneLine(f.To))
 	}
 }
 
@@ -110,7 +110,7 @@ func (c Consequence) String() string {
 		text = "BREAKING"
 	}
 	if len(where) > 0 {
-		text += ", " + catalog.OneLine(strings.Join(where, ", "))
+		text += ", " + safetext.OneLine(strings.Join(where, ", "))
 	}
-	return text + ": " + catalog.OneLine(c.Message)
+	return text + ": " + safetext.OneLine(c.Message)
 }

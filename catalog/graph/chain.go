@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // chain is what v0 makes of a channel: the entries from the head down along
@@ -88,17 +88,17 @@ func (c *channel) refuse() string {
 	case c.nameless:
 		return "an entry has no name"
 	case len(g.repeated) > 0:
-		return "entry " + catalog.Quote(g.repeated[0].node.name) + " occurs more than once"
+		return "entry " + safetext.Quote(g.repeated[0].node.name) + " occurs more than once"
 	case len(c.entries) == 0:
 		return "it has no entries"
 	case len(g.heads) == 0:
 		return "it has no head: every entry is replaced or skipped by another one"
 	case len(g.heads) > 1:
-		return "it has more than one head: " + catalog.QuoteList(names(g.heads))
+		return "it has more than one head: " + safetext.QuoteList(names(g.heads))
 	case g.cycle != nil:
-		return fmt.Sprintf("its replaces chain comes back to %s", catalog.Quote(g.back.node.name))
+		return fmt.Sprintf("its replaces chain comes back to %s", safetext.Quote(g.back.node.name))
 	case len(g.stranded) > 0:
-		return "no chain of replaces or skips leads from the head to " + catalog.QuoteList(names(g.stranded))
+		return "no chain of replaces or skips leads from the head to " + safetext.QuoteList(names(g.stranded))
 	}
 	return ""
 }

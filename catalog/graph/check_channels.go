@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // channels reports what is odd between the channels of the package.
@@ -23,8 +24,8 @@ func (k *checker) channels() {
 		}
 	}
 	if standard.deprecation != "" && n.deprecation == "" && len(sound) > 0 {
-		k.report(catalog.Warning, RuleDefaultDeprecated, both, nil, fmt.Sprintf("the default channel %s is deprecated", catalog.Quote(standard.name)),
-			"choose another one, such as "+catalog.Quote(slices.MaxFunc(sound, strings.Compare)))
+		k.report(catalog.Warning, RuleDefaultDeprecated, both, nil, fmt.Sprintf("the default channel %s is deprecated", safetext.Quote(standard.name)),
+			"choose another one, such as "+safetext.Quote(slices.MaxFunc(sound, strings.Compare)))
 	}
 	head := standard.top()
 	if head == nil {
@@ -33,12 +34,12 @@ func (k *checker) channels() {
 	var newer []string
 	for _, c := range n.channels[1:] {
 		if top := c.top(); top != nil && top.version.Compare(head.version) > 0 && len(top.version.Version.Pre) == 0 {
-			newer = append(newer, fmt.Sprintf("%s (%s)", catalog.Quote(c.name), top.version))
+			newer = append(newer, fmt.Sprintf("%s (%s)", safetext.Quote(c.name), top.version))
 		}
 	}
 	if len(newer) > 0 {
 		k.report(Info, RuleDefaultOlder, both, nil,
-			fmt.Sprintf("the head %s of the default channel %s is older than those of %s", catalog.Quote(head.name), catalog.Quote(standard.name), catalog.List(newer, mostReasons, ", ")),
+			fmt.Sprintf("the head %s of the default channel %s is older than those of %s", safetext.Quote(head.name), safetext.Quote(standard.name), safetext.List(newer, mostReasons, ", ")),
 			"none is needed if these channels are for those who ask for them")
 	}
 }
@@ -81,7 +82,7 @@ func (k *checker) abandoned() {
 		if v1.from(head) == nil {
 			is.holds += string(V1)
 		}
-		found[is] = append(found[is], fmt.Sprintf("%s of channel %s", catalog.Quote(head.name), catalog.Quote(c.name)))
+		found[is] = append(found[is], fmt.Sprintf("%s of channel %s", safetext.Quote(head.name), safetext.Quote(c.name)))
 	}
 	for _, severity := range []catalog.Severity{catalog.Warning, Info} {
 		for _, holds := range [][]Semantics{both, onlyV0, onlyV1} {
@@ -96,7 +97,7 @@ func (k *checker) abandoned() {
 			if severity == catalog.Warning {
 				message, fix = "other channels lead on from these channels, but not from their heads: ", "let the entries that replace or skip older versions skip these heads, too, or have them in their skipRange"
 			}
-			k.report(severity, RuleHeadAbandoned, holds, nil, message+catalog.List(found[is], mostReasons, ", "), fix)
+			k.report(severity, RuleHeadAbandoned, holds, nil, message+safetext.List(found[is], mostReasons, ", "), fix)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // skippedIgnored reports versions from which only an entry would upgrade that
@@ -39,8 +40,8 @@ func (k *checker) skippedIgnored(c *channel, e *ending, left map[*node]bool) {
 				mend = head
 			}
 			k.report(catalog.Warning, RuleSkippedIgnored, onlyV0, c,
-				fmt.Sprintf("%s is the only entry that upgrades from %s, and its edges do not count because %s skips it", catalog.Quote(s.node.name), catalog.QuoteList(sorted(stuck)), catalog.Quote(by.node.name)),
-				fmt.Sprintf("let %s replace or skip them, too", catalog.Quote(mend.name)))
+				fmt.Sprintf("%s is the only entry that upgrades from %s, and its edges do not count because %s skips it", safetext.Quote(s.node.name), safetext.QuoteList(sorted(stuck)), safetext.Quote(by.node.name)),
+				fmt.Sprintf("let %s replace or skip them, too", safetext.Quote(mend.name)))
 		}
 	}
 }
@@ -65,7 +66,7 @@ func (k *checker) backwards(c *channel) {
 	dashed := false
 	for _, v := range c.nodesOf(turned) {
 		for _, e := range turned[v] {
-			found = append(found, fmt.Sprintf("%s to %s", catalog.Quote(v.name), catalog.Quote(e.node.name)))
+			found = append(found, fmt.Sprintf("%s to %s", safetext.Quote(v.name), safetext.Quote(e.node.name)))
 			dashed = dashed || len(v.version.Version.Pre) == 0 && len(e.node.version.Version.Pre) > 0 && v.version.Version.FinalizeVersion() == e.node.version.Version.FinalizeVersion()
 		}
 	}
@@ -74,7 +75,7 @@ func (k *checker) backwards(c *channel) {
 		fix = "publish it under a newer number: a version with a dash comes before the same one without"
 	}
 	if len(found) > 0 {
-		k.report(catalog.Warning, RuleVersionBack, both, c, "replaces or skips lead from newer to older versions, where v0 follows and v1 stays: "+catalog.List(found, mostReasons, ", "), fix)
+		k.report(catalog.Warning, RuleVersionBack, both, c, "replaces or skips lead from newer to older versions, where v0 follows and v1 stays: "+safetext.List(found, mostReasons, ", "), fix)
 	}
 	if c.refusal != "" {
 		return
@@ -83,11 +84,11 @@ func (k *checker) backwards(c *channel) {
 	hops := choose(c.bundles(), scopeOf(c).offered(), anyVersion)
 	for i, v := range hops.sources {
 		if e := hops.next[i]; e != nil && e.isBack(v) && len(e.forward(v)) == 0 {
-			pairs = append(pairs, fmt.Sprintf("%s to %s by %s", catalog.Quote(v.name), catalog.Quote(e.node.name), catalog.Quote(e.skipRange.String())))
+			pairs = append(pairs, fmt.Sprintf("%s to %s by %s", safetext.Quote(v.name), safetext.Quote(e.node.name), safetext.Quote(e.skipRange.String())))
 		}
 	}
 	if len(pairs) > 0 {
-		k.report(catalog.Warning, RuleSkipRangeBack, onlyV0, c, "a skipRange contains versions newer than its entry, which other tools take back to it, over and over if an edge leads on from there; here they stay: "+catalog.List(pairs, mostReasons, ", "),
+		k.report(catalog.Warning, RuleSkipRangeBack, onlyV0, c, "a skipRange contains versions newer than its entry, which other tools take back to it, over and over if an edge leads on from there; here they stay: "+safetext.List(pairs, mostReasons, ", "),
 			"end the skipRange below the version of its entry, as in \">=1.0.0 <1.2.0\" for 1.2.0; let the entry skip what is to go back")
 	}
 }

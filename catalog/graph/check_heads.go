@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // heads reports what is wrong with where a channel leads.
@@ -22,7 +23,7 @@ func (k *checker) heads(c *channel) {
 		}
 	}
 	for _, v := range order {
-		k.report(Info, RuleSkippedTaken, onlyV1, c, fmt.Sprintf("v1 upgrades %s to %s, although %s skips it", catalog.QuoteList(sorted(by[v])), catalog.Quote(v.name), catalog.Quote(c.chain.skipped[v].node.name)), fmt.Sprintf("let %s replace or skip them, too, if no cluster is to upgrade to %s", catalog.Quote(c.chain.skipped[v].node.name), catalog.Quote(v.name)))
+		k.report(Info, RuleSkippedTaken, onlyV1, c, fmt.Sprintf("v1 upgrades %s to %s, although %s skips it", safetext.QuoteList(sorted(by[v])), safetext.Quote(v.name), safetext.Quote(c.chain.skipped[v].node.name)), fmt.Sprintf("let %s replace or skip them, too, if no cluster is to upgrade to %s", safetext.Quote(c.chain.skipped[v].node.name), safetext.Quote(v.name)))
 	}
 	head := c.top()
 	if head == nil {
@@ -30,9 +31,9 @@ func (k *checker) heads(c *channel) {
 	}
 	switch {
 	case head.forbidden:
-		k.report(catalog.Error, RuleHeadDeprecated, onlyV0, c, fmt.Sprintf("the head %s has the property olm.deprecated; v0 never installs it", catalog.Quote(head.name)), "remove the property, or publish a newer version")
+		k.report(catalog.Error, RuleHeadDeprecated, onlyV0, c, fmt.Sprintf("the head %s has the property olm.deprecated; v0 never installs it", safetext.Quote(head.name)), "remove the property, or publish a newer version")
 	case head.deprecation != "" && c.deprecation == "" && k.network.deprecation == "":
-		k.report(catalog.Warning, RuleHeadDeprecated, both, c, fmt.Sprintf("the head %s is deprecated, but not the channel; v0 installs it, v1 rather stays at what is not deprecated", catalog.Quote(head.name)), "publish a newer version, or deprecate the channel, too")
+		k.report(catalog.Warning, RuleHeadDeprecated, both, c, fmt.Sprintf("the head %s is deprecated, but not the channel; v0 installs it, v1 rather stays at what is not deprecated", safetext.Quote(head.name)), "publish a newer version, or deprecate the channel, too")
 	}
 	k.historyWiped(c)
 	k.headUnreachable(c, head)
@@ -50,12 +51,12 @@ func (k *checker) historyWiped(c *channel) {
 	case len(c.entries) > 1:
 		why = "it skips all other entries"
 	case !head.skipRange.IsZero():
-		why = fmt.Sprintf("the skipRange %s of the head stands alone", catalog.Quote(head.skipRange.String()))
+		why = fmt.Sprintf("the skipRange %s of the head stands alone", safetext.Quote(head.skipRange.String()))
 	default:
 		return
 	}
 	k.report(Info, RuleHistoryWiped, onlyV0, c,
-		fmt.Sprintf("only %s can be installed: %s, so there is no older version to start from or to fall back to", catalog.Quote(head.node.name), why),
+		fmt.Sprintf("only %s can be installed: %s, so there is no older version to start from or to fall back to", safetext.Quote(head.node.name), why),
 		"keep the older entries, and let each replace the one before it")
 }
 
@@ -89,8 +90,8 @@ func (k *checker) headUnreachable(c *channel, head *node) {
 	if c.standard && !slices.ContainsFunc(c.entries, func(e *entry) bool { return e.node == head && (len(e.named()) > 0 || !e.skipRange.IsZero()) }) {
 		severity = catalog.Warning
 	}
-	k.report(severity, RuleHeadUnreachable, both, c, fmt.Sprintf("no other version of the package upgrades to the head %s", catalog.Quote(head.name)),
-		"let it replace or skip older versions such as "+catalog.QuoteList(sorted(older)[:1])+", unless the channel is meant to stand apart")
+	k.report(severity, RuleHeadUnreachable, both, c, fmt.Sprintf("no other version of the package upgrades to the head %s", safetext.Quote(head.name)),
+		"let it replace or skip older versions such as "+safetext.QuoteList(sorted(older)[:1])+", unless the channel is meant to stand apart")
 }
 
 // sorted are the bundles with a known version, ascending.

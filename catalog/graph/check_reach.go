@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // ending is where the versions of a channel come to under one semantics.
@@ -107,9 +108,9 @@ func (k *checker) loops(c *channel, e *ending) {
 		loop := way[slices.Index(way, way[len(way)-1]):]
 		var steps []string
 		for i, to := range loop[1:] {
-			steps = append(steps, fmt.Sprintf("%s to %s by %s", catalog.Quote(loop[i].name), catalog.Quote(to.name), e.edge(loop[i])))
+			steps = append(steps, fmt.Sprintf("%s to %s by %s", safetext.Quote(loop[i].name), safetext.Quote(to.name), e.edge(loop[i])))
 		}
-		k.report(catalog.Error, RuleUpgradeLoop, []Semantics{e.semantics}, c, "upgrades go round without an end: "+catalog.List(steps, mostReasons, ", "),
+		k.report(catalog.Error, RuleUpgradeLoop, []Semantics{e.semantics}, c, "upgrades go round without an end: "+safetext.List(steps, mostReasons, ", "),
 			"remove the edge that leads to an older version; a skipRange has to end below the version of its entry, as in \">=1.0.0 <1.2.0\" for 1.2.0")
 	}
 }
@@ -142,7 +143,7 @@ func (k *checker) minorGap(c *channel, e *ending, left, saved map[*node]bool) {
 			severity = catalog.Error
 		}
 		k.report(severity, RuleMinorGap, []Semantics{e.semantics}, c,
-			fmt.Sprintf("no way leads from %d.%d (%s) to %d.%d or later", m.major, m.minor, catalog.QuoteList(sorted(members[m])), next.major, next.minor),
+			fmt.Sprintf("no way leads from %d.%d (%s) to %d.%d or later", m.major, m.minor, safetext.QuoteList(sorted(members[m])), next.major, next.minor),
 			fmt.Sprintf("let the first version of %d.%d replace the last one of %d.%d", next.major, next.minor, m.major, m.minor))
 		for _, v := range members[m] {
 			delete(left, v)
@@ -183,10 +184,10 @@ func (k *checker) stuck(c *channel, stuck map[Semantics][]*node, saved map[Seman
 		}
 		const fix = "let the head, or a version that leads there, replace or skip them"
 		if len(lost) > 0 {
-			k.report(catalog.Error, RuleVersionStuck, group.holds, c, "no way leads to the head of this or any other channel from "+catalog.QuoteList(sorted(lost)), fix)
+			k.report(catalog.Error, RuleVersionStuck, group.holds, c, "no way leads to the head of this or any other channel from "+safetext.QuoteList(sorted(lost)), fix)
 		}
 		if len(elsewhere) > 0 {
-			k.report(catalog.Warning, RuleVersionStuck, group.holds, c, "no way in this channel leads to its head from "+catalog.QuoteList(sorted(elsewhere))+", only another channel leads on", fix)
+			k.report(catalog.Warning, RuleVersionStuck, group.holds, c, "no way in this channel leads to its head from "+safetext.QuoteList(sorted(elsewhere))+", only another channel leads on", fix)
 		}
 	}
 }

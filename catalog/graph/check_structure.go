@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // bundles reports those whose version is needed and cannot be read.
@@ -44,7 +45,7 @@ func (k *checker) structure(c *channel) {
 	case len(g.heads) != 1:
 		v0(catalog.RuleChannelHead, c.refusal+left, "let the newest entry, and no other, be neither replaced nor skipped")
 	case g.cycle != nil:
-		v0(catalog.RuleChannelCycle, c.refusal+left, "remove one of the replaces of "+catalog.QuoteList(names(g.cycle)))
+		v0(catalog.RuleChannelCycle, c.refusal+left, "remove one of the replaces of "+safetext.QuoteList(names(g.cycle)))
 	case len(g.stranded) > 0:
 		v0(catalog.RuleChannelStranded, c.refusal+left, "let an entry of the chain replace or skip each of them")
 	}
@@ -57,11 +58,11 @@ func (k *checker) structure(c *channel) {
 		}
 		seen[e.node] = true
 		if e.badRange != nil {
-			k.report(catalog.Error, catalog.RuleEntrySkipRange, both, c, fmt.Sprintf("the skipRange of entry %s counts for nothing: %v", catalog.Quote(e.node.name), e.badRange), "write a range such as \">=1.0.0 <1.2.0\"")
+			k.report(catalog.Error, catalog.RuleEntrySkipRange, both, c, fmt.Sprintf("the skipRange of entry %s counts for nothing: %v", safetext.Quote(e.node.name), e.badRange), "write a range such as \">=1.0.0 <1.2.0\"")
 		}
 	}
 	if slices.Sort(without); len(without) > 0 {
-		k.report(catalog.Error, catalog.RuleEntryWithoutBundle, both, c, "nothing can upgrade to entries without a bundle: "+catalog.QuoteList(without), "add the bundles, or remove the entries")
+		k.report(catalog.Error, catalog.RuleEntryWithoutBundle, both, c, "nothing can upgrade to entries without a bundle: "+safetext.QuoteList(without), "add the bundles, or remove the entries")
 	}
 }
 
@@ -85,7 +86,7 @@ func (k *checker) replacedTwice(c *channel) {
 	for _, v := range order {
 		if len(by[v]) > 1 {
 			k.report(catalog.Error, RuleReplacedTwice, onlyV0, c,
-				fmt.Sprintf("%s all replace %s, so there is no single chain", catalog.QuoteList(names(by[v])), catalog.Quote(v.name)),
+				fmt.Sprintf("%s all replace %s, so there is no single chain", safetext.QuoteList(names(by[v])), safetext.Quote(v.name)),
 				"let one of them replace another one, or skip it")
 		}
 	}
@@ -108,7 +109,7 @@ func (k *checker) edges(c *channel) {
 				continue
 			case v.bundle == nil && len(v.entries) == 0:
 				if right := k.misnamed(v); right != "" {
-					k.report(catalog.Warning, RuleEdgeMisnamed, both, c, fmt.Sprintf("entry %s names %s, which does not exist; the bundle of that version is %s", catalog.Quote(e.node.name), catalog.Quote(v.name), catalog.Quote(right)), "correct the name")
+					k.report(catalog.Warning, RuleEdgeMisnamed, both, c, fmt.Sprintf("entry %s names %s, which does not exist; the bundle of that version is %s", safetext.Quote(e.node.name), safetext.Quote(v.name), safetext.Quote(right)), "correct the name")
 				} else {
 					nowhere = append(nowhere, v.name)
 				}
@@ -119,13 +120,13 @@ func (k *checker) edges(c *channel) {
 		}
 	}
 	if len(self) > 0 {
-		k.report(catalog.Warning, RuleEdgeSelf, both, c, "these entries replace or skip themselves: "+catalog.QuoteList(self), "remove these edges")
+		k.report(catalog.Warning, RuleEdgeSelf, both, c, "these entries replace or skip themselves: "+safetext.QuoteList(self), "remove these edges")
 	}
 	if len(nowhere) > 0 {
-		k.report(Info, RuleEdgeNowhere, both, c, "entries replace or skip what the package does not have: "+catalog.QuoteList(nowhere), "none is needed if these were removed on purpose; those who have them installed go on from there")
+		k.report(Info, RuleEdgeNowhere, both, c, "entries replace or skip what the package does not have: "+safetext.QuoteList(nowhere), "none is needed if these were removed on purpose; those who have them installed go on from there")
 	}
 	if len(outside) > 0 {
-		k.report(Info, RuleEdgeOutside, both, c, "entries replace or skip what only other channels have: "+catalog.QuoteList(outside), "none is needed; those who change to this channel go on from there")
+		k.report(Info, RuleEdgeOutside, both, c, "entries replace or skip what only other channels have: "+safetext.QuoteList(outside), "none is needed; those who change to this channel go on from there")
 	}
 }
 

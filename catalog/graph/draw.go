@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // Format is a way to draw a Picture.
@@ -46,7 +46,7 @@ func (p *Picture) Draw(w io.Writer, format Format) error {
 	case SVG:
 		p.svg(out)
 	default:
-		return fmt.Errorf("draw the upgrade graph: there is no format %s; choose text, mermaid, dot or svg", catalog.Quote(string(format)))
+		return fmt.Errorf("draw the upgrade graph: there is no format %s; choose text, mermaid, dot or svg", safetext.Quote(string(format)))
 	}
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("draw the upgrade graph: %w", err)
@@ -57,7 +57,7 @@ func (p *Picture) Draw(w io.Writer, format Format) error {
 // show is a name as it may stand in a terminal or a drawing: as it is, unless
 // it holds what could not be seen.
 func show(name string) string {
-	if q := catalog.Quote(name); q != `"`+name+`"` {
+	if q := safetext.Quote(name); q != `"`+name+`"` {
 		return q
 	}
 	return name

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // mermaidIDs are the identifiers of packages, channels and entries.
@@ -57,9 +57,9 @@ func isWord(r rune) bool {
 
 // mermaidLabel is a name in quotes, in which nothing has a meaning.
 func mermaidLabel(name string) string {
-	text := strings.Map(printable, mermaidEscapes.Replace(catalog.Truncate(name, 100)))
+	text := strings.Map(printable, mermaidEscapes.Replace(safetext.Truncate(name, 100)))
 	if text == "" { // which is no label
-		text = mermaidEscapes.Replace(catalog.Quote(name))
+		text = mermaidEscapes.Replace(safetext.Quote(name))
 	}
 	return `"` + text + `"`
 }

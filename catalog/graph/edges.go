@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // Kind says what makes an edge.
@@ -29,9 +30,9 @@ type Edge struct {
 func (e Edge) String() string {
 	text := string(e.Kind)
 	if e.Range != "" {
-		text += " " + catalog.Quote(e.Range)
+		text += " " + safetext.Quote(e.Range)
 	}
-	return text + " in channel " + catalog.Quote(e.Channel)
+	return text + " in channel " + safetext.Quote(e.Channel)
 }
 
 // edges are those of an entry that lead from a version to it.

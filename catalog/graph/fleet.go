@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // Installed is a version of a package that runs somewhere.
@@ -30,7 +31,7 @@ func ParseInstalled(text string) (Installed, error) {
 	what, v, ok := strings.Cut(text, "=")
 	pkg, channel, named := strings.Cut(what, "/")
 	if !ok || pkg == "" || v == "" || named && channel == "" {
-		return Installed{}, fmt.Errorf("installed version %s: write package=version or package/channel=version", catalog.Quote(text))
+		return Installed{}, fmt.Errorf("installed version %s: write package=version or package/channel=version", safetext.Quote(text))
 	}
 	return Installed{Package: pkg, Channel: channel, Version: v}, nil
 }
@@ -85,10 +86,10 @@ type fleet struct {
 func (f *fleet) follow(in Installed, start *node) (Journey, error) {
 	n := f.networks[in.Package]
 	if n == nil || len(n.channels) == 0 {
-		return Journey{}, fmt.Errorf("the catalog has no package %s with channels", catalog.Quote(in.Package))
+		return Journey{}, fmt.Errorf("the catalog has no package %s with channels", safetext.Quote(in.Package))
 	}
 	if start == nil {
-		return Journey{}, fmt.Errorf("package %s has no bundle %s, and it is no version either", catalog.Quote(in.Package), catalog.Quote(in.Version))
+		return Journey{}, fmt.Errorf("package %s has no bundle %s, and it is no version either", safetext.Quote(in.Package), safetext.Quote(in.Version))
 	}
 	key := Installed{Package: in.Package, Channel: in.Channel}
 	w := f.walks[key]

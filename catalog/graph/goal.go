@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // goal is where a way is to lead.
@@ -25,11 +25,11 @@ func (n *network) goal(s scope, text string) (goal, error) {
 	to := n.locate(text)
 	switch {
 	case to == nil || to.bundle == nil:
-		return goal{}, fmt.Errorf("the catalog does not hold %s; name one of %s", catalog.Quote(text), catalog.QuoteList(sorted(n.installable(s))))
+		return goal{}, fmt.Errorf("the catalog does not hold %s; name one of %s", safetext.Quote(text), safetext.QuoteList(sorted(n.installable(s))))
 	case s.first(to) == nil && len(to.entries) == 0:
-		return goal{}, fmt.Errorf("%s is in no channel of the package", catalog.Quote(to.name))
+		return goal{}, fmt.Errorf("%s is in no channel of the package", safetext.Quote(to.name))
 	case s.first(to) == nil:
-		return goal{}, fmt.Errorf("%s is not in channel %s; it is in %s", catalog.Quote(to.name), catalog.Quote(s.list[0].name), catalog.QuoteList(channelsOf(to)))
+		return goal{}, fmt.Errorf("%s is not in channel %s; it is in %s", safetext.Quote(to.name), safetext.Quote(s.list[0].name), safetext.QuoteList(channelsOf(to)))
 	}
 	return goal{main: to}, nil
 }
@@ -39,7 +39,7 @@ func (n *network) goal(s scope, text string) (goal, error) {
 func (s scope) heads() (goal, error) {
 	main := s.list[0].top()
 	if main == nil {
-		return goal{}, fmt.Errorf("channel %s has no entry that can be installed, and so no head; name the version to come to", catalog.Quote(s.list[0].name))
+		return goal{}, fmt.Errorf("channel %s has no entry that can be installed, and so no head; name the version to come to", safetext.Quote(s.list[0].name))
 	}
 	any := map[*node]bool{}
 	for _, c := range s.list {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -109,17 +110,17 @@ func (n *network) scope(channel string) (scope, error) {
 	for _, c := range n.channels {
 		has = append(has, c.name)
 	}
-	return scope{}, fmt.Errorf("package %s has no channel %s; its channels are %s", catalog.Quote(n.name), catalog.Quote(channel), catalog.QuoteList(has))
+	return scope{}, fmt.Errorf("package %s has no channel %s; its channels are %s", safetext.Quote(n.name), safetext.Quote(channel), safetext.QuoteList(has))
 }
 
 // packageOf finds a package that has a graph.
 func packageOf(c *catalog.Catalog, name string) (*network, error) {
 	n := find(c, name)
 	if n == nil {
-		return nil, fmt.Errorf("the catalog has no package %s", catalog.Quote(name))
+		return nil, fmt.Errorf("the catalog has no package %s", safetext.Quote(name))
 	}
 	if len(n.channels) == 0 {
-		return nil, fmt.Errorf("package %s has no channels, and so no upgrade graph", catalog.Quote(name))
+		return nil, fmt.Errorf("package %s has no channels, and so no upgrade graph", safetext.Quote(name))
 	}
 	return n, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // Query asks for the way from one version of a package to another.
@@ -72,7 +73,7 @@ type Journey struct {
 // without spec.version makes. That there is no way is no error.
 func Path(c *catalog.Catalog, q Query) (Journey, error) {
 	fail := func(err error) (Journey, error) {
-		return Journey{}, fmt.Errorf("find the way from %s in package %s: %w", catalog.Quote(q.From), catalog.Quote(q.Package), err)
+		return Journey{}, fmt.Errorf("find the way from %s in package %s: %w", safetext.Quote(q.From), safetext.Quote(q.Package), err)
 	}
 	n, err := packageOf(c, q.Package)
 	if err != nil {
@@ -84,7 +85,7 @@ func Path(c *catalog.Catalog, q Query) (Journey, error) {
 	}
 	from := n.locate(q.From)
 	if from == nil {
-		return fail(fmt.Errorf("there is no such bundle, and it is no version either; name one of %s", catalog.QuoteList(sorted(n.installable(s)))))
+		return fail(fmt.Errorf("there is no such bundle, and it is no version either; name one of %s", safetext.QuoteList(sorted(n.installable(s)))))
 	}
 	to, err := n.goal(s, q.To)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // maxEdges is how many edges a drawing may have: more could not be seen, and a
@@ -73,7 +74,7 @@ func NewPicture(c *catalog.Catalog, opts DrawOptions) (*Picture, error) {
 	if opts.Package != "" {
 		all = slices.DeleteFunc(all, func(n *network) bool { return n.name != opts.Package })
 		if len(all) == 0 {
-			return nil, fmt.Errorf("draw the upgrade graph: the catalog has no package %s", catalog.Quote(opts.Package))
+			return nil, fmt.Errorf("draw the upgrade graph: the catalog has no package %s", safetext.Quote(opts.Package))
 		}
 	}
 	if opts.MinimumEdge != "" {
@@ -81,7 +82,7 @@ func NewPicture(c *catalog.Catalog, opts DrawOptions) (*Picture, error) {
 			return n.nodes[opts.MinimumEdge] == nil || n.nodes[opts.MinimumEdge].bundle == nil
 		})
 		if len(all) == 0 {
-			return nil, fmt.Errorf("unknown minimum edge name: %s", catalog.Quote(opts.MinimumEdge))
+			return nil, fmt.Errorf("unknown minimum edge name: %s", safetext.Quote(opts.MinimumEdge))
 		}
 	}
 	for _, n := range all {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // refusals say which channels with the version v0 leaves out, and why.
@@ -14,7 +14,7 @@ func (w *walk) refusals(v *node) []string {
 	for _, e := range v.entries {
 		if w.scope.has[e.channel] && e.channel.refusal != "" && !seen[e.channel] {
 			seen[e.channel] = true
-			found = append(found, fmt.Sprintf("channel %s: %s", catalog.Quote(e.channel.name), e.channel.refusal))
+			found = append(found, fmt.Sprintf("channel %s: %s", safetext.Quote(e.channel.name), e.channel.refusal))
 		}
 	}
 	return found
@@ -43,17 +43,17 @@ func (w *walk) withheld(v *node) string {
 	var by []string
 	for _, e := range v.entries {
 		if skipping := e.channel.chain.skipped[v]; w.scope.has[e.channel] && skipping != nil {
-			by = append(by, fmt.Sprintf("%s skips it in channel %s", skipping.node.name, catalog.Quote(e.channel.name)))
+			by = append(by, fmt.Sprintf("%s skips it in channel %s", skipping.node.name, safetext.Quote(e.channel.name)))
 		}
 	}
-	return catalog.List(by, mostReasons, ", ")
+	return safetext.List(by, mostReasons, ", ")
 }
 
 // deadEndV0 says why nothing comes after a version.
 func (w *walk) deadEndV0(last *node) string {
 	for _, c := range w.scope.list {
 		if c.head() == last {
-			return fmt.Sprintf("%s is the head of channel %s; nothing upgrades from it", last.name, catalog.Quote(c.name))
+			return fmt.Sprintf("%s is the head of channel %s; nothing upgrades from it", last.name, safetext.Quote(c.name))
 		}
 	}
 	reason := fmt.Sprintf("no entry that v0 may install upgrades from %s", last.name)
@@ -101,9 +101,9 @@ func (w *walk) deadEndV1(last *node) string {
 func (w *walk) missing(last, to *node) string {
 	c := w.scope.first(to).channel
 	if last.bundle == nil && w.network.nodes[last.name] == last && last.version.String() == last.name {
-		return fmt.Sprintf("give entry %s of channel %s a skipRange that contains %s, or let it skip the bundle of that version", catalog.Quote(to.name), catalog.Quote(c.name), last.name)
+		return fmt.Sprintf("give entry %s of channel %s a skipRange that contains %s, or let it skip the bundle of that version", safetext.Quote(to.name), safetext.Quote(c.name), last.name)
 	}
-	return fmt.Sprintf("add %s to the skips of entry %s of channel %s, or put an entry between them that does", catalog.Quote(last.name), catalog.Quote(to.name), catalog.Quote(c.name))
+	return fmt.Sprintf("add %s to the skips of entry %s of channel %s, or put an entry between them that does", safetext.Quote(last.name), safetext.Quote(to.name), safetext.Quote(c.name))
 }
 
 func names(entries []*entry) []string {

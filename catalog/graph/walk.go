@@ -3,7 +3,7 @@ package graph
 import (
 	"fmt"
 
-	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // walk follows versions of a package by themselves.
@@ -59,7 +59,7 @@ func (w *walk) v0(from *node, g goal) Route {
 	refused := w.refusals(to)
 	switch {
 	case len(refused) > 0 && !w.isOffered(to):
-		r.Reason = "v0 leaves out " + catalog.List(refused, mostReasons, ", ")
+		r.Reason = "v0 leaves out " + safetext.List(refused, mostReasons, ", ")
 		r.Remedy = "correct the channel first"
 	case !w.isOffered(to):
 		r.Reason = fmt.Sprintf("v0 never installs %s as an upgrade: %s", to.name, w.withheld(to))

@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // Package is a row of the list of packages.
@@ -178,7 +179,7 @@ func table(w io.Writer, rows [][]string) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		for i := range row {
-			row[i] = catalog.OneLine(row[i])
+			row[i] = safetext.OneLine(row[i])
 		}
 		fmt.Fprintln(out, strings.Join(row, "\t"))
 	}

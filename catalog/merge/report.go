@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // Report says what was left out of a merged catalog.
@@ -100,5 +101,5 @@ func (e *ConflictError) Error() string {
 		lines[i] = fmt.Sprintf("%s: at %s and, differently, at %s", c.Object, c.First, c.Second)
 	}
 	return fmt.Sprintf("merge %d catalogs: %d objects are defined in more than one way:\n  %s\n"+
-		"remove one of each, or say that the first or the last catalog is to be preferred", e.Sources, len(lines), catalog.List(lines, 20, "\n  "))
+		"remove one of each, or say that the first or the last catalog is to be preferred", e.Sources, len(lines), safetext.List(lines, 20, "\n  "))
 }

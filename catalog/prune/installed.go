@@ -5,6 +5,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/graph"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -79,7 +80,7 @@ func (p *pruner) keepVersionIn(pkg *keptPackage, c *stretch, v catalog.Departure
 	}
 	if c.empty() {
 		c.why.add("has what is installed")
-		p.extend(pkg, c, 0, "head of channel "+catalog.Quote(c.info.Name))
+		p.extend(pkg, c, 0, "head of channel "+safetext.Quote(c.info.Name))
 	}
 	if place, ok := c.place[v.Name]; ok {
 		p.extend(pkg, c, place, "installed")
@@ -92,7 +93,7 @@ func (p *pruner) keepVersionIn(pkg *keptPackage, c *stretch, v catalog.Departure
 		}
 	}
 	if place := c.nearest(upgraders); place >= 0 {
-		p.extend(pkg, c, place, "upgrades from what is installed, "+catalog.Quote(v.Name))
+		p.extend(pkg, c, place, "upgrades from what is installed, "+safetext.Quote(v.Name))
 	}
 	return true
 }

@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/constraint"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // need is something that a bundle requires of others.
@@ -135,7 +136,7 @@ func (o *offers) constraint(raw json.RawMessage) (*constraint.Constraint, error)
 // keepRequired keeps what a bundle requires, unless something kept provides it.
 func (p *pruner) keepRequired(b *catalog.BundleInfo) error {
 	all, untold := p.needs(b)
-	who := "bundle " + catalog.Quote(b.Name) + " of package " + catalog.Quote(b.Package)
+	who := "bundle " + safetext.Quote(b.Name) + " of package " + safetext.Quote(b.Package)
 	for _, reason := range untold {
 		p.note("%s: %s", who, reason)
 	}
@@ -148,11 +149,11 @@ func (p *pruner) keepRequired(b *catalog.BundleInfo) error {
 		p.settled[key] = true
 		switch offered := p.offered(n); {
 		case !offered && p.rules.spent():
-			p.note("%s requires %s, and the rules of constraints cost too much to find out who provides it; if a mirror needs it, name that package", who, catalog.OneLine(catalog.Truncate(text, 400)))
+			p.note("%s requires %s, and the rules of constraints cost too much to find out who provides it; if a mirror needs it, name that package", who, safetext.OneLine(safetext.Truncate(text, 400)))
 		case !offered:
-			p.note("%s requires %s, which no other package of the catalog has", who, catalog.OneLine(catalog.Truncate(text, 400)))
+			p.note("%s requires %s, which no other package of the catalog has", who, safetext.OneLine(safetext.Truncate(text, 400)))
 		default:
-			if err := p.provide(n, who+" requires "+catalog.OneLine(catalog.Truncate(text, 400))); err != nil {
+			if err := p.provide(n, who+" requires "+safetext.OneLine(safetext.Truncate(text, 400))); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/graph"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -61,9 +62,9 @@ func (s Selection) matches(e *catalog.EntryInfo) bool {
 
 // wanted names the versions that are selected, for a message.
 func (s Selection) wanted() string {
-	text := "version in " + catalog.Quote(s.Versions.String())
+	text := "version in " + safetext.Quote(s.Versions.String())
 	if len(s.Channels) > 0 {
-		text += " in the channels " + catalog.QuoteList(s.Channels)
+		text += " in the channels " + safetext.QuoteList(s.Channels)
 	}
 	return text
 }

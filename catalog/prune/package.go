@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // keptPackage is what is kept of a package.
@@ -42,11 +43,11 @@ func (p *pruner) keep(name, reason string) (*keptPackage, error) {
 // find refuses packages that do not exist or are broken.
 func (p *pruner) find(name string) (*catalog.PackageInfo, error) {
 	if broken := p.broken[name]; len(broken) > 0 {
-		return nil, fmt.Errorf("package %s breaks the rules of catalogs; mend it first: %w", catalog.Quote(name), broken.Err())
+		return nil, fmt.Errorf("package %s breaks the rules of catalogs; mend it first: %w", safetext.Quote(name), broken.Err())
 	}
 	info, ok := p.index.Package(name)
 	if !ok {
-		return nil, fmt.Errorf("there is no package %s; the catalog has %d packages, such as %s", catalog.Quote(name), len(p.index.PackageNames()), catalog.QuoteList(p.index.PackageNames()))
+		return nil, fmt.Errorf("there is no package %s; the catalog has %d packages, such as %s", safetext.Quote(name), len(p.index.PackageNames()), safetext.QuoteList(p.index.PackageNames()))
 	}
 	return info, nil
 }
@@ -57,5 +58,5 @@ func (pkg *keptPackage) channel(name string) (*stretch, error) {
 		return s, nil
 	}
 	names := slices.Sorted(maps.Keys(pkg.channels))
-	return nil, fmt.Errorf("package %s has no channel %s; it has %s", catalog.Quote(pkg.info.Name), catalog.Quote(name), catalog.QuoteList(names))
+	return nil, fmt.Errorf("package %s has no channel %s; it has %s", safetext.Quote(pkg.info.Name), safetext.Quote(name), safetext.QuoteList(names))
 }

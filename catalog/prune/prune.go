@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // Prune returns what the options keep of a catalog, and a report. c is left as
@@ -93,7 +94,7 @@ func (p *pruner) run() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.opts.DefaultChannels)) {
 		if p.kept[name] == nil {
-			return fmt.Errorf("the default channel of package %s is to be %s, but nothing of the package is kept", catalog.Quote(name), catalog.Quote(p.opts.DefaultChannels[name]))
+			return fmt.Errorf("the default channel of package %s is to be %s, but nothing of the package is kept", safetext.Quote(name), safetext.Quote(p.opts.DefaultChannels[name]))
 		}
 	}
 	return nil
@@ -150,7 +151,7 @@ func (p *pruner) extend(pkg *keptPackage, s *stretch, place int, reason string) 
 	p.touched = append(p.touched, touched{pkg, s})
 	for _, e := range s.extend(place) {
 		if e != s.line[place] {
-			p.keepBundle(pkg, e, "on the upgrade path of channel "+catalog.Quote(s.info.Name))
+			p.keepBundle(pkg, e, "on the upgrade path of channel "+safetext.Quote(s.info.Name))
 		}
 	}
 	p.keepBundle(pkg, s.line[place], reason)

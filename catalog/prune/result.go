@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // catalog makes the catalog of what is kept, in the order of the source.
@@ -140,11 +141,11 @@ func (r *Report) remarks() []string {
 	var notes []string
 	for _, pkg := range r.Packages {
 		if pkg.FormerDefaultChannel != "" {
-			notes = append(notes, fmt.Sprintf("package %s: the default channel is now %s, no longer %s", catalog.Quote(pkg.Name), catalog.Quote(pkg.DefaultChannel), catalog.Quote(pkg.FormerDefaultChannel)))
+			notes = append(notes, fmt.Sprintf("package %s: the default channel is now %s, no longer %s", safetext.Quote(pkg.Name), safetext.Quote(pkg.DefaultChannel), safetext.Quote(pkg.FormerDefaultChannel)))
 		}
 		for _, c := range pkg.Channels {
 			if c.Name == pkg.DefaultChannel && slices.Equal(c.Why, []string{whyDefault}) {
-				notes = append(notes, fmt.Sprintf("package %s: channel %s is kept only because it is the default channel; make another one the default to do without it", catalog.Quote(pkg.Name), catalog.Quote(c.Name)))
+				notes = append(notes, fmt.Sprintf("package %s: channel %s is kept only because it is the default channel; make another one the default to do without it", safetext.Quote(pkg.Name), safetext.Quote(c.Name)))
 			}
 		}
 	}

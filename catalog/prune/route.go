@@ -1,8 +1,8 @@
 package prune
 
 import (
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/graph"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // keepRoutes keeps the ways of installed versions that follow no channel in
@@ -48,7 +48,7 @@ func (p *pruner) keepRoute(r resident, head string) bool {
 		hops = append(hops[:len(hops):len(hops)], journey.V0.Hops...)
 	}
 	for _, hop := range hops {
-		p.keepHop(r.pkg, hop, "on the way from what is installed, "+catalog.Quote(r.version.Name)+", to "+catalog.Quote(head))
+		p.keepHop(r.pkg, hop, "on the way from what is installed, "+safetext.Quote(r.version.Name)+", to "+safetext.Quote(head))
 	}
 	return len(hops) > 0 || r.version.Name == head
 }

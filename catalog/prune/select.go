@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // selectVersions keeps what a selection selects.
@@ -25,7 +26,7 @@ func (p *pruner) selectVersions(s Selection) error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("package %s has no %s; choose another range, or drop it", catalog.Quote(s.Package), s.wanted())
+		return fmt.Errorf("package %s has no %s; choose another range, or drop it", safetext.Quote(s.Package), s.wanted())
 	}
 	return nil
 }
@@ -34,7 +35,7 @@ func (p *pruner) selectVersions(s Selection) error {
 func (p *pruner) selectFrom(pkg *keptPackage, c *stretch, s Selection) bool {
 	reason := "selected"
 	if !s.Versions.IsZero() {
-		reason = "in the version range " + catalog.Quote(s.Versions.String())
+		reason = "in the version range " + safetext.Quote(s.Versions.String())
 	}
 	found := false
 	for place, e := range c.line {
@@ -43,7 +44,7 @@ func (p *pruner) selectFrom(pkg *keptPackage, c *stretch, s Selection) bool {
 		}
 		found = true
 		if s.HeadsOnly {
-			p.extend(pkg, c, place, "selected, nearest to the head of channel "+catalog.Quote(c.info.Name))
+			p.extend(pkg, c, place, "selected, nearest to the head of channel "+safetext.Quote(c.info.Name))
 			break
 		}
 		p.extend(pkg, c, place, reason)
@@ -87,10 +88,10 @@ func (p *pruner) support(pkg *keptPackage, c *stretch, name string) {
 	}
 	on := c.skippers(name)
 	if len(on) == 0 {
-		p.extend(pkg, c, 0, "head of channel "+catalog.Quote(c.info.Name))
+		p.extend(pkg, c, 0, "head of channel "+safetext.Quote(c.info.Name))
 		return
 	}
-	p.extend(pkg, c, on[len(on)-1], "skips "+catalog.Quote(name)+", which is kept")
+	p.extend(pkg, c, on[len(on)-1], "skips "+safetext.Quote(name)+", which is kept")
 }
 
 // whyDefault is the reason to keep a channel that nobody asked for.
@@ -105,12 +106,12 @@ func (p *pruner) keepDefaultChannels() error {
 		}
 		c, err := pkg.channel(pkg.defaultChannel)
 		if err != nil {
-			return fmt.Errorf("the default channel is to be %s: %w", catalog.Quote(pkg.defaultChannel), err)
+			return fmt.Errorf("the default channel is to be %s: %w", safetext.Quote(pkg.defaultChannel), err)
 		}
 		if c.empty() {
 			c.incidental = true
 			c.why.add(whyDefault)
-			p.extend(pkg, c, pkg.newest(c, p.opts.Packages), "for the default channel, "+catalog.Quote(c.info.Name))
+			p.extend(pkg, c, pkg.newest(c, p.opts.Packages), "for the default channel, "+safetext.Quote(c.info.Name))
 		}
 	}
 	p.fresh = nil

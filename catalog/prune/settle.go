@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // settle decides which skipped entries are kept beside the line. Each must be
@@ -33,7 +34,7 @@ func (s *stretch) settle() (place int, reason string) {
 			return -1, ""
 		case s.must[rival]:
 			s.settled = false
-			return s.top - 1, "upgrades to what " + catalog.Quote(rival) + ", which is kept, upgrades from"
+			return s.top - 1, "upgrades to what " + safetext.Quote(rival) + ", which is kept, upgrades from"
 		}
 		delete(s.wished, rival)
 	}
@@ -44,11 +45,11 @@ func (s *stretch) settle() (place int, reason string) {
 // the line is kept in any case, too.
 func (s *stretch) support(name string) (place int, reason string) {
 	if on := s.skippers(name); len(on) > 0 {
-		return s.nearest(on), "skips " + catalog.Quote(name) + ", which is kept"
+		return s.nearest(on), "skips " + safetext.Quote(name) + ", which is kept"
 	}
 	on := s.upgraders(catalog.Departure{Name: name, Version: &s.entries[name].Bundle.Version})
 	if place := s.nearest(on); place >= 0 {
-		return place, "upgrades from " + catalog.Quote(name) + ", which is kept"
+		return place, "upgrades from " + safetext.Quote(name) + ", which is kept"
 	}
 	for _, skipper := range s.skips[name] {
 		if s.must[skipper] {
@@ -56,7 +57,7 @@ func (s *stretch) support(name string) (place int, reason string) {
 		}
 	}
 	if off := slices.Sorted(slices.Values(s.skips[name])); len(off) > 0 {
-		s.wish(off[0], "skips "+catalog.Quote(name)+", which is kept", true)
+		s.wish(off[0], "skips "+safetext.Quote(name)+", which is kept", true)
 		return s.support(off[0])
 	}
 	return -1, ""

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 const (
@@ -120,7 +120,7 @@ func excerpt(path string) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "last lines of %s:", path)
 	for _, line := range lines[max(0, len(lines)-excerptLines):] {
-		text.WriteString("\n    " + messages.Truncate(line, maxLine))
+		text.WriteString("\n    " + safetext.Truncate(line, maxLine))
 	}
 	return text.String()
 }

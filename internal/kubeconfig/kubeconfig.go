@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/catalog/safetext"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
@@ -109,5 +109,5 @@ func plain(err error) string {
 	if strings.Contains(text, "struct {") || strings.Contains(text, "Go value") || strings.Contains(text, "couldn't get version/kind") {
 		return "it is not a kubeconfig"
 	}
-	return "it is not a kubeconfig: " + messages.Truncate(text, maxTextSize)
+	return "it is not a kubeconfig: " + safetext.Truncate(text, maxTextSize)
 }

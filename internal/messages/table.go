@@ -3,13 +3,15 @@ package messages
 import (
 	"strings"
 	"unicode/utf8"
+
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // maxCell is how much is printed of a cell, in bytes.
 const maxCell = 2 << 10
 
 // Clean makes a text of unknown authors one line without control characters.
-func Clean(text string) string { return OneLine(text, maxCell) }
+func Clean(text string) string { return safetext.Truncate(safetext.OneLine(text), maxCell) }
 
 // Table aligns rows, the first of which are the headings. An empty cell is a dash, so that columns can be counted by programs; the last
 // column is not filled up.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // Node is an object and what belongs to it.
@@ -56,7 +56,7 @@ func (r Report) Only(names []string) (Report, error) {
 	}
 	for _, name := range names {
 		if !found[name] {
-			return Report{}, fmt.Errorf("namespace %s has nothing with the name %s; it has %s", r.Namespace, name, messages.List(has, maxNamed, ", "))
+			return Report{}, fmt.Errorf("namespace %s has nothing with the name %s; it has %s", r.Namespace, name, safetext.List(has, maxNamed, ", "))
 		}
 	}
 	return only, nil

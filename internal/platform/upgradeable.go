@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // Reasons of the condition Upgradeable.
@@ -61,5 +61,5 @@ func Upgradeable(clusterVersion string, installed []Installed) Verdict {
 // listed are lines in an order of their own, as many as a condition has room for.
 func listed(lines []string) string {
 	slices.Sort(lines)
-	return messages.List(lines, maxNamed, "; ")
+	return safetext.List(lines, maxNamed, "; ")
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -111,7 +111,7 @@ func (r *request) startingVersions() (there, elsewhere string) {
 	}
 	there = "it has none that can be used"
 	if len(names) > 0 {
-		there = "it has " + messages.List(names, shown, ", ")
+		there = "it has " + safetext.List(names, shown, ", ")
 	}
 	p, ok := r.source.Index.Package(r.sub.Package)
 	if !ok {

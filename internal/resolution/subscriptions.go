@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -160,5 +160,5 @@ func (b *namespaceFront) asConflict(ctx context.Context, err error, subscription
 	}
 	const most = 5
 	return fmt.Errorf("decide on Subscription %s, together with all they can lead to: %w; narrow down what they may have "+
-		"(spec.source, spec.channel, a version range), or have some of them in a namespace of their own", messages.List(subscriptions, most, ", "), err)
+		"(spec.source, spec.channel, a version range), or have some of them in a namespace of their own", safetext.List(subscriptions, most, ", "), err)
 }

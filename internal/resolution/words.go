@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -20,7 +20,7 @@ func list(noun string, names []string) string {
 		noun += "s"
 	}
 	if len(names) > shown {
-		return noun + " " + messages.List(names, shown, ", ")
+		return noun + " " + safetext.List(names, shown, ", ")
 	}
 	if last := len(names) - 1; last > 0 {
 		return noun + " " + strings.Join(names[:last], ", ") + " and " + names[last]

@@ -6,9 +6,9 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/graph"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/messages"
 )
 
 // ruleUnpinned is broken by images that are named by a tag: a signature on the catalog covers what the catalog names by digest alone.
@@ -49,7 +49,7 @@ func unpinned(c *catalog.Catalog, pkg string) []graph.Finding {
 		findings = append(findings, graph.Finding{Semantics: []graph.Semantics{graph.V0, graph.V1}, Problem: catalog.Problem{
 			Severity: catalog.Warning, Rule: ruleUnpinned, Position: p.first.Position,
 			Object:  catalog.Object{Schema: catalog.SchemaPackage, Name: name},
-			Message: fmt.Sprintf("%s of its bundles have no digest, so that a signature on the catalog does not cover them: %s", command.Count(len(p.images), "image"), messages.List(p.images, maxUnpinned, ", ")),
+			Message: fmt.Sprintf("%s of its bundles have no digest, so that a signature on the catalog does not cover them: %s", command.Count(len(p.images), "image"), safetext.List(p.images, maxUnpinned, ", ")),
 			Fix:     "name each as REPOSITORY@DIGEST",
 		}})
 	}

@@ -12,8 +12,8 @@ import (
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/messages"
 )
 
 // labelDatabase is on images of catalogs as they were before there were files.
@@ -100,7 +100,7 @@ func unknownImage(labels map[string]string) error {
 	case len(labels) == 0:
 		e.Reason = "image type could not be determined: image has no labels"
 	default:
-		e.Reason = "image type could not be determined, found labels " + messages.List(slices.Sorted(maps.Keys(labels)), 20, ", ")
+		e.Reason = "image type could not be determined, found labels " + safetext.List(slices.Sorted(maps.Keys(labels)), 20, ", ")
 	}
 	return e
 }

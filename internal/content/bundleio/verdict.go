@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/messages"
 )
 
 // Verdict says whether an image that a catalog names can be pulled or, where it was read, is a bundle.
@@ -30,7 +30,7 @@ func (v Verdict) String() string {
 	if v.Exists {
 		return v.Image + ": exists"
 	}
-	return fmt.Sprintf("%s: %s (named by %s)", v.Image, v.Reason, messages.List(v.Bundles, 1, ", "))
+	return fmt.Sprintf("%s: %s (named by %s)", v.Image, v.Reason, safetext.List(v.Bundles, 1, ", "))
 }
 
 const (

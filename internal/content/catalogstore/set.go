@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // Entry is what is known of one catalog. Index is the last good content: it stays when a newer content cannot be had, and is nil
@@ -127,4 +127,4 @@ func DescribeProblems(problems catalog.Problems, becomes string) string {
 }
 
 // Some joins the first of several texts about a catalog, and says how many more there are.
-func Some(texts []string) string { return messages.List(texts, maxProblems, "; ") }
+func Some(texts []string) string { return safetext.List(texts, maxProblems, "; ") }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"github.com/docker/distribution/registry/api/errcode"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
@@ -56,7 +56,7 @@ func steady(s string) string {
 	for _, f := range flapping {
 		s = f.pattern.ReplaceAllString(s, f.instead)
 	}
-	return messages.Truncate(s, maxWords)
+	return safetext.Truncate(s, maxWords)
 }
 
 // words returns what the registry, or the network, said: the innermost text

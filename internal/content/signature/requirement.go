@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/messages"
 )
 
 // action is what a requirement asks for.
@@ -103,5 +103,5 @@ func (r *requirement) checkPredicate(v verified) error {
 
 // oneLine keeps messages to one line of bounded length.
 func oneLine(err error) string {
-	return messages.Truncate(strings.Join(strings.Fields(err.Error()), " "), 300)
+	return safetext.Truncate(strings.Join(strings.Fields(err.Error()), " "), 300)
 }

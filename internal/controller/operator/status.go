@@ -15,7 +15,7 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
-	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 const (
@@ -68,7 +68,7 @@ func (k kind) reference(o client.Object) v1.RichReference {
 	r := v1.RichReference{ObjectReference: corev1.ObjectReference{Kind: name, APIVersion: version, Namespace: o.GetNamespace(), Name: o.GetName()}}
 	for _, c := range conditionsOf(o) {
 		if c.Type != "" && c.Status != "" { // both are required
-			c.Message = messages.Truncate(c.Message, maxMessage)
+			c.Message = safetext.Truncate(c.Message, maxMessage)
 			r.Conditions = append(r.Conditions, c)
 		}
 	}

@@ -1,4 +1,4 @@
-package messages
+package safetext
 
 import "testing"
 

@@ -1,4 +1,6 @@
-package catalog
+// Package safetext bounds texts of catalogs, registries and other authors before a message repeats them: how long they are, and that they
+// stay in one line. It knows nothing of catalogs, so that anything may import it.
+package safetext
 
 import (
 	"fmt"
@@ -6,8 +8,6 @@ import (
 	"strings"
 	"unicode"
 )
-
-// Texts of catalogs come from outside: what repeats them in a message bounds them, and keeps them in one line.
 
 // Truncate returns a text of at most so many bytes, and three more where it is cut. It cuts no character.
 func Truncate(text string, most int) string {
