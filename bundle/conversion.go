@@ -35,33 +35,29 @@ func Conversions(csv *v1alpha1.ClusterServiceVersion, o WebhookOptions) ([]Conve
 			continue
 		}
 		for _, crd := range description.ConversionCRDs {
-			out = append(out, Conversion{CRD: crd, GenerateName: description.GenerateName, Spec: conversionSpec(csv, description, o)})
+			client := clientConfig(csv, description, o)
+			path := defaultConversionPath
+			if description.WebhookPath != nil {
+				path = *description.WebhookPath
+			}
+			out = append(out, Conversion{CRD: crd, GenerateName: description.GenerateName, Spec: &apiextensionsv1.CustomResourceConversion{
+				Strategy: apiextensionsv1.WebhookConverter,
+				Webhook: &apiextensionsv1.WebhookConversion{
+					ClientConfig: &apiextensionsv1.WebhookClientConfig{
+						Service: &apiextensionsv1.ServiceReference{
+							Namespace: client.Service.Namespace,
+							Name:      client.Service.Name,
+							Path:      &path,
+							Port:      client.Service.Port,
+						},
+						CABundle: client.CABundle,
+					},
+					ConversionReviewVersions: description.AdmissionReviewVersions,
+				},
+			}})
 		}
 	}
 	return out, nil
-}
-
-func conversionSpec(csv *v1alpha1.ClusterServiceVersion, description *v1alpha1.WebhookDescription, o WebhookOptions) *apiextensionsv1.CustomResourceConversion {
-	client := clientConfig(csv, description, o)
-	path := defaultConversionPath
-	if description.WebhookPath != nil {
-		path = *description.WebhookPath
-	}
-	return &apiextensionsv1.CustomResourceConversion{
-		Strategy: apiextensionsv1.WebhookConverter,
-		Webhook: &apiextensionsv1.WebhookConversion{
-			ClientConfig: &apiextensionsv1.WebhookClientConfig{
-				Service: &apiextensionsv1.ServiceReference{
-					Namespace: client.Service.Namespace,
-					Name:      client.Service.Name,
-					Path:      &path,
-					Port:      client.Service.Port,
-				},
-				CABundle: client.CABundle,
-			},
-			ConversionReviewVersions: description.AdmissionReviewVersions,
-		},
-	}
 }
 
 // Check says whether the CRD can be converted by a webhook.

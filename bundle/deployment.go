@@ -73,7 +73,21 @@ func deployments(csv *v1alpha1.ClusterServiceVersion, d dialect, o DeploymentOpt
 				c.Env = mergeEnv(c.Env, []corev1.EnvVar{{Name: ConditionNameEnv, Value: name}})
 			})
 		}
-		uniqueLists(&template.Spec)
+		// Leave of several variables, ports, volumes or pull secrets with the same key the last one, in its place. When an object is
+		// created, the API server takes such variables and ports with a warning, and the last variable wins; when it is applied, it
+		// refuses them.
+		pod := &template.Spec
+		pod.Volumes = lastOfEach(pod.Volumes, func(v corev1.Volume) string { return v.Name })
+		pod.ImagePullSecrets = lastOfEach(pod.ImagePullSecrets, func(r corev1.LocalObjectReference) string { return r.Name })
+		for _, containers := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
+			for i := range containers {
+				c := &containers[i]
+				c.Env = lastOfEach(c.Env, func(e corev1.EnvVar) string { return e.Name })
+				c.Ports = lastOfEach(c.Ports, func(p corev1.ContainerPort) string {
+					return fmt.Sprint(p.ContainerPort, "/", cmp.Or(p.Protocol, corev1.ProtocolTCP))
+				})
+			}
+		}
 		deployment.Spec.RevisionHistoryLimit = new(int32)
 		*deployment.Spec.RevisionHistoryLimit = revisionHistoryLimit
 		out = append(out, deployment)
@@ -85,22 +99,6 @@ func deployments(csv *v1alpha1.ClusterServiceVersion, d dialect, o DeploymentOpt
 func eachContainer(template *corev1.PodTemplateSpec, f func(*corev1.Container)) {
 	for i := range template.Spec.Containers {
 		f(&template.Spec.Containers[i])
-	}
-}
-
-// uniqueLists leaves of several variables, ports, volumes or pull secrets with the same key the last one, in its place. When an object is
-// created, the API server takes such variables and ports with a warning, and the last variable wins; when it is applied, it refuses them.
-func uniqueLists(pod *corev1.PodSpec) {
-	pod.Volumes = lastOfEach(pod.Volumes, func(v corev1.Volume) string { return v.Name })
-	pod.ImagePullSecrets = lastOfEach(pod.ImagePullSecrets, func(r corev1.LocalObjectReference) string { return r.Name })
-	for _, containers := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
-		for i := range containers {
-			c := &containers[i]
-			c.Env = lastOfEach(c.Env, func(e corev1.EnvVar) string { return e.Name })
-			c.Ports = lastOfEach(c.Ports, func(p corev1.ContainerPort) string {
-				return fmt.Sprint(p.ContainerPort, "/", cmp.Or(p.Protocol, corev1.ProtocolTCP))
-			})
-		}
 	}
 }
 

@@ -128,11 +128,7 @@ func (in *Inspection) useAnnotations(fsys fs.FS, name string) {
 	if mediaType := b.Annotations[AnnotationMediaType]; mediaType != MediaType && mediaType != "" {
 		in.fail(name, markf(ErrMediaType, "annotation %s: media type %q is not supported; only %q is", AnnotationMediaType, mediaType, MediaType))
 	}
-	in.findManifestsDir(fsys, name)
-}
-
-// findManifestsDir finds the directory that the annotations name.
-func (in *Inspection) findManifestsDir(fsys fs.FS, name string) {
+	// Find the directory that the annotations name.
 	named, ok := in.Bundle.Annotations[AnnotationManifests]
 	if !ok {
 		return

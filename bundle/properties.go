@@ -28,10 +28,49 @@ func (b *Bundle) AllProperties() ([]catalog.Property, error) {
 	for _, gvk := range b.RequiredAPIs() {
 		list.add(catalog.PropertyGVKRequired, apiProperty(gvk))
 	}
-	list.items = list.unique()
+	// Keep the first of properties with the same type and value.
+	seen := map[string]bool{}
+	out := make([]catalog.Property, 0, len(list.items))
+	for _, item := range list.items {
+		key := item.Type + "\x00" + string(item.Value)
+		if !seen[key] {
+			seen[key] = true
+			out = append(out, item)
+		}
+	}
+	list.items = out
 	for i, dependency := range b.Dependencies {
-		if err := list.addDependency(dependency); err != nil {
-			return nil, fmt.Errorf("read dependency %d of bundle %s: %w", i, b.Name, err)
+		// Turn a dependency on a package or an API into the property for it, and takes over any other as it is.
+		switch dependency.Type {
+		case catalog.PropertyPackage:
+			need, err := dependency.Package()
+			if err != nil {
+				return nil, fmt.Errorf("read dependency %d of bundle %s: %w", i, b.Name, err)
+			}
+			list.add(catalog.PropertyPackageRequired, requiredPackageValue{PackageName: need.PackageName, VersionRange: need.Version})
+		case catalog.PropertyGVK:
+			gvk, err := dependency.GVK()
+			if err != nil {
+				return nil, fmt.Errorf("read dependency %d of bundle %s: %w", i, b.Name, err)
+			}
+			// Add an API that is required, unless it is there. Required APIs are a set.
+			if list.required == nil {
+				list.required = map[string]bool{}
+				for _, item := range list.items {
+					if item.Type == catalog.PropertyGVKRequired {
+						list.required[string(item.Value)] = true
+					}
+				}
+			}
+			list.add(catalog.PropertyGVKRequired, apiProperty(gvk))
+			last := len(list.items) - 1
+			if value := string(list.items[last].Value); list.required[value] {
+				list.items = list.items[:last]
+			} else {
+				list.required[value] = true
+			}
+		default:
+			list.items = append(list.items, catalog.Property(dependency))
 		}
 	}
 	if list.err != nil {
@@ -112,58 +151,4 @@ func (l *propertyList) add(kind string, value any) {
 		l.err = err
 	}
 	l.items = append(l.items, catalog.Property{Type: kind, Value: raw})
-}
-
-// addRequired adds an API that is required, unless it is there. Required APIs are a set.
-func (l *propertyList) addRequired(gvk catalog.GVK) {
-	if l.required == nil {
-		l.required = map[string]bool{}
-		for _, item := range l.items {
-			if item.Type == catalog.PropertyGVKRequired {
-				l.required[string(item.Value)] = true
-			}
-		}
-	}
-	l.add(catalog.PropertyGVKRequired, apiProperty(gvk))
-	last := len(l.items) - 1
-	if value := string(l.items[last].Value); l.required[value] {
-		l.items = l.items[:last]
-	} else {
-		l.required[value] = true
-	}
-}
-
-// addDependency turns a dependency on a package or an API into the property for it, and takes over any other as it is.
-func (l *propertyList) addDependency(d Dependency) error {
-	switch d.Type {
-	case catalog.PropertyPackage:
-		need, err := d.Package()
-		if err != nil {
-			return err
-		}
-		l.add(catalog.PropertyPackageRequired, requiredPackageValue{PackageName: need.PackageName, VersionRange: need.Version})
-	case catalog.PropertyGVK:
-		gvk, err := d.GVK()
-		if err != nil {
-			return err
-		}
-		l.addRequired(gvk)
-	default:
-		l.items = append(l.items, catalog.Property(d))
-	}
-	return nil
-}
-
-// unique keeps the first of properties with the same type and value.
-func (l *propertyList) unique() []catalog.Property {
-	seen := map[string]bool{}
-	out := make([]catalog.Property, 0, len(l.items))
-	for _, item := range l.items {
-		key := item.Type + "\x00" + string(item.Value)
-		if !seen[key] {
-			seen[key] = true
-			out = append(out, item)
-		}
-	}
-	return out
 }

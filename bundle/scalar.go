@@ -33,7 +33,22 @@ func (c *converter) scalar(node *yaml.Node) (any, error) {
 		}
 		return b, nil
 	case "!!int", "!!float":
-		return c.number(node)
+		// An int64 where the value is whole and fits, else a float64: what a Kubernetes client makes of the JSON form.
+		var i int64
+		if node.ShortTag() == "!!int" && node.Decode(&i) == nil {
+			return i, nil
+		}
+		var f float64
+		if err := node.Decode(&f); err != nil {
+			return nil, c.fail(node, "read %q as a number: %w", node.Value, err)
+		}
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil, c.fail(node, "%q is not a number that JSON knows", node.Value)
+		}
+		if i, err := strconv.ParseInt(strconv.FormatFloat(f, 'f', -1, 64), 10, 64); err == nil {
+			return i, nil
+		}
+		return f, nil
 	case "!!binary":
 		data, err := base64.StdEncoding.DecodeString(node.Value)
 		if err != nil {
@@ -43,25 +58,6 @@ func (c *converter) scalar(node *yaml.Node) (any, error) {
 	default: // timestamps, and tags of which nothing is known
 		return node.Value, nil
 	}
-}
-
-// number is an int64 where the value is whole and fits, else a float64: what a Kubernetes client makes of the JSON form.
-func (c *converter) number(node *yaml.Node) (any, error) {
-	var i int64
-	if node.ShortTag() == "!!int" && node.Decode(&i) == nil {
-		return i, nil
-	}
-	var f float64
-	if err := node.Decode(&f); err != nil {
-		return nil, c.fail(node, "read %q as a number: %w", node.Value, err)
-	}
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return nil, c.fail(node, "%q is not a number that JSON knows", node.Value)
-	}
-	if i, err := strconv.ParseInt(strconv.FormatFloat(f, 'f', -1, 64), 10, 64); err == nil {
-		return i, nil
-	}
-	return f, nil
 }
 
 // key is the text of a mapping key.

@@ -68,7 +68,26 @@ func Steps(b *Bundle, t StepTarget) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make steps of bundle %s: %w", b.Name, err)
 	}
-	steps := append([]*unstructured.Unstructured{first}, bundledObjects(b, t.Namespace)...)
+	// Copies of the manifests besides the ClusterServiceVersion, CRDs first, in the target namespace.
+	out := make([]*unstructured.Unstructured, 0, len(b.Objects))
+	for _, object := range b.Objects {
+		object = object.DeepCopy()
+		tidy(object)
+		if Namespaced(object.GetKind()) {
+			object.SetNamespace(t.Namespace)
+		} else {
+			object.SetNamespace("")
+		}
+		out = append(out, object)
+	}
+	rank := func(o *unstructured.Unstructured) int {
+		if o.GetKind() == crdKind {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(out, func(x, y *unstructured.Unstructured) int { return rank(x) - rank(y) })
+	steps := append([]*unstructured.Unstructured{first}, out...)
 	accounts, err := RBAC(csv)
 	if err != nil {
 		return nil, fmt.Errorf("make steps of bundle %s: %w", b.Name, err)
@@ -83,29 +102,6 @@ func Steps(b *Bundle, t StepTarget) ([]*unstructured.Unstructured, error) {
 		}
 	}
 	return steps, nil
-}
-
-// bundledObjects are copies of the manifests besides the ClusterServiceVersion, CRDs first, in the target namespace.
-func bundledObjects(b *Bundle, namespace string) []*unstructured.Unstructured {
-	out := make([]*unstructured.Unstructured, 0, len(b.Objects))
-	for _, object := range b.Objects {
-		object = object.DeepCopy()
-		tidy(object)
-		if Namespaced(object.GetKind()) {
-			object.SetNamespace(namespace)
-		} else {
-			object.SetNamespace("")
-		}
-		out = append(out, object)
-	}
-	rank := func(o *unstructured.Unstructured) int {
-		if o.GetKind() == crdKind {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(out, func(x, y *unstructured.Unstructured) int { return rank(x) - rank(y) })
-	return out
 }
 
 func (a *AccountRBAC) objects() []runtime.Object {

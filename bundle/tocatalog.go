@@ -42,10 +42,22 @@ func (b *Bundle) toCatalog(image string, manifests []*unstructured.Unstructured)
 			b.Name, count, catalog.PropertyPackage)
 	}
 	sortProperties(properties)
-	objects, err := b.objectProperties(manifests)
-	if err != nil {
-		return catalog.Bundle{}, err
+	// Hold each manifest in a property of its own.
+	var objects []catalog.Property
+	for _, object := range manifests {
+		data, err := json.Marshal(object.Object)
+		if err != nil {
+			return catalog.Bundle{}, fmt.Errorf("write %s %s of bundle %s as JSON: %w", object.GetKind(), object.GetName(), b.Name, err)
+		}
+		value, err := compactJSON(struct {
+			Data []byte `json:"data"`
+		}{data})
+		if err != nil {
+			return catalog.Bundle{}, err
+		}
+		objects = append(objects, catalog.Property{Type: catalog.PropertyBundleObject, Value: value})
 	}
+	sortProperties(objects)
 	return catalog.Bundle{
 		Schema:        catalog.SchemaBundle,
 		Name:          b.Name,
@@ -54,26 +66,6 @@ func (b *Bundle) toCatalog(image string, manifests []*unstructured.Unstructured)
 		Properties:    append(properties, objects...),
 		RelatedImages: b.relatedImages(image),
 	}, nil
-}
-
-// objectProperties holds each manifest in a property of its own.
-func (b *Bundle) objectProperties(manifests []*unstructured.Unstructured) ([]catalog.Property, error) {
-	var out []catalog.Property
-	for _, object := range manifests {
-		data, err := json.Marshal(object.Object)
-		if err != nil {
-			return nil, fmt.Errorf("write %s %s of bundle %s as JSON: %w", object.GetKind(), object.GetName(), b.Name, err)
-		}
-		value, err := compactJSON(struct {
-			Data []byte `json:"data"`
-		}{data})
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, catalog.Property{Type: catalog.PropertyBundleObject, Value: value})
-	}
-	sortProperties(out)
-	return out, nil
 }
 
 func sortProperties(properties []catalog.Property) {

@@ -43,7 +43,23 @@ func Validate(b *Bundle) Findings {
 	}
 	checkWebhooks(csv, b.CSV)
 	checkCRDs(r, b)
-	checkDuplicates(r, b)
+	// Find manifests for the same object and names that no object can have.
+	seen := map[string]bool{}
+	for _, object := range b.Objects {
+		gvk := object.GroupVersionKind()
+		about := r.about("%s %s", gvk.Kind, object.GetName())
+		key := gvk.GroupKind().String() + "/" + object.GetName()
+		if seen[key] {
+			about.err(RuleObjectTwice, "", "another manifest has the same kind and name; keep one of them")
+		}
+		seen[key] = true
+		if gvk.Group == "rbac.authorization.k8s.io" {
+			continue // these names may hold nearly anything
+		}
+		for _, message := range validation.IsDNS1123Subdomain(object.GetName()) {
+			about.err(RuleObjectName, "metadata.name", "%s", message)
+		}
+	}
 	return findings
 }
 
@@ -58,25 +74,21 @@ func checkMetadata(r recorder, b *Bundle) {
 		}
 	}
 	for _, dependency := range b.Dependencies {
-		checkDependency(r, dependency)
-	}
-}
-
-func checkDependency(r recorder, d Dependency) {
-	switch d.Type {
-	case catalog.PropertyPackage:
-		need, err := d.Package()
-		if err != nil || need.PackageName == "" {
-			r.err(RuleDependency, "dependencies", "%s: %s needs packageName and version", d.Type, d.Value)
-			return
-		}
-		if _, err := version.ParseRange(need.Version); err != nil {
-			r.err(RuleDependency, "dependencies", "package %s: %v", need.PackageName, err)
-		}
-	case catalog.PropertyGVK:
-		gvk, err := d.GVK()
-		if err != nil || gvk.Group == "" || gvk.Version == "" || gvk.Kind == "" {
-			r.err(RuleDependency, "dependencies", "%s: %s needs group, version and kind", d.Type, d.Value)
+		switch dependency.Type {
+		case catalog.PropertyPackage:
+			need, err := dependency.Package()
+			if err != nil || need.PackageName == "" {
+				r.err(RuleDependency, "dependencies", "%s: %s needs packageName and version", dependency.Type, dependency.Value)
+				continue
+			}
+			if _, err := version.ParseRange(need.Version); err != nil {
+				r.err(RuleDependency, "dependencies", "package %s: %v", need.PackageName, err)
+			}
+		case catalog.PropertyGVK:
+			gvk, err := dependency.GVK()
+			if err != nil || gvk.Group == "" || gvk.Version == "" || gvk.Kind == "" {
+				r.err(RuleDependency, "dependencies", "%s: %s needs group, version and kind", dependency.Type, dependency.Value)
+			}
 		}
 	}
 }

@@ -52,7 +52,25 @@ func checkCRDs(r recorder, b *Bundle) {
 	}
 	owned, required := b.CSV.Spec.CustomResourceDefinitions.Owned, b.CSV.Spec.CustomResourceDefinitions.Required
 	for i, description := range owned {
-		checkOwned(csv, fmt.Sprintf("spec.customresourcedefinitions.owned[%d]", i), description, crds)
+		field := fmt.Sprintf("spec.customresourcedefinitions.owned[%d]", i)
+		_, group, err := description.PluralAndGroup()
+		if err != nil {
+			csv.err(RuleOwnedCRD, field+".name", "%v", err)
+			continue
+		}
+		crd, ok := crds[description.Name]
+		if forbidden := forbiddenGroup(group); forbidden != nil && !ok {
+			csv.err(RuleCRDGroup, field+".name", "%v", forbidden)
+			continue
+		}
+		if !ok {
+			csv.err(RuleOwnedCRD, field, "the CRD %s is not in the bundle; add its manifest", description.Name)
+			continue
+		}
+		want := catalog.GVK{Group: group, Version: description.Version, Kind: description.Kind}
+		if have := crdAPIs(crd); !slices.Contains(have, want) {
+			csv.err(RuleOwnedCRD, field, "the CRD %s in the bundle does not define %s; it defines %v", description.Name, want, have)
+		}
 	}
 	for i, description := range required {
 		if _, _, err := description.PluralAndGroup(); err != nil {
@@ -75,46 +93,5 @@ func checkCRD(r recorder, csv *v1alpha1.ClusterServiceVersion, crd *unstructured
 	}
 	if !csv.OwnsCRD(crd.GetName()) {
 		r.warn(RuleCRDNotOwned, "", "the ClusterServiceVersion does not own it; add it to spec.customresourcedefinitions.owned")
-	}
-}
-
-func checkOwned(r recorder, field string, description v1alpha1.CRDDescription, crds map[string]*unstructured.Unstructured) {
-	_, group, err := description.PluralAndGroup()
-	if err != nil {
-		r.err(RuleOwnedCRD, field+".name", "%v", err)
-		return
-	}
-	crd, ok := crds[description.Name]
-	if forbidden := forbiddenGroup(group); forbidden != nil && !ok {
-		r.err(RuleCRDGroup, field+".name", "%v", forbidden)
-		return
-	}
-	if !ok {
-		r.err(RuleOwnedCRD, field, "the CRD %s is not in the bundle; add its manifest", description.Name)
-		return
-	}
-	want := catalog.GVK{Group: group, Version: description.Version, Kind: description.Kind}
-	if have := crdAPIs(crd); !slices.Contains(have, want) {
-		r.err(RuleOwnedCRD, field, "the CRD %s in the bundle does not define %s; it defines %v", description.Name, want, have)
-	}
-}
-
-// checkDuplicates finds manifests for the same object and names that no object can have.
-func checkDuplicates(r recorder, b *Bundle) {
-	seen := map[string]bool{}
-	for _, object := range b.Objects {
-		gvk := object.GroupVersionKind()
-		about := r.about("%s %s", gvk.Kind, object.GetName())
-		key := gvk.GroupKind().String() + "/" + object.GetName()
-		if seen[key] {
-			about.err(RuleObjectTwice, "", "another manifest has the same kind and name; keep one of them")
-		}
-		seen[key] = true
-		if gvk.Group == "rbac.authorization.k8s.io" {
-			continue // these names may hold nearly anything
-		}
-		for _, message := range validation.IsDNS1123Subdomain(object.GetName()) {
-			about.err(RuleObjectName, "metadata.name", "%s", message)
-		}
 	}
 }

@@ -20,19 +20,10 @@ import (
 // begins with ".index-". What is wrong with the catalog is no error: the Index
 // has it as Problems.
 func Build(ctx context.Context, fsys fs.FS, digest string, path string, opts LoadOptions) (*Index, error) {
-	file, err := build(ctx, fsys, digest, path, opts)
-	if err != nil {
-		return nil, fmt.Errorf("build catalog index %s: %w", path, err)
-	}
-	return openFile(file, path)
-}
-
-// build writes the file and returns it open: by the time its path is looked up
-// again another file may be there, or none.
-func build(ctx context.Context, fsys fs.FS, digest, path string, opts LoadOptions) (*os.File, error) {
+	// Write the file and returns it open: by the time its path is looked up again another file may be there, or none.
 	file, err := os.CreateTemp(filepath.Dir(path), ".index-*")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("build catalog index %s: %w", path, err)
 	}
 	err = fill(ctx, file, fsys, digest, opts)
 	if err == nil {
@@ -47,9 +38,9 @@ func build(ctx context.Context, fsys fs.FS, digest, path string, opts LoadOption
 	if err != nil {
 		_ = file.Close()
 		_ = os.Remove(file.Name())
-		return nil, err
+		return nil, fmt.Errorf("build catalog index %s: %w", path, err)
 	}
-	return file, nil
+	return openFile(file, path)
 }
 
 // fill writes the lines, then what follows from the whole catalog, and the

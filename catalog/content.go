@@ -59,7 +59,19 @@ func (c *content) decode() any {
 	}
 	if object != nil {
 		c.warnKeys()
-		c.warnMeta()
+		// Warn about what the documented schema of all objects forbids. Nothing here depends on it, so the objects are kept as they are.
+		// The package of the known schemas and the properties of bundles have rules of their own.
+		_, isKnown := known[c.object.Schema]
+		for _, m := range c.members {
+			switch {
+			case strings.EqualFold(m.key, "package") && c.object.Package == "" && !isKnown:
+				c.warn(RuleObjectPackage, "its package is empty", "name a package, or remove the field if the object belongs to none")
+			case strings.EqualFold(m.key, "name") && c.object.Schema == SchemaDeprecations:
+				c.warn(RuleDeprecationName, "it has a name; deprecations are named by their package alone", "remove name")
+			case strings.EqualFold(m.key, "properties") && c.object.Schema != SchemaBundle:
+				c.warnProperties(m.value)
+			}
+		}
 	}
 	return object
 }

@@ -7,23 +7,6 @@ import (
 	"fairlead.dev/fairlead/catalog/internal/rawjson"
 )
 
-// warnMeta warns about what the documented schema of all objects forbids.
-// Nothing here depends on it, so the objects are kept as they are. The package
-// of the known schemas and the properties of bundles have rules of their own.
-func (c *content) warnMeta() {
-	_, isKnown := known[c.object.Schema]
-	for _, m := range c.members {
-		switch {
-		case strings.EqualFold(m.key, "package") && c.object.Package == "" && !isKnown:
-			c.warn(RuleObjectPackage, "its package is empty", "name a package, or remove the field if the object belongs to none")
-		case strings.EqualFold(m.key, "name") && c.object.Schema == SchemaDeprecations:
-			c.warn(RuleDeprecationName, "it has a name; deprecations are named by their package alone", "remove name")
-		case strings.EqualFold(m.key, "properties") && c.object.Schema != SchemaBundle:
-			c.warnProperties(m.value)
-		}
-	}
-}
-
 // warnProperties warns about properties that are not a list of objects with type
 // and value.
 func (c *content) warnProperties(list []byte) {

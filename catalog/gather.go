@@ -3,9 +3,7 @@ package catalog
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
-	"strings"
 )
 
 // gatherer collects results in any order and makes a catalog in the order of
@@ -37,23 +35,6 @@ func newGatherer(names []string, limit int) *gatherer {
 		files:    make([]gathered, len(names)),
 		errors:   findings{limit: limit},
 		warnings: findings{limit: limit},
-	}
-}
-
-func (g *gatherer) add(r result) {
-	file := &g.files[r.place.file]
-	if g.spool != nil && r.number > 0 {
-		g.spool.add(r.number, r.line)
-	}
-	if r.object != nil {
-		file.objects = append(file.objects, result{place: r.place, decoded: decoded{object: r.object}})
-	}
-	switch {
-	case len(r.problems) == 0:
-	case r.intended || slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(path.Ext(g.names[r.place.file]))):
-		g.record(r.place, r.problems)
-	default:
-		file.doubt.add(r)
 	}
 }
 
@@ -96,33 +77,6 @@ func (g *gatherer) settle(file *gathered) {
 		first.Message += fmt.Sprintf(" (and %d more such errors in the file)", file.doubt.more-1)
 	}
 	g.record(file.doubt.first.place, Problems{first})
-}
-
-// catalog is what was gathered.
-func (g *gatherer) catalog() *Catalog {
-	c := &Catalog{}
-	for i := range g.files {
-		file := &g.files[i]
-		g.settle(file)
-		slices.SortFunc(file.objects, func(a, b result) int { return a.place.compare(b.place) })
-		for _, r := range file.objects {
-			switch o := r.object.(type) {
-			case *Package:
-				c.Packages = append(c.Packages, *o)
-			case *Channel:
-				c.Channels = append(c.Channels, *o)
-			case *Bundle:
-				c.Bundles = append(c.Bundles, *o)
-			case *Deprecations:
-				c.Deprecations = append(c.Deprecations, *o)
-			case *Meta:
-				c.Others = append(c.Others, *o)
-			}
-		}
-		*file = gathered{}
-	}
-	c.LoadProblems = append(g.errors.list(Error), g.warnings.list(Warning)...)
-	return c
 }
 
 func (p place) compare(o place) int {

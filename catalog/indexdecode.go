@@ -99,24 +99,20 @@ func (d *indexDecoder) pkg() {
 		}
 	}
 	for range d.Count(3) {
-		p.Unusable = append(p.Unusable, d.unusable())
+		u := UnusableEntry{Name: d.Text()}
+		for range d.Count(1) {
+			u.Channels = append(u.Channels, d.Text())
+		}
+		if d.Bool() {
+			v := d.version()
+			u.Version = &v
+		}
+		p.Unusable = append(p.Unusable, u)
 	}
 	if _, ok := d.index.PackageV1(p.Name); ok {
 		d.twice(Object{Schema: SchemaPackage, Name: p.Name})
 	}
 	d.index.addPackage(p, loose)
-}
-
-func (d *indexDecoder) unusable() UnusableEntry {
-	u := UnusableEntry{Name: d.Text()}
-	for range d.Count(1) {
-		u.Channels = append(u.Channels, d.Text())
-	}
-	if d.Bool() {
-		v := d.version()
-		u.Version = &v
-	}
-	return u
 }
 
 func (d *indexDecoder) twice(o Object) { d.Fail(fmt.Sprintf("%s is there twice", o)) }
@@ -240,7 +236,17 @@ func (d *indexDecoder) channel(pkg string, bundles []BundleInfo) *ChannelInfo {
 			d.Fail(fmt.Sprintf("there is no bundle number %d", number))
 			return c
 		}
-		d.entry(&entries[i], &bundles[number])
+		e := &entries[i]
+		b := &bundles[number]
+		e.Bundle, e.Name, e.Replaces = b, b.Name, d.Text()
+		if n, isNil := d.Len(1); !isNil {
+			e.Skips = make([]string, n)
+			for i := range e.Skips {
+				e.Skips[i] = d.Text()
+			}
+		}
+		e.SkipRange = d.versionRange()
+		e.InChain, e.Skipped = d.Bool(), d.Bool()
 		c.Entries = append(c.Entries, &entries[i])
 	}
 	if len(entries) == 0 {
@@ -252,16 +258,4 @@ func (d *indexDecoder) channel(pkg string, bundles []BundleInfo) *ChannelInfo {
 		c.Missing = append(c.Missing, MissingEntry{d.Text(), d.Int(len(entries))})
 	}
 	return c
-}
-
-func (d *indexDecoder) entry(e *EntryInfo, b *BundleInfo) {
-	e.Bundle, e.Name, e.Replaces = b, b.Name, d.Text()
-	if n, isNil := d.Len(1); !isNil {
-		e.Skips = make([]string, n)
-		for i := range e.Skips {
-			e.Skips[i] = d.Text()
-		}
-	}
-	e.SkipRange = d.versionRange()
-	e.InChain, e.Skipped = d.Bool(), d.Bool()
 }

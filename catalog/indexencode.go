@@ -81,7 +81,17 @@ func (e *indexEncoder) pkg(x *Index, p *PackageInfo) {
 		e.Text(p.Icon.MediaType)
 	}
 	e.Text(p.Deprecation)
-	bundles := p.bundles()
+	// Those of the package, in the order its channels first name them.
+	var bundles []*BundleInfo
+	seen := map[*BundleInfo]bool{}
+	for _, c := range p.Channels {
+		for _, e := range c.Entries {
+			if !seen[e.Bundle] {
+				seen[e.Bundle] = true
+				bundles = append(bundles, e.Bundle)
+			}
+		}
+	}
 	numbers := make(map[*BundleInfo]int, len(bundles))
 	e.Int(len(bundles))
 	for i, b := range bundles {
@@ -124,21 +134,6 @@ func (e *indexEncoder) pkg(x *Index, p *PackageInfo) {
 			e.Text(u.Version.Release.String())
 		}
 	}
-}
-
-// bundles are those of the package, in the order its channels first name them.
-func (p *PackageInfo) bundles() []*BundleInfo {
-	var bundles []*BundleInfo
-	seen := map[*BundleInfo]bool{}
-	for _, c := range p.Channels {
-		for _, e := range c.Entries {
-			if !seen[e.Bundle] {
-				seen[e.Bundle] = true
-				bundles = append(bundles, e.Bundle)
-			}
-		}
-	}
-	return bundles
 }
 
 func (e *indexEncoder) bundle(b *BundleInfo, payloads []Payload) {

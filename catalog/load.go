@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"runtime"
+	"slices"
 )
 
 // LoadOptions tune Load. The zero value is right for most callers.
@@ -90,7 +91,31 @@ func (l *loader) load(ctx context.Context) (*Catalog, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, fmt.Errorf("load catalog: stopped before the end: %w", err)
 	}
-	return l.gather.catalog(), nil
+	// What was gathered.
+	g := l.gather
+	c := &Catalog{}
+	for i := range g.files {
+		file := &g.files[i]
+		g.settle(file)
+		slices.SortFunc(file.objects, func(a, b result) int { return a.place.compare(b.place) })
+		for _, r := range file.objects {
+			switch o := r.object.(type) {
+			case *Package:
+				c.Packages = append(c.Packages, *o)
+			case *Channel:
+				c.Channels = append(c.Channels, *o)
+			case *Bundle:
+				c.Bundles = append(c.Bundles, *o)
+			case *Deprecations:
+				c.Deprecations = append(c.Deprecations, *o)
+			case *Meta:
+				c.Others = append(c.Others, *o)
+			}
+		}
+		*file = gathered{}
+	}
+	c.LoadProblems = append(g.errors.list(Error), g.warnings.list(Warning)...)
+	return c, nil
 }
 
 // LoadFile reads one stream of objects, with the rules and results of Load.

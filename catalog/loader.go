@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -124,7 +127,21 @@ func (l *loader) take(r result) {
 		}
 		r.problems, r.intended = append(r.problems, r.exceeded.problem()), true
 	}
-	l.gather.add(r)
+	g := l.gather
+	file := &g.files[r.place.file]
+	if g.spool != nil && r.number > 0 {
+		g.spool.add(r.number, r.line)
+	}
+	if r.object != nil {
+		file.objects = append(file.objects, result{place: r.place, decoded: decoded{object: r.object}})
+	}
+	switch {
+	case len(r.problems) == 0:
+	case r.intended || slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(path.Ext(g.names[r.place.file]))):
+		g.record(r.place, r.problems)
+	default:
+		file.doubt.add(r)
+	}
 }
 
 // account adds what a result costs, and returns the limit that this exceeds. Results come in any order, so the error names no position: it is the
@@ -197,19 +214,16 @@ func (l *loader) cutFile(ctx context.Context, i int, jobs chan<- job, results ch
 				Reason: fmt.Sprintf("there are more than %d documents", l.limits.Documents), remedy: "split the catalog, or raise the limit on documents"}
 		}
 		*buffer = document.Text
-		l.send(ctx, job{place: place{i, l.documents}, document: document, buffer: buffer}, jobs)
+		// Hand a job to the workers, unless ctx ends before they are that far.
+		j := job{place: place{i, l.documents}, document: document, buffer: buffer}
+		if l.ahead != nil && !l.ahead.enter(ctx, len(j.document.Text)) {
+			continue
+		}
+		l.jobs++
+		j.number = l.jobs
+		jobs <- j
 	}
 	return nil, nil
-}
-
-// send hands a job to the workers, unless ctx ends before they are that far.
-func (l *loader) send(ctx context.Context, j job, jobs chan<- job) {
-	if l.ahead != nil && !l.ahead.enter(ctx, len(j.document.Text)) {
-		return
-	}
-	l.jobs++
-	j.number = l.jobs
-	jobs <- j
 }
 
 func (l *loader) unreadable(i int, err error) *Problem {

@@ -32,7 +32,11 @@ func MigrationLevels() []MigrationLevel {
 // Migrate returns the catalog brought up to a level; c is left as it is.
 func Migrate(c *Catalog, level MigrationLevel) (*Catalog, error) {
 	if !slices.Contains(MigrationLevels(), level) {
-		return nil, fmt.Errorf("migrate catalog: unknown migration level %q; choose one of %s", string(level), levelNames())
+		var names []string
+		for _, level := range MigrationLevels() {
+			names = append(names, string(level))
+		}
+		return nil, fmt.Errorf("migrate catalog: unknown migration level %q; choose one of %s", string(level), strings.Join(names, ", "))
 	}
 	if level == MigrateNone {
 		return c, nil
@@ -40,29 +44,11 @@ func Migrate(c *Catalog, level MigrationLevel) (*Catalog, error) {
 	migrated := *c
 	migrated.Bundles = slices.Clone(c.Bundles)
 	failures := make([]error, len(c.Bundles))
-	each(len(c.Bundles), func(i int) {
+	// Call do with the numbers below n, several at once.
+	n := len(c.Bundles)
+	do := func(i int) {
 		failures[i] = migrateCSV(&migrated.Bundles[i])
-	})
-	for i, err := range failures {
-		if err != nil {
-			b := c.Bundles[i]
-			o := Object{Schema: SchemaBundle, Package: b.Package, Name: b.Name}
-			return nil, fmt.Errorf("migrate %s%s to level %s: %w", o, at(b.Position), level, err)
-		}
 	}
-	return &migrated, nil
-}
-
-func levelNames() string {
-	var names []string
-	for _, level := range MigrationLevels() {
-		names = append(names, string(level))
-	}
-	return strings.Join(names, ", ")
-}
-
-// each calls do with the numbers below n, several at once.
-func each(n int, do func(i int)) {
 	var workers sync.WaitGroup
 	next := make(chan int)
 	for range runtime.GOMAXPROCS(0) {
@@ -77,6 +63,14 @@ func each(n int, do func(i int)) {
 	}
 	close(next)
 	workers.Wait()
+	for i, err := range failures {
+		if err != nil {
+			b := c.Bundles[i]
+			o := Object{Schema: SchemaBundle, Package: b.Package, Name: b.Name}
+			return nil, fmt.Errorf("migrate %s%s to level %s: %w", o, at(b.Position), level, err)
+		}
+	}
+	return &migrated, nil
 }
 
 // migrateCSV gives a bundle the metadata of its CSV instead of manifests, if it

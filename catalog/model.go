@@ -72,14 +72,41 @@ func newModel(c *Catalog) *model {
 			report(RulePackageDefaultChannel, fmt.Sprintf("the default channel %s does not exist", safetext.Quote(name)), "set defaultChannel to one of "+safetext.QuoteList(names)+", or add the channel")
 		}
 		for _, c := range p.order {
-			m.checkEntries(p, c)
+			// Demand that entries have bundles.
+			var without []string
+			for name := range c.entries {
+				if b, ok := p.bundles[name]; ok {
+					b.listed = true
+				} else {
+					without = append(without, name)
+				}
+			}
+			if slices.Sort(without); len(without) > 0 {
+				m.report(Error, RuleEntryWithoutBundle, Object{Schema: SchemaChannel, Package: p.source.Name, Name: c.source.Name}, c.source.Position,
+					"there is no bundle for the entries "+safetext.QuoteList(without), "add an olm.bundle object of that name, or remove the entry")
+			}
 		}
 		for _, b := range p.bundleOrder {
 			if !b.listed {
 				m.report(Error, RuleBundleUnlisted, b.object(), b.source.Position, "no channel of the package has an entry for the bundle", "add an entry with this name to a channel, or remove the bundle")
 			}
 		}
-		m.checkVersions(p)
+		// Demand that bundles of different names differ in version.
+		names := map[string][]string{}
+		for _, b := range p.bundleOrder {
+			if b.info.VersionText != "" {
+				names[b.versionKey()] = append(names[b.versionKey()], b.source.Name)
+			}
+		}
+		for _, b := range p.bundleOrder {
+			same := names[b.versionKey()]
+			if len(same) < 2 || same[0] != b.source.Name {
+				continue // the first of them reports it
+			}
+			m.report(Error, RulePackageDuplicateVersion, Object{Schema: SchemaPackage, Name: p.source.Name}, b.source.Position,
+				fmt.Sprintf("the bundles %s all have version %s", safetext.QuoteList(slices.Sorted(slices.Values(same))), b.versionKey()),
+				"give each bundle a version of its own")
+		}
 	}
 	m.problems = append(m.problems, c.LoadProblems...)
 	m.problems.sort()
@@ -160,25 +187,6 @@ func at(p Position) string {
 		return ""
 	}
 	return " at " + p.String()
-}
-
-// checkVersions demands that bundles of different names differ in version.
-func (m *model) checkVersions(p *packageModel) {
-	names := map[string][]string{}
-	for _, b := range p.bundleOrder {
-		if b.info.VersionText != "" {
-			names[b.versionKey()] = append(names[b.versionKey()], b.source.Name)
-		}
-	}
-	for _, b := range p.bundleOrder {
-		same := names[b.versionKey()]
-		if len(same) < 2 || same[0] != b.source.Name {
-			continue // the first of them reports it
-		}
-		m.report(Error, RulePackageDuplicateVersion, Object{Schema: SchemaPackage, Name: p.source.Name}, b.source.Position,
-			fmt.Sprintf("the bundles %s all have version %s", safetext.QuoteList(slices.Sorted(slices.Values(same))), b.versionKey()),
-			"give each bundle a version of its own")
-	}
 }
 
 // versionKey is the version as people know it: two builds of a version differ.

@@ -37,31 +37,27 @@ func (m *model) addChannel(c *Channel) {
 	added := &channelModel{source: c, entries: make(map[string]*EntryInfo, len(c.Entries))}
 	p.channels[c.Name] = added
 	p.order = append(p.order, added)
-	m.addEntries(added, report)
-}
-
-func (m *model) addEntries(c *channelModel, report func(Rule, string, string)) {
-	if len(c.source.Entries) == 0 {
-		c.broken = true
+	if len(added.source.Entries) == 0 {
+		added.broken = true
 		report(RuleChannelEmpty, "the channel has no entries", "add an entry for each bundle of the channel, or remove the channel")
 		return
 	}
-	for i := range c.source.Entries {
-		e := &c.source.Entries[i]
+	for i := range added.source.Entries {
+		e := &added.source.Entries[i]
 		switch {
 		case e.Name == "":
-			c.broken = true
+			added.broken = true
 			report(RuleEntryName, fmt.Sprintf("entries[%d] has no name", i), "set name to that of a bundle")
-		case c.entries[e.Name] != nil:
-			c.broken = true
+		case added.entries[e.Name] != nil:
+			added.broken = true
 			report(RuleEntryDuplicate, fmt.Sprintf("there is more than one entry %s", safetext.Quote(e.Name)), "merge them into one")
-			c.more = append(c.more, entryInfo(e, report))
+			added.more = append(added.more, entryInfo(e, report))
 		default:
-			c.entries[e.Name] = entryInfo(e, report)
+			added.entries[e.Name] = entryInfo(e, report)
 		}
 	}
-	c.graph = newGraph(c.source.Entries)
-	c.broken = c.graph.check(report) || c.broken
+	added.graph = newGraph(added.source.Entries)
+	added.broken = added.graph.check(report) || added.broken
 }
 
 // entryInfo reads an entry, without what is wrong with it.
@@ -78,22 +74,6 @@ func entryInfo(e *Entry, report func(Rule, string, string)) *EntryInfo {
 		}
 	}
 	return info
-}
-
-// checkEntries demands that entries have bundles.
-func (m *model) checkEntries(p *packageModel, c *channelModel) {
-	var without []string
-	for name := range c.entries {
-		if b, ok := p.bundles[name]; ok {
-			b.listed = true
-		} else {
-			without = append(without, name)
-		}
-	}
-	if slices.Sort(without); len(without) > 0 {
-		m.report(Error, RuleEntryWithoutBundle, Object{Schema: SchemaChannel, Package: p.source.Name, Name: c.source.Name}, c.source.Position,
-			"there is no bundle for the entries "+safetext.QuoteList(without), "add an olm.bundle object of that name, or remove the entry")
-	}
 }
 
 func (m *model) addDeprecations(d *Deprecations) {

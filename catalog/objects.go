@@ -73,15 +73,6 @@ func (c *Catalog) indexed() []indexed {
 	return all
 }
 
-// identity is what a loaded object is found by.
-func identity(object any) Object {
-	o := ordered{object: object}
-	if d, ok := object.(*Deprecations); ok {
-		o.pkg = d.Package
-	}
-	return o.name()
-}
-
 // compare is the order of ordered; what is equal in it stays as it was.
 func (o indexed) compare(p indexed) int {
 	place := func(o indexed) ordered {

@@ -59,9 +59,18 @@ func (r *contentReader) Read(p []byte) (n int, err error) {
 	}
 	for n < len(p) && r.at < r.size {
 		if r.at < r.start || r.at >= r.end {
-			if err := r.load(); err != nil {
+			// Read the line at the current place.
+			i, onLine := slices.BinarySearch(r.ends, r.at)
+			if onLine {
+				i++
+			}
+			line, err := r.index.line(r.index.objects[i], r.line)
+			if err != nil {
+				r.start, r.end = 0, 0
 				return n, err
 			}
+			r.line, r.end = append(line, '\n'), r.ends[i]
+			r.start = r.end - int64(len(r.line))
 		}
 		copied := copy(p[n:], r.line[r.at-r.start:])
 		n += copied
@@ -71,22 +80,6 @@ func (r *contentReader) Read(p []byte) (n int, err error) {
 		return 0, io.EOF
 	}
 	return n, nil
-}
-
-// load reads the line at the current place.
-func (r *contentReader) load() error {
-	i, onLine := slices.BinarySearch(r.ends, r.at)
-	if onLine {
-		i++
-	}
-	line, err := r.index.line(r.index.objects[i], r.line)
-	if err != nil {
-		r.start, r.end = 0, 0
-		return err
-	}
-	r.line, r.end = append(line, '\n'), r.ends[i]
-	r.start = r.end - int64(len(r.line))
-	return nil
 }
 
 // Seek moves to a place, which may be after the end.

@@ -52,7 +52,11 @@ func (d *decoder) spool(object any) (*spooled, error) {
 	}
 	*buffer = packed
 	s.packed, s.size, s.sum = len(packed), len(line), crc32.Checksum(packed, checksum)
-	return &spooled{id: identity(object), packed: buffer, stored: s}, nil
+	o := ordered{object: object}
+	if d, ok := object.(*Deprecations); ok {
+		o.pkg = d.Package
+	}
+	return &spooled{id: o.name(), packed: buffer, stored: s}, nil
 }
 
 // partsOf makes raw payloads parts of the line that they are written in, one
@@ -78,19 +82,15 @@ func (s *spool) add(number int, line *spooled) {
 		s.next++
 		s.passed()
 		if line != nil {
-			s.write(line)
+			line.stored.offset = s.offset
+			if s.err == nil {
+				_, s.err = s.to.Write(*line.packed)
+			}
+			s.offset += int64(line.stored.packed)
+			packedLines.Put(line.packed)
+			s.objects = append(s.objects, indexed{Object: line.id, source: line.stored})
 		}
 	}
-}
-
-func (s *spool) write(line *spooled) {
-	line.stored.offset = s.offset
-	if s.err == nil {
-		_, s.err = s.to.Write(*line.packed)
-	}
-	s.offset += int64(line.stored.packed)
-	packedLines.Put(line.packed)
-	s.objects = append(s.objects, indexed{Object: line.id, source: line.stored})
 }
 
 // sorted are the objects in canonical order.

@@ -53,7 +53,10 @@ func write(w io.Writer, objects []ordered, format Format) error {
 		close(encoded.ended)
 	}()
 	for _, o := range objects {
-		text, err := encoded.next()
+		encoded.release()
+		r := <-<-encoded.results
+		encoded.last = r.text
+		text, err := *r.text, r.err
 		if err != nil {
 			return fmt.Errorf("write %s: %w", o.name(), err)
 		}

@@ -53,14 +53,6 @@ func encodeAll(objects []ordered, format Format, workers int) *pipeline {
 	return p
 }
 
-// next waits for the next object's text, which is valid until the next call.
-func (p *pipeline) next() ([]byte, error) {
-	p.release()
-	r := <-<-p.results
-	p.last = r.text
-	return *r.text, r.err
-}
-
 func (p *pipeline) release() {
 	if p.last != nil {
 		buffers.Put(p.last)

@@ -21,14 +21,51 @@ func chain(core []Clause) []Clause {
 		for i := range core {
 			if core[i].Kind == kind && core[i].Subject != "" {
 				c.tell(i)
-				c.follow(c.number[core[i].Subject])
+				// What is about a subject, and what is about the things that this mentions.
+				subject := c.number[core[i].Subject]
+				for stack := []int{subject}; len(stack) > 0; {
+					subject, stack = stack[len(stack)-1], stack[:len(stack)-1]
+					if c.followed[subject] {
+						continue
+					}
+					c.followed[subject] = true
+					first := len(c.out)
+					for _, i := range c.about[subject] {
+						if c.core[i].Kind != Mandatory {
+							c.tell(i)
+						}
+					}
+					for i := len(c.out) - 1; i >= first; i-- {
+						mentioned := c.mentioned(c.core[c.out[i]].Others)
+						for j := len(mentioned) - 1; j >= 0; j-- {
+							if !c.followed[mentioned[j]] {
+								stack = append(stack, mentioned[j])
+							}
+						}
+					}
+				}
 			}
 		}
 	}
 	for i := range core {
 		c.tell(i)
 	}
-	arrange(core, c.out)
+	// Put core in an order in its own memory, since cores can be long: what belongs at the place i is at order[i].
+	order := c.out
+	for start := range order {
+		first := core[start]
+		at := start
+		for order[at] >= 0 {
+			from := order[at]
+			order[at] = -1
+			if from == start {
+				core[at] = first
+				break
+			}
+			core[at] = core[from]
+			at = from
+		}
+	}
 	return core
 }
 
@@ -49,31 +86,6 @@ func (c *chaining) tell(i int) {
 	}
 }
 
-// follow tells what is about a subject, and what is about the things that this mentions.
-func (c *chaining) follow(subject int) {
-	for stack := []int{subject}; len(stack) > 0; {
-		subject, stack = stack[len(stack)-1], stack[:len(stack)-1]
-		if c.followed[subject] {
-			continue
-		}
-		c.followed[subject] = true
-		first := len(c.out)
-		for _, i := range c.about[subject] {
-			if c.core[i].Kind != Mandatory {
-				c.tell(i)
-			}
-		}
-		for i := len(c.out) - 1; i >= first; i-- {
-			mentioned := c.mentioned(c.core[c.out[i]].Others)
-			for j := len(mentioned) - 1; j >= 0; j-- {
-				if !c.followed[mentioned[j]] {
-					stack = append(stack, mentioned[j])
-				}
-			}
-		}
-	}
-}
-
 // mentioned are the subjects among the others of a clause.
 func (c *chaining) mentioned(others []string) []int {
 	if len(others) == 0 {
@@ -89,22 +101,4 @@ func (c *chaining) mentioned(others []string) []int {
 		c.mentions[&others[0]] = found
 	}
 	return found
-}
-
-// arrange puts core in an order in its own memory, since cores can be long: what belongs at the place i is at order[i].
-func arrange(core []Clause, order []int) {
-	for start := range order {
-		first := core[start]
-		at := start
-		for order[at] >= 0 {
-			from := order[at]
-			order[at] = -1
-			if from == start {
-				core[at] = first
-				break
-			}
-			core[at] = core[from]
-			at = from
-		}
-	}
 }

@@ -33,7 +33,15 @@ func compile(p *Problem, b *budget) (*program, error) {
 	if p.compiled != nil {
 		return p.compiled, nil
 	}
-	c := newCompiler(p, b)
+	c := &compiler{p: p, b: b, pr: &program{}, number: make([]int32, len(p.ids)+1), rules: make([][]int32, len(p.ids)+1)}
+	for i := range c.number {
+		c.number[i] = -1
+	}
+	for i := range p.constraints {
+		if s := p.constraints[i].subject; s != 0 {
+			c.rules[s] = append(c.rules[s], int32(i))
+		}
+	}
 	for _, v := range p.Requests() {
 		c.reach(v)
 	}
@@ -46,19 +54,6 @@ func compile(p *Problem, b *budget) (*program, error) {
 		return nil, err
 	}
 	return c.pr, nil
-}
-
-func newCompiler(p *Problem, b *budget) *compiler {
-	c := &compiler{p: p, b: b, pr: &program{}, number: make([]int32, len(p.ids)+1), rules: make([][]int32, len(p.ids)+1)}
-	for i := range c.number {
-		c.number[i] = -1
-	}
-	for i := range p.constraints {
-		if s := p.constraints[i].subject; s != 0 {
-			c.rules[s] = append(c.rules[s], int32(i))
-		}
-	}
-	return c
 }
 
 // variable returns the variable of v, numbering it if need be.
@@ -104,27 +99,32 @@ func (c *compiler) expand(x int32) error {
 		if !c.b.spend(1 + len(r.others) + len(r.tokens)) {
 			return c.b.err
 		}
-		c.addRule(x, r)
+		source := c.source(source{rule: r.constraint})
+		switch r.kind {
+		case Mandatory:
+			c.pr.requests = append(c.pr.requests, c.pr.add(clause{lits: []lit{positive(x)}, source: source}))
+		case Prohibited:
+			c.pr.add(clause{lits: []lit{negative(x)}, source: source})
+		case Dependency:
+			need := c.pr.addNeed(x, source, len(r.others))
+			for _, v := range r.others {
+				c.option(need, positive(c.reach(v)))
+			}
+		case Compound:
+			// Return what a formula mentions, in order.
+			seen := make(map[int32]bool)
+			var vs []Var
+			for _, t := range r.tokens {
+				if t.op == opLit && !seen[t.variable] {
+					seen[t.variable] = true
+					vs = append(vs, Var(t.variable))
+				}
+			}
+			c.pr.sources[source].leaves = vs
+			c.lower(x, source, r.tokens)
+		}
 	}
 	return nil
-}
-
-func (c *compiler) addRule(x int32, r rule) {
-	source := c.source(source{rule: r.constraint})
-	switch r.kind {
-	case Mandatory:
-		c.pr.request(x, source)
-	case Prohibited:
-		c.pr.add(clause{lits: []lit{negative(x)}, source: source})
-	case Dependency:
-		need := c.pr.addNeed(x, source, len(r.others))
-		for _, v := range r.others {
-			c.option(need, positive(c.reach(v)))
-		}
-	case Compound:
-		c.pr.sources[source].leaves = leaves(r.tokens)
-		c.lower(x, source, r.tokens)
-	}
 }
 
 func (c *compiler) source(s source) int32 {
@@ -146,7 +146,15 @@ func (c *compiler) addBounds() error {
 	var bounds []bound
 	for _, k := range c.p.constraints {
 		if k.kind == Conflicting || k.kind == Limited {
-			if members := c.members(k); len(members) > k.limit {
+			// Return the variables of k that can be selected, ascending.
+			members := make([]int32, 0, len(k.others))
+			for _, v := range k.others {
+				if x := c.number[v]; x >= 0 && c.reached[x] {
+					members = append(members, x)
+				}
+			}
+			slices.Sort(members)
+			if len(members) > k.limit {
 				bounds = append(bounds, bound{constraint: k, members: members})
 			}
 		}
@@ -156,37 +164,21 @@ func (c *compiler) addBounds() error {
 		if !c.b.spend(1 + len(b.members)) {
 			return c.b.err
 		}
-		c.addBound(b)
+		lits := make([]lit, len(b.members))
+		for i, x := range b.members {
+			lits[i] = positive(x)
+		}
+		s := c.source(source{rule: b.constraint, members: lits})
+		switch {
+		case b.limit == 0: // each member is impossible
+			for _, l := range lits {
+				c.pr.add(clause{lits: []lit{l.not()}, source: s})
+			}
+		case b.limit == 1 && len(lits) == 2:
+			c.pr.add(clause{lits: []lit{lits[0].not(), lits[1].not()}, source: s})
+		default:
+			c.pr.add(clause{lits: lits, limit: int32(b.limit), source: s})
+		}
 	}
 	return nil
-}
-
-// members returns the variables of k that can be selected, ascending.
-func (c *compiler) members(k *constraint) []int32 {
-	members := make([]int32, 0, len(k.others))
-	for _, v := range k.others {
-		if x := c.number[v]; x >= 0 && c.reached[x] {
-			members = append(members, x)
-		}
-	}
-	slices.Sort(members)
-	return members
-}
-
-func (c *compiler) addBound(b bound) {
-	lits := make([]lit, len(b.members))
-	for i, x := range b.members {
-		lits[i] = positive(x)
-	}
-	s := c.source(source{rule: b.constraint, members: lits})
-	switch {
-	case b.limit == 0: // each member is impossible
-		for _, l := range lits {
-			c.pr.add(clause{lits: []lit{l.not()}, source: s})
-		}
-	case b.limit == 1 && len(lits) == 2:
-		c.pr.add(clause{lits: []lit{lits[0].not(), lits[1].not()}, source: s})
-	default:
-		c.pr.add(clause{lits: lits, limit: int32(b.limit), source: s})
-	}
 }

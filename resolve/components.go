@@ -21,22 +21,7 @@ func Components(p *Problem) []*Problem {
 			}
 		}
 	}
-	sources := pr.allot(joined)
-	if len(roots) == 1 {
-		whole := part[roots[0]]
-		whole.compiled, whole.constraints = pr, pr.rules(sources[roots[0]])
-		return []*Problem{whole}
-	}
-	x, parts := newExtraction(pr), make([]*Problem, len(roots))
-	for i, root := range roots {
-		parts[i] = part[root]
-		parts[i].compiled, parts[i].constraints = x.take(sources[root]), pr.rules(sources[root])
-	}
-	return parts
-}
-
-// allot lists the sources that are not passed over, by the part that they belong to.
-func (pr *program) allot(joined groups) map[int32][]int32 {
+	// List the sources that are not passed over, by the part that they belong to.
 	sources, done := make(map[int32][]int32), make([]bool, len(pr.sources))
 	for i := range pr.clauses {
 		c := &pr.clauses[i]
@@ -48,7 +33,17 @@ func (pr *program) allot(joined groups) map[int32][]int32 {
 		root := joined.find(first)
 		sources[root] = append(sources[root], c.source)
 	}
-	return sources
+	if len(roots) == 1 {
+		whole := part[roots[0]]
+		whole.compiled, whole.constraints = pr, pr.rules(sources[roots[0]])
+		return []*Problem{whole}
+	}
+	x, parts := newExtraction(pr), make([]*Problem, len(roots))
+	for i, root := range roots {
+		parts[i] = part[root]
+		parts[i].compiled, parts[i].constraints = x.take(sources[root]), pr.rules(sources[root])
+	}
+	return parts
 }
 
 // rules are the constraints that sources stand for.
@@ -97,22 +92,18 @@ func (pr *program) join() groups {
 		if i == 0 || pr.clauses[i-1].source != c.source { // a bound of zero has a clause for each member
 			together = append(c.lits[:len(c.lits):len(c.lits)], pr.sources[c.source].members...)
 		}
-		g.unite(pr.member(c), together, selectable)
+		x := pr.member(c)
+		for _, l := range together {
+			if x >= 0 && selectable[l.variable()] {
+				g[g.find(int32(l.variable()))] = g.find(x)
+			}
+		}
 	}
 	return g
 }
 
 // groups is a disjoint-set forest: each variable points towards the representative of its group.
 type groups []int32
-
-// unite joins the selectable ones of some variables with another one.
-func (g groups) unite(x int32, lits []lit, selectable []bool) {
-	for _, l := range lits {
-		if x >= 0 && selectable[l.variable()] {
-			g[g.find(int32(l.variable()))] = g.find(x)
-		}
-	}
-}
 
 func (g groups) find(x int32) int32 {
 	for g[x] != x {

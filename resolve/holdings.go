@@ -18,7 +18,13 @@ func newHoldings(s *solver) holdings {
 		if name != 0 {
 			continue
 		}
-		h.prepare(s)
+		// Make room for the first auxiliary.
+		if h.inner == nil {
+			h.inner = make([][]int32, 2*len(s.pr.names))
+			h.guard = make([]int32, len(s.pr.clauses))
+			h.met = make([]int32, len(s.pr.clauses))
+			h.unmet = make([]int32, len(s.pr.names))
+		}
 		for _, n := range s.pr.needs[v] {
 			h.unmet[v]++
 			h.guard[n] = int32(v)
@@ -34,16 +40,6 @@ func newHoldings(s *solver) holdings {
 		h.add(positive(v))
 	}
 	return h
-}
-
-// prepare makes room for the first auxiliary.
-func (h *holdings) prepare(s *solver) {
-	if h.inner == nil {
-		h.inner = make([][]int32, 2*len(s.pr.names))
-		h.guard = make([]int32, len(s.pr.clauses))
-		h.met = make([]int32, len(s.pr.clauses))
-		h.unmet = make([]int32, len(s.pr.names))
-	}
 }
 
 func (h *holdings) len() int { return len(h.stack) }

@@ -4,23 +4,6 @@ package resolve
 // budget bounds memory through it.
 const stepsPerLearned = 4
 
-// learn draws a clause from a conflict after at least one decision, takes back the decisions that it makes void and
-// assigns what it forces: the first unique implication point of the last decision level.
-func (s *solver) learn(conflict int32) {
-	c := s.analyse(conflict)
-	back := s.secondWatch(c.lits)
-	s.b.spend(stepsPerLearned * (len(c.lits) + len(c.causes)))
-	n := int32(len(s.clauses))
-	s.clauses = append(s.clauses, c)
-	s.watched = append(s.watched, [2]int32{})
-	s.undo(back)
-	s.walk.undo(back)
-	if len(c.lits) > 1 {
-		s.watch(n, 0, 1)
-	}
-	s.assign(c.lits[0], n)
-}
-
 // analyse resolves the conflict with the reasons of its literals until one literal of the last level is left. That
 // literal comes first in the learned clause.
 func (s *solver) analyse(conflict int32) clause {
@@ -56,12 +39,7 @@ func (s *solver) analyse(conflict int32) clause {
 		n = s.reason[resolved.variable()]
 	}
 	learned.lits[0] = resolved.not()
-	s.forget(learned)
-	return learned
-}
-
-// forget clears the marks that analyse leaves.
-func (s *solver) forget(learned clause) {
+	// Clear the marks that analyse leaves.
 	for _, l := range learned.lits {
 		s.seen[l.variable()] = false
 	}
@@ -70,6 +48,7 @@ func (s *solver) forget(learned clause) {
 			s.seen[^cause] = false
 		}
 	}
+	return learned
 }
 
 // secondWatch moves the literal of the latest level but one to the second place, where it is watched, and returns its level.

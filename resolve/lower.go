@@ -92,16 +92,3 @@ func (c *compiler) literal(t token) lit {
 	}
 	return positive(c.reach(Var(t.variable)))
 }
-
-// leaves returns what a formula mentions, in order.
-func leaves(tokens []token) []Var {
-	seen := make(map[int32]bool)
-	var vs []Var
-	for _, t := range tokens {
-		if t.op == opLit && !seen[t.variable] {
-			seen[t.variable] = true
-			vs = append(vs, Var(t.variable))
-		}
-	}
-	return vs
-}

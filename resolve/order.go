@@ -6,20 +6,6 @@ import (
 	"strings"
 )
 
-// visitOrder sorts requests: those named by Order first, the others by id.
-func (p *Problem) visitOrder(vs []Var) []Var {
-	rank := make(map[Var]int, len(p.order))
-	for i, v := range p.order {
-		if _, known := rank[v]; !known {
-			rank[v] = i - len(p.order) // negative, so that it sorts before the zero of unnamed ones
-		}
-	}
-	slices.SortFunc(vs, func(a, b Var) int {
-		return cmp.Or(cmp.Compare(rank[a], rank[b]), cmp.Compare(p.ids[a-1], p.ids[b-1]))
-	})
-	return vs
-}
-
 // compareRules orders the rules about one subject: by Field, then by content, then by the rest of the origin. Rules
 // that compare equal are the same in everything that can be observed.
 func (p *Problem) compareRules(a, b rule) int {

@@ -60,8 +60,3 @@ func (pr *program) addNeed(guard, source int32, options int) int32 {
 	pr.needs[guard] = append(pr.needs[guard], n)
 	return n
 }
-
-// request appends a clause that makes v true and starts the walk there.
-func (pr *program) request(v, source int32) {
-	pr.requests = append(pr.requests, pr.add(clause{lits: []lit{positive(v)}, source: source}))
-}

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"slices"
 )
@@ -15,7 +16,17 @@ func (p *Problem) Requests() []Var {
 			vs = append(vs, c.subject)
 		}
 	}
-	return p.visitOrder(vs)
+	// Sort requests: those named by Order first, the others by id.
+	rank := make(map[Var]int, len(p.order))
+	for i, v := range p.order {
+		if _, known := rank[v]; !known {
+			rank[v] = i - len(p.order) // negative, so that it sorts before the zero of unnamed ones
+		}
+	}
+	slices.SortFunc(vs, func(a, b Var) int {
+		return cmp.Or(cmp.Compare(rank[a], rank[b]), cmp.Compare(p.ids[a-1], p.ids[b-1]))
+	})
+	return vs
 }
 
 // Without returns the problem without the given requests; what only they asked for is not reached any more. Rules that

@@ -32,7 +32,18 @@ func newRotation(pr *program, b *budget) *rotation {
 	r := &rotation{pr: pr, b: b, needed: make([]bool, len(pr.sources)),
 		within: make([][]int32, 2*len(pr.names)), clauses: make([][]int32, len(pr.sources)),
 		gain: make([]int32, len(pr.clauses)), home: make([]int32, len(pr.clauses))}
-	r.reserve()
+	// Make room for the clauses of every literal in one piece.
+	count, total := make([]int32, len(r.within)), 0
+	for i := range r.pr.clauses {
+		for _, l := range r.pr.clauses[i].lits {
+			count[l]++
+		}
+		total += len(r.pr.clauses[i].lits)
+	}
+	room := make([]int32, total)
+	for l, n := range count {
+		r.within[l], room = room[:0:n], room[n:]
+	}
 	for i := range pr.clauses {
 		c := &pr.clauses[i]
 		r.home[i], r.gain[i] = c.source, 1
@@ -47,25 +58,30 @@ func newRotation(pr *program, b *budget) *rotation {
 	return r
 }
 
-// reserve makes room for the clauses of every literal in one piece.
-func (r *rotation) reserve() {
-	count, total := make([]int32, len(r.within)), 0
-	for i := range r.pr.clauses {
-		for _, l := range r.pr.clauses[i].lits {
-			count[l]++
-		}
-		total += len(r.pr.clauses[i].lits)
-	}
-	room := make([]int32, total)
-	for l, n := range count {
-		r.within[l], room = room[:0:n], room[n:]
-	}
-}
-
 // from rotates an answer that s found with all but one source.
 func (r *rotation) from(s *solver, off []bool, source int32) {
 	r.off = off
-	r.start(s)
+	r.answer, r.tried = make([]bool, len(r.pr.names)), make([]bool, len(r.pr.names))
+	for v := range r.answer {
+		r.answer[v] = s.walk.holds.literal[positive(int32(v))]
+	}
+	r.spare = make([]int32, len(r.pr.clauses))
+	r.broken = make([]int32, len(r.pr.sources))
+	r.count, r.sum = 0, 0
+	for i := range r.pr.clauses {
+		c := &r.pr.clauses[i]
+		if c.limit > 0 {
+			r.spare[i] = c.limit + 1
+		}
+		for _, l := range c.lits {
+			if r.answer[l.variable()] != l.negated() {
+				r.spare[i] += r.gain[i]
+			}
+		}
+		if r.isBroken(int32(i)) {
+			r.breaks(c.source, 1)
+		}
+	}
 	r.needed[source] = true
 	if r.count != 1 || r.broken[source] == 0 {
 		return
@@ -92,30 +108,6 @@ func (r *rotation) from(s *solver, off []bool, source int32) {
 			continue
 		}
 		r.flip(v)
-	}
-}
-
-func (r *rotation) start(s *solver) {
-	r.answer, r.tried = make([]bool, len(r.pr.names)), make([]bool, len(r.pr.names))
-	for v := range r.answer {
-		r.answer[v] = s.walk.holds.literal[positive(int32(v))]
-	}
-	r.spare = make([]int32, len(r.pr.clauses))
-	r.broken = make([]int32, len(r.pr.sources))
-	r.count, r.sum = 0, 0
-	for i := range r.pr.clauses {
-		c := &r.pr.clauses[i]
-		if c.limit > 0 {
-			r.spare[i] = c.limit + 1
-		}
-		for _, l := range c.lits {
-			if r.answer[l.variable()] != l.negated() {
-				r.spare[i] += r.gain[i]
-			}
-		}
-		if r.isBroken(int32(i)) {
-			r.breaks(c.source, 1)
-		}
 	}
 }
 

@@ -35,21 +35,6 @@ func (s *Solution) IDs() []string {
 	return ids
 }
 
-// solution reads the answer off a finished walk.
-func (s *solver) solution(p *Problem) Solution {
-	out := Solution{Steps: s.b.used, p: p, pr: s.pr, taken: s.walk.taken}
-	for _, l := range s.walk.holds.stack {
-		if name := s.pr.names[l.variable()]; name != 0 && !l.negated() {
-			out.Selected = append(out.Selected, name)
-		}
-	}
-	out.Decisions = make([]Decision, 0, len(s.walk.taken))
-	for _, c := range s.walk.taken {
-		out.Decisions = append(out.Decisions, s.decision(c))
-	}
-	return out
-}
-
 func (s *solver) decision(c choice) Decision {
 	need := &s.pr.clauses[c.need]
 	rule := s.pr.sources[need.source].rule

@@ -23,7 +23,18 @@ func Solve(ctx context.Context, p *Problem, o Options) (Solution, error) {
 	if conflict != none {
 		return Solution{}, unsatisfiable(p, pr, s.blame(conflict), b)
 	}
-	return s.solution(p), nil
+	// Read the answer off a finished walk.
+	out := Solution{Steps: s.b.used, p: p, pr: s.pr, taken: s.walk.taken}
+	for _, l := range s.walk.holds.stack {
+		if name := s.pr.names[l.variable()]; name != 0 && !l.negated() {
+			out.Selected = append(out.Selected, name)
+		}
+	}
+	out.Decisions = make([]Decision, 0, len(s.walk.taken))
+	for _, c := range s.walk.taken {
+		out.Decisions = append(out.Decisions, s.decision(c))
+	}
+	return out, nil
 }
 
 // search looks for the preferred answer to the clauses of pr whose sources are not off. It returns the clause that is
@@ -33,7 +44,22 @@ func search(pr *program, off []bool, b *budget) (*solver, int32, error) {
 	if conflict := s.attach(); conflict != none {
 		return s, conflict, nil
 	}
-	s.start()
+	// Hold the requests and puts their needs on the agenda.
+	w := &s.walk
+	w.holds = newHoldings(s)
+	w.head = -1
+	var roots []int32
+	for _, n := range s.pr.requests {
+		if l := s.pr.clauses[n].lits[0]; !s.disabled(n) && !w.holds.literal[l] {
+			w.holds.add(l)
+			roots = append(roots, int32(l.variable()))
+		}
+	}
+	w.requests = w.holds.len()
+	w.push(item{guard: deeper, next: w.head})
+	for i := len(roots) - 1; i >= 0; i-- {
+		w.push(item{guard: roots[i], next: w.head, own: true})
+	}
 	for {
 		conflict := s.propagate()
 		switch {
@@ -42,7 +68,24 @@ func search(pr *program, off []bool, b *budget) (*solver, int32, error) {
 		case conflict != none && len(s.levels) == 0:
 			return s, conflict, nil
 		case conflict != none:
-			s.learn(conflict)
+			// Draw a clause from a conflict after at least one decision, takes back the decisions that it makes void and assigns what it
+			// forces: the first unique implication point of the last decision level.
+			c := s.analyse(conflict)
+			back := s.secondWatch(c.lits)
+			s.b.spend(stepsPerLearned * (len(c.lits) + len(c.causes)))
+			n := int32(len(s.clauses))
+			s.clauses = append(s.clauses, c)
+			s.watched = append(s.watched, [2]int32{})
+			start := int(s.levels[back])
+			for _, l := range s.trail[start:] {
+				s.values[l.variable()] = unknown
+			}
+			s.trail, s.levels, s.next = s.trail[:start], s.levels[:back], start
+			s.walk.undo(back)
+			if len(c.lits) > 1 {
+				s.watch(n, 0, 1)
+			}
+			s.assign(c.lits[0], n)
 		case !s.step() && b.err == nil:
 			return s, none, nil
 		}

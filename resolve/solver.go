@@ -60,7 +60,20 @@ func (s *solver) disabled(n int32) bool { return s.off != nil && s.off[s.pr.clau
 
 // attach enters every clause of the program, and returns a clause that is false from the start, or none.
 func (s *solver) attach() int32 {
-	s.reserve()
+	// Make room for the first watchers of every literal in one piece.
+	count := make([]int32, len(s.watches))
+	total := 0
+	for i := range s.clauses {
+		if c := &s.clauses[i]; c.limit == 0 && len(c.lits) > 1 && !s.disabled(int32(i)) {
+			count[c.lits[0]]++
+			count[c.lits[1]]++
+			total += 2
+		}
+	}
+	room := make([]watcher, total)
+	for l, n := range count {
+		s.watches[l], room = room[:0:n], room[n:]
+	}
 	for i := range s.pr.clauses {
 		n := int32(i)
 		if s.disabled(n) {
@@ -80,23 +93,6 @@ func (s *solver) attach() int32 {
 		}
 	}
 	return none
-}
-
-// reserve makes room for the first watchers of every literal in one piece.
-func (s *solver) reserve() {
-	count := make([]int32, len(s.watches))
-	total := 0
-	for i := range s.clauses {
-		if c := &s.clauses[i]; c.limit == 0 && len(c.lits) > 1 && !s.disabled(int32(i)) {
-			count[c.lits[0]]++
-			count[c.lits[1]]++
-			total += 2
-		}
-	}
-	room := make([]watcher, total)
-	for l, n := range count {
-		s.watches[l], room = room[:0:n], room[n:]
-	}
 }
 
 // watch lets clause n watch its literals at the places i and j.
@@ -124,13 +120,4 @@ func (s *solver) assign(l lit, reason int32) {
 	}
 	s.level[v], s.place[v], s.reason[v] = int32(len(s.levels)), int32(len(s.trail)), reason
 	s.trail = append(s.trail, l)
-}
-
-// undo takes back all decisions after the first n.
-func (s *solver) undo(n int) {
-	start := int(s.levels[n])
-	for _, l := range s.trail[start:] {
-		s.values[l.variable()] = unknown
-	}
-	s.trail, s.levels, s.next = s.trail[:start], s.levels[:n], start
 }

@@ -35,38 +35,6 @@ type mark struct {
 	agenda, taken, chosen int
 }
 
-// start holds the requests and puts their needs on the agenda.
-func (s *solver) start() {
-	w := &s.walk
-	w.holds = newHoldings(s)
-	w.head = -1
-	var roots []int32
-	for _, n := range s.pr.requests {
-		if l := s.pr.clauses[n].lits[0]; !s.disabled(n) && !w.holds.literal[l] {
-			w.holds.add(l)
-			roots = append(roots, int32(l.variable()))
-		}
-	}
-	w.requests = w.holds.len()
-	w.push(item{guard: deeper, next: w.head})
-	for i := len(roots) - 1; i >= 0; i-- {
-		w.push(item{guard: roots[i], next: w.head, own: true})
-	}
-}
-
-// deepen puts the needs of what was chosen for the requests on the agenda, in the order in which it was chosen.
-func (s *solver) deepen(next int32) {
-	w := &s.walk
-	w.head = next
-	chosen := w.holds.stack[w.requests:]
-	s.b.spend(len(chosen))
-	for i := len(chosen) - 1; i >= 0; i-- {
-		if v := chosen[i].variable(); !chosen[i].negated() && s.pr.names[v] != 0 && len(s.pr.needs[v]) > 0 {
-			w.push(item{guard: int32(v), next: w.head})
-		}
-	}
-}
-
 func (w *walk) push(i item) {
 	w.agenda = append(w.agenda, i)
 	w.head = int32(len(w.agenda) - 1)
@@ -78,7 +46,15 @@ func (s *solver) step() bool {
 	for w.head >= 0 {
 		it := w.agenda[w.head]
 		if it.guard == deeper {
-			s.deepen(it.next)
+			w := &s.walk
+			w.head = it.next
+			chosen := w.holds.stack[w.requests:]
+			s.b.spend(len(chosen))
+			for i := len(chosen) - 1; i >= 0; i-- {
+				if v := chosen[i].variable(); !chosen[i].negated() && s.pr.names[v] != 0 && len(s.pr.needs[v]) > 0 {
+					w.push(item{guard: int32(v), next: w.head})
+				}
+			}
 			continue
 		}
 		needs := s.pr.needs[it.guard]

@@ -34,7 +34,14 @@ func (s *Solution) WhyNot(ctx context.Context, v Var, o Options) (Verdict, error
 			}
 		}
 	}
-	return Verdict{Decision: s.find(func(_ *Decision, c choice) bool { return s.offers(c, v) })}, nil
+	return Verdict{Decision: s.find(func(_ *Decision, c choice) bool { // Report whether v is an option of the need that c met.
+		for _, l := range s.pr.clauses[c.need].lits[1:] {
+			if !l.negated() && s.pr.names[l.variable()] == v {
+				return true
+			}
+		}
+		return false
+	})}, nil
 }
 
 func (s *Solution) find(match func(*Decision, choice) bool) *Decision {
@@ -44,16 +51,6 @@ func (s *Solution) find(match func(*Decision, choice) bool) *Decision {
 		}
 	}
 	return nil
-}
-
-// offers reports whether v is an option of the need that c met.
-func (s *Solution) offers(c choice, v Var) bool {
-	for _, l := range s.pr.clauses[c.need].lits[1:] {
-		if !l.negated() && s.pr.names[l.variable()] == v {
-			return true
-		}
-	}
-	return false
 }
 
 // Obstacle tells why v, which could meet the need of Decisions[n], was impossible together with all that had been chosen before. It is
@@ -76,7 +73,19 @@ func (s *Solution) obstacle(ctx context.Context, earlier []choice, n int, v Var,
 	for i, c := range earlier {
 		if !c.reused {
 			l := pr.clauses[c.need].lits[c.option]
-			pr.assume(l, s.chosenEarlier(l, &s.Decisions[i]))
+			// Describe l, which met the need of d, as an assumption.
+			d := &s.Decisions[i]
+			origin := d.Origin
+			id := s.p.ID(s.pr.names[l.variable()])
+			switch {
+			case id == "":
+				origin.Text = "an alternative was chosen earlier, since " + origin.Text
+			case l.negated():
+				origin.Text = id + " was left out earlier, since " + origin.Text
+			default:
+				origin.Text = id + " was chosen earlier, since " + origin.Text
+			}
+			pr.assume(l, Clause{Kind: Assumed, Subject: id, Origin: origin})
 		}
 	}
 	for _, l := range pr.clauses[s.taken[n].need].lits[1:] {
@@ -101,19 +110,4 @@ func (pr *program) assume(l lit, c Clause) {
 	if !l.negated() {
 		pr.requests = append(pr.requests, n)
 	}
-}
-
-// chosenEarlier describes l, which met the need of d, as an assumption.
-func (s *Solution) chosenEarlier(l lit, d *Decision) Clause {
-	origin := d.Origin
-	id := s.p.ID(s.pr.names[l.variable()])
-	switch {
-	case id == "":
-		origin.Text = "an alternative was chosen earlier, since " + origin.Text
-	case l.negated():
-		origin.Text = id + " was left out earlier, since " + origin.Text
-	default:
-		origin.Text = id + " was chosen earlier, since " + origin.Text
-	}
-	return Clause{Kind: Assumed, Subject: id, Origin: origin}
 }

@@ -24,28 +24,20 @@ func ParseConstraint(s string) (Constraint, error) {
 	if err := checkLength("version range", s); err != nil {
 		return Constraint{}, err
 	}
-	if err := checkSides(s); err != nil {
-		return Constraint{}, constraintError(s, err)
+	// Refuse what the parser would take for "any version": an empty constraint, or an empty side of "||".
+	for side := range strings.SplitSeq(s, "||") {
+		if strings.TrimSpace(side) == "" {
+			return Constraint{}, constraintError(s, errors.New("it is empty, or one side of \"||\" is"))
+		}
+		if strings.Contains(side, "|") {
+			return Constraint{}, constraintError(s, errors.New("a single \"|\" means nothing"))
+		}
 	}
 	check, err := masterminds.NewConstraint(s)
 	if err != nil {
 		return Constraint{}, constraintError(s, err)
 	}
 	return Constraint{text: s, check: check}, nil
-}
-
-// checkSides refuses what the parser would take for "any version": an empty
-// constraint, or an empty side of "||".
-func checkSides(s string) error {
-	for side := range strings.SplitSeq(s, "||") {
-		if strings.TrimSpace(side) == "" {
-			return errors.New("it is empty, or one side of \"||\" is")
-		}
-		if strings.Contains(side, "|") {
-			return errors.New("a single \"|\" means nothing")
-		}
-	}
-	return nil
 }
 
 func constraintError(s string, err error) error {

@@ -20,7 +20,7 @@ func (r Range) Limits() []semver.Version {
 			found = append(found, v)
 			continue
 		}
-		first, err := ParseTolerant(withoutWildcards(word))
+		first, err := ParseTolerant(strings.Replace(strings.Replace(word, ".x.x", ".x", 1), ".x", ".0", 1))
 		if err != nil {
 			continue
 		}
@@ -32,10 +32,4 @@ func (r Range) Limits() []semver.Version {
 	}
 	slices.SortFunc(found, semver.Version.Compare)
 	return slices.CompactFunc(found, func(a, b semver.Version) bool { return a.Compare(b) == 0 })
-}
-
-// withoutWildcards is the first version that one with wildcards covers, read as
-// the grammar of ranges does: at most one wildcard, or two in a row, counts.
-func withoutWildcards(word string) string {
-	return strings.Replace(strings.Replace(word, ".x.x", ".x", 1), ".x", ".0", 1)
 }

@@ -28,23 +28,15 @@ func All() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	}
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, 0, len(names))
 	for _, name := range names {
-		crd, err := read(name)
+		data, err := files.ReadFile(name)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("read the embedded CustomResourceDefinition %s: %w", name, err)
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.UnmarshalStrict(data, crd); err != nil {
+			return nil, fmt.Errorf("decode the embedded CustomResourceDefinition %s, which go generate of package crds makes: %w", name, err)
 		}
 		crds = append(crds, crd)
 	}
 	return crds, nil
-}
-
-func read(name string) (*apiextensionsv1.CustomResourceDefinition, error) {
-	data, err := files.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("read the embedded CustomResourceDefinition %s: %w", name, err)
-	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict(data, crd); err != nil {
-		return nil, fmt.Errorf("decode the embedded CustomResourceDefinition %s, which go generate of package crds makes: %w", name, err)
-	}
-	return crd, nil
 }

@@ -72,19 +72,7 @@ func (k *checker) check() {
 		k.add(RuleChannels, "channels", fmt.Sprintf("there are more than %d channels", maxChannels), "remove some")
 		return
 	}
-	names := k.checkChannels()
-	switch {
-	case m.DefaultChannel == "" && len(m.Channels) > 1:
-		k.add(RuleDefaultChannel, "defaultChannel", "there are several channels, but defaultChannel is empty", "name one of them")
-	case m.DefaultChannel == "":
-		m.DefaultChannel = m.Channels[0].Name
-	case !names[m.DefaultChannel]:
-		k.add(RuleDefaultChannel, "defaultChannel", fmt.Sprintf("the default channel %q is none of the channels", m.DefaultChannel), "name one of them")
-	}
-}
-
-// checkChannels returns the names of the channels.
-func (k *checker) checkChannels() map[string]bool {
+	// Return the names of the channels.
 	names := map[string]bool{}
 	for i, c := range k.manifest.Channels {
 		field := fmt.Sprintf("channels[%d]", i)
@@ -98,7 +86,14 @@ func (k *checker) checkChannels() map[string]bool {
 		}
 		names[c.Name] = true
 	}
-	return names
+	switch {
+	case m.DefaultChannel == "" && len(m.Channels) > 1:
+		k.add(RuleDefaultChannel, "defaultChannel", "there are several channels, but defaultChannel is empty", "name one of them")
+	case m.DefaultChannel == "":
+		m.DefaultChannel = m.Channels[0].Name
+	case !names[m.DefaultChannel]:
+		k.add(RuleDefaultChannel, "defaultChannel", fmt.Sprintf("the default channel %q is none of the channels", m.DefaultChannel), "name one of them")
+	}
 }
 
 // secondFile is the problem of a directory with two package files.
@@ -107,17 +102,4 @@ func secondFile(name string, first source) catalog.Problem {
 		Severity: catalog.Error, Rule: RuleTwice, Object: objectOf(first.manifest), Position: catalog.Position{File: name},
 		Message: fmt.Sprintf("it is a package file, and %s is one, too", first.file), Fix: "keep one in a directory",
 	}
-}
-
-// checkHeads finds channels whose heads are not there.
-func (s source) checkHeads(bundles map[string]*bundle.Bundle) catalog.Problems {
-	k := &checker{manifest: s.manifest, file: bundle.File{Name: s.file}, lines: s.lines}
-	for i, channel := range s.manifest.Channels {
-		if _, ok := bundles[channel.CurrentCSV]; !ok {
-			k.add(RuleHead, fmt.Sprintf("channels[%d].currentCSV", i),
-				fmt.Sprintf("the head of channel %s, %s, is not there; there are %s", channel.Name, channel.CurrentCSV, some(bundles)),
-				"correct the name, or add the ClusterServiceVersion")
-		}
-	}
-	return k.problems
 }

@@ -43,7 +43,16 @@ func (s source) convert(ctx context.Context, tree fs.FS, c *catalog.Catalog) ([]
 	if err := r.dir(s.dir, 1); err != nil {
 		return nil, err
 	}
-	if problems := s.checkHeads(r.bundles); len(problems) > 0 {
+	// Find channels whose heads are not there.
+	k := &checker{manifest: s.manifest, file: bundle.File{Name: s.file}, lines: s.lines}
+	for i, channel := range s.manifest.Channels {
+		if _, ok := r.bundles[channel.CurrentCSV]; !ok {
+			k.add(RuleHead, fmt.Sprintf("channels[%d].currentCSV", i),
+				fmt.Sprintf("the head of channel %s, %s, is not there; there are %s", channel.Name, channel.CurrentCSV, some(r.bundles)),
+				"correct the name, or add the ClusterServiceVersion")
+		}
+	}
+	if problems := k.problems; len(problems) > 0 {
 		c.LoadProblems = append(c.LoadProblems, problems...)
 		return r.warnings, nil
 	}
@@ -67,7 +76,22 @@ func (s source) convert(ctx context.Context, tree fs.FS, c *catalog.Catalog) ([]
 		c.Channels = append(c.Channels, converted)
 	}
 	c.Packages = append(c.Packages, pkg)
-	return r.addBundles(c, pkg.Name, used)
+	// Add the bundles that are in a channel, with their manifests.
+	for _, name := range slices.Sorted(maps.Keys(r.bundles)) {
+		if !used[name] {
+			r.warn("%s: passed over: no channel of package %s leads to %s", r.files[name], pkg.Name, name)
+			continue
+		}
+		b := r.bundles[name]
+		b.Package = pkg.Name
+		converted, err := b.ToCatalog("")
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", r.files[name], err)
+		}
+		converted.Position = catalog.Position{File: r.files[name]}
+		c.Bundles = append(c.Bundles, converted)
+	}
+	return r.warnings, nil
 }
 
 // entriesOf follows a channel down from its head: what is replaced, and what is skipped on the way, as far as it is there.
@@ -77,7 +101,13 @@ func (r *reader) entriesOf(head *bundle.Bundle) []catalog.Entry {
 	add := func(b *bundle.Bundle) {
 		if !seen[b.Name] {
 			seen[b.Name] = true
-			entries = append(entries, entryOf(b))
+			e := catalog.Entry{Name: b.Name, Replaces: b.CSV.Spec.Replaces, SkipRange: b.CSV.Annotations[SkipRangeAnnotation]}
+			for _, skip := range b.CSV.Spec.Skips {
+				if skip != "" {
+					e.Skips = append(e.Skips, skip)
+				}
+			}
+			entries = append(entries, e)
 		}
 	}
 	var chain []*bundle.Bundle
@@ -97,35 +127,6 @@ func (r *reader) entriesOf(head *bundle.Bundle) []catalog.Entry {
 
 // SkipRangeAnnotation of a ClusterServiceVersion is the range of versions that it upgrades from directly.
 const SkipRangeAnnotation = "olm.skipRange"
-
-func entryOf(b *bundle.Bundle) catalog.Entry {
-	e := catalog.Entry{Name: b.Name, Replaces: b.CSV.Spec.Replaces, SkipRange: b.CSV.Annotations[SkipRangeAnnotation]}
-	for _, skip := range b.CSV.Spec.Skips {
-		if skip != "" {
-			e.Skips = append(e.Skips, skip)
-		}
-	}
-	return e
-}
-
-// addBundles adds the bundles that are in a channel, with their manifests.
-func (r *reader) addBundles(c *catalog.Catalog, pkg string, used map[string]bool) ([]string, error) {
-	for _, name := range slices.Sorted(maps.Keys(r.bundles)) {
-		if !used[name] {
-			r.warn("%s: passed over: no channel of package %s leads to %s", r.files[name], pkg, name)
-			continue
-		}
-		b := r.bundles[name]
-		b.Package = pkg
-		converted, err := b.ToCatalog("")
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", r.files[name], err)
-		}
-		converted.Position = catalog.Position{File: r.files[name]}
-		c.Bundles = append(c.Bundles, converted)
-	}
-	return r.warnings, nil
-}
 
 // some names bundles for an error.
 func some(bundles map[string]*bundle.Bundle) string {

@@ -5,7 +5,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 )
 
@@ -31,19 +30,6 @@ const (
 )
 
 const certManagerGroup = "cert-manager.io"
-
-// servingCerts are the certificates that Deployments need. Their authorities are known where we make them.
-func servingCerts(csv *v1alpha1.ClusterServiceVersion, o Options) map[string]bundle.ServingCert {
-	out := map[string]bundle.ServingCert{}
-	for _, deployment := range bundle.ServingDeployments(csv) {
-		cert := bundle.ServingCert{}
-		if o.Certificates == BuiltIn && o.CA != nil {
-			cert.CA = o.CA(deployment)
-		}
-		out[deployment] = cert
-	}
-	return out
-}
 
 // serving are the Secrets that are left to the caller.
 func (r *renderer) serving() []Serving {

@@ -47,8 +47,17 @@ func newRenderer(b *bundle.Bundle, o Options) (*renderer, error) {
 	}
 	csv := *b.CSV
 	csv.Namespace = o.Namespace
+	// The certificates that Deployments need. Their authorities are known where we make them.
+	out := map[string]bundle.ServingCert{}
+	for _, deployment := range bundle.ServingDeployments(&csv) {
+		cert := bundle.ServingCert{}
+		if o.Certificates == BuiltIn && o.CA != nil {
+			cert.CA = o.CA(deployment)
+		}
+		out[deployment] = cert
+	}
 	return &renderer{bundle: b, options: o, Extension: bundle.Extension{
-		CSV: &csv, Targets: config.targets, Config: config.deployment, Certs: servingCerts(&csv, o), OperatorCondition: o.OperatorCondition,
+		CSV: &csv, Targets: config.targets, Config: config.deployment, Certs: out, OperatorCondition: o.OperatorCondition,
 	}}, nil
 }
 

@@ -23,10 +23,15 @@ var annotationKeys = []string{
 	bundle.AnnotationChannels, bundle.AnnotationDefaultChannel,
 }
 
-// wanted are the annotations that are asked for.
-func (r Request) wanted(mediaType string) map[string]string {
+// planMetadata plans the annotations and takes over the other metadata that are there.
+func (p *Plan) planMetadata(r Request, root string) error {
+	dir := filepath.Join(root, metadataDir)
+	if err := p.takeMetadata(dir); err != nil {
+		return err
+	}
+	// The annotations that are asked for.
 	out := map[string]string{
-		bundle.AnnotationMediaType: mediaType,
+		bundle.AnnotationMediaType: p.MediaType,
 		bundle.AnnotationManifests: manifestsDir + "/",
 		bundle.AnnotationMetadata:  metadataDir + "/",
 		bundle.AnnotationPackage:   r.Package,
@@ -35,16 +40,7 @@ func (r Request) wanted(mediaType string) map[string]string {
 	if r.DefaultChannel != "" {
 		out[bundle.AnnotationDefaultChannel] = r.DefaultChannel
 	}
-	return out
-}
-
-// planMetadata plans the annotations and takes over the other metadata that are there.
-func (p *Plan) planMetadata(r Request, root string) error {
-	dir := filepath.Join(root, metadataDir)
-	if err := p.takeMetadata(dir); err != nil {
-		return err
-	}
-	p.Annotations = r.wanted(p.MediaType)
+	p.Annotations = out
 	at, old, err := p.findAnnotations()
 	if err != nil {
 		return err

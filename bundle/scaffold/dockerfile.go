@@ -8,33 +8,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // plain is what stands in a Dockerfile for itself.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_./:@+-]*$`)
-
-// checkNames refuses names that no catalog can hold, or that a Dockerfile would take for something else, and tidies up the channels.
-func (r *Request) checkNames() error {
-	for _, message := range validation.IsDNS1123Label(r.Package) {
-		return fmt.Errorf("the package cannot be called %q: %s", r.Package, message)
-	}
-	var channels []string
-	for _, channel := range r.Channels {
-		if channel = strings.TrimSpace(channel); channel != "" {
-			channels = append(channels, channel)
-		}
-	}
-	r.Channels, r.DefaultChannel = channels, strings.TrimSpace(r.DefaultChannel)
-	if len(channels) == 0 {
-		return fmt.Errorf("the channels have no names: %w", errByHand)
-	}
-	if image := r.BaseImage; image != "" && !plain.MatchString(image) {
-		return fmt.Errorf("the base image %q has characters that mean something else in a Dockerfile; correct it", image)
-	}
-	return nil
-}
 
 // dockerfile builds an image with the labels that copies both directories.
 func dockerfile(r Request, labels map[string]string, manifests, metadata string) ([]byte, error) {
@@ -52,10 +29,20 @@ func dockerfile(r Request, labels map[string]string, manifests, metadata string)
 	}
 	b.WriteString("\n")
 	for _, dir := range []struct{ from, to string }{{manifests, manifestsDir}, {metadata, metadataDir}} {
-		from, err := relative(r.WorkingDir, dir.from)
+		// A path as the Dockerfile sees it, which cannot leave its directory.
+		absolute, err := filepath.Abs(r.WorkingDir)
 		if err != nil {
 			return nil, err
 		}
+		target, err := filepath.Abs(dir.from)
+		if err != nil {
+			return nil, err
+		}
+		out, err := filepath.Rel(absolute, target)
+		if err != nil || slices.Contains(strings.Split(filepath.ToSlash(out), "/"), "..") {
+			return nil, fmt.Errorf("a Dockerfile in %s cannot copy %s, which is not below it; run this in a directory above both", absolute, target)
+		}
+		from := filepath.ToSlash(out)
 		instruction, err := copyInstruction(from, "/"+dir.to+"/")
 		if err != nil {
 			return nil, err
@@ -72,21 +59,4 @@ func copyInstruction(from, to string) (string, error) {
 	}
 	list, err := json.Marshal([]string{from, to})
 	return fmt.Sprintf("COPY %s\n", list), err
-}
-
-// relative is a path as the Dockerfile sees it, which cannot leave its directory.
-func relative(working, path string) (string, error) {
-	absolute, err := filepath.Abs(working)
-	if err != nil {
-		return "", err
-	}
-	target, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	out, err := filepath.Rel(absolute, target)
-	if err != nil || slices.Contains(strings.Split(filepath.ToSlash(out), "/"), "..") {
-		return "", fmt.Errorf("a Dockerfile in %s cannot copy %s, which is not below it; run this in a directory above both", absolute, target)
-	}
-	return filepath.ToSlash(out), nil
 }

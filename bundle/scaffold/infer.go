@@ -32,15 +32,7 @@ func (r *Request) infer(ctx context.Context, files []bundle.File) error {
 	if !ok {
 		return fmt.Errorf("package and channels are not given, and the manifests have no ClusterServiceVersion to infer them by: %w", errByHand)
 	}
-	r.take(c, name)
-	if r.Package == "" || len(r.Channels) == 0 {
-		return fmt.Errorf("package and channels are not given, and no channel below %s has %s: %w", parent, name, errByHand)
-	}
-	return nil
-}
-
-// take takes what is missing from the channels that have the bundle.
-func (r *Request) take(c *catalog.Catalog, name string) {
+	// Take what is missing from the channels that have the bundle.
 	var channels []string
 	for _, channel := range c.Channels {
 		has := slices.ContainsFunc(channel.Entries, func(e catalog.Entry) bool { return e.Name == name })
@@ -59,6 +51,10 @@ func (r *Request) take(c *catalog.Catalog, name string) {
 			r.DefaultChannel = p.DefaultChannel
 		}
 	}
+	if r.Package == "" || len(r.Channels) == 0 {
+		return fmt.Errorf("package and channels are not given, and no channel below %s has %s: %w", parent, name, errByHand)
+	}
+	return nil
 }
 
 // csvName is the name of the ClusterServiceVersion among the manifests.

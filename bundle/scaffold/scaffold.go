@@ -9,8 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"fairlead.dev/fairlead/bundle"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // Names of what is written.
@@ -87,8 +90,22 @@ func plan(ctx context.Context, r Request) (*Plan, error) {
 	if err := r.infer(ctx, files); err != nil {
 		return nil, err
 	}
-	if err := r.checkNames(); err != nil {
-		return nil, err
+	// Refuse names that no catalog can hold, or that a Dockerfile would take for something else, and tidies up the channels.
+	for _, message := range validation.IsDNS1123Label(r.Package) {
+		return nil, fmt.Errorf("the package cannot be called %q: %s", r.Package, message)
+	}
+	var channels []string
+	for _, channel := range r.Channels {
+		if channel = strings.TrimSpace(channel); channel != "" {
+			channels = append(channels, channel)
+		}
+	}
+	r.Channels, r.DefaultChannel = channels, strings.TrimSpace(r.DefaultChannel)
+	if len(channels) == 0 {
+		return nil, fmt.Errorf("the channels have no names: %w", errByHand)
+	}
+	if image := r.BaseImage; image != "" && !plain.MatchString(image) {
+		return nil, fmt.Errorf("the base image %q has characters that mean something else in a Dockerfile; correct it", image)
 	}
 	root := cmp.Or(r.OutputDir, filepath.Dir(r.Manifests))
 	if err := p.planMetadata(r, root); err != nil {

@@ -22,26 +22,6 @@ const (
 
 // checkBundle checks what has to fit together.
 func checkBundle(r recorder) {
-	checkSize(r)
-	checkAPIsOnce(r)
-	checkObjectMeta(r)
-	checkCatalogEntry(r)
-	if r.csv == nil {
-		return
-	}
-	checkServiceAccounts(r)
-	checkRelease(r)
-	for i, related := range r.csv.Spec.RelatedImages {
-		at := r.csvPlace().in("spec.relatedImages[%d].image", i)
-		if related.Image == "" {
-			r.err(RuleRelatedImage, at, fmt.Sprintf("related image %q has no image", related.Name), "name the image")
-		} else if _, err := reference.ParseNormalizedNamed(related.Image); err != nil {
-			r.err(RuleRelatedImage, at, fmt.Sprintf("%q is not a reference to an image: %v", related.Image, err), "write it like registry.example.com/name@sha256:…")
-		}
-	}
-}
-
-func checkSize(r recorder) {
 	total := 0
 	for _, f := range slices.Concat(r.Metadata, r.Manifests) {
 		var packed bytes.Buffer
@@ -59,6 +39,22 @@ func checkSize(r recorder) {
 	case total > warnSize:
 		r.warn(RuleSize, place{}, fmt.Sprintf("the compressed size is ~%s, near the limit of %s", megabytes(total), megabytes(maxSize)),
 			"shorten descriptions in the schemas of CRDs")
+	}
+	checkAPIsOnce(r)
+	checkObjectMeta(r)
+	checkCatalogEntry(r)
+	if r.csv == nil {
+		return
+	}
+	checkServiceAccounts(r)
+	checkRelease(r)
+	for i, related := range r.csv.Spec.RelatedImages {
+		at := r.csvPlace().in("spec.relatedImages[%d].image", i)
+		if related.Image == "" {
+			r.err(RuleRelatedImage, at, fmt.Sprintf("related image %q has no image", related.Name), "name the image")
+		} else if _, err := reference.ParseNormalizedNamed(related.Image); err != nil {
+			r.err(RuleRelatedImage, at, fmt.Sprintf("%q is not a reference to an image: %v", related.Image, err), "write it like registry.example.com/name@sha256:…")
+		}
 	}
 }
 

@@ -31,7 +31,20 @@ func checkCommunity(r recorder) {
 		return
 	}
 	checkMaxOpenShift(r)
-	checkIndexFile(r)
+	// Check the label in the Dockerfile of the catalog.
+	if r.options.IndexFile == nil {
+		r.warn(RuleIndexFile, place{}, fmt.Sprintf("the label %s of the catalog was not checked", openShiftLabel), "name its Dockerfile with index-path")
+		return
+	}
+	match := labelLine.FindSubmatch(r.options.IndexFile)
+	if match == nil {
+		r.err(RuleIndexFile, place{}, fmt.Sprintf("the label %s is missing in the Dockerfile of the catalog", openShiftLabel), `add it with a range such as "v4.6-v4.8"`)
+		return
+	}
+	if value := strings.TrimSpace(string(match[1])); !endsBefore(value, lastOpenShift) {
+		r.err(RuleIndexFile, place{}, fmt.Sprintf("the label %s is %q, which is not a range that ends before %d.%d", openShiftLabel, value, lastOpenShift.Major, lastOpenShift.Minor),
+			`use a range such as "v4.6-v4.8", or one version such as "=v4.8"`)
+	}
 }
 
 func checkMaxOpenShift(r recorder) {
@@ -68,23 +81,6 @@ func checkMaxOpenShift(r recorder) {
 }
 
 var labelLine = regexp.MustCompile(`(?m)^\s*LABEL\s+"?` + regexp.QuoteMeta(openShiftLabel) + `"?\s*=\s*"?([^"\n]*)"?\s*$`)
-
-// checkIndexFile checks the label in the Dockerfile of the catalog.
-func checkIndexFile(r recorder) {
-	if r.options.IndexFile == nil {
-		r.warn(RuleIndexFile, place{}, fmt.Sprintf("the label %s of the catalog was not checked", openShiftLabel), "name its Dockerfile with index-path")
-		return
-	}
-	match := labelLine.FindSubmatch(r.options.IndexFile)
-	if match == nil {
-		r.err(RuleIndexFile, place{}, fmt.Sprintf("the label %s is missing in the Dockerfile of the catalog", openShiftLabel), `add it with a range such as "v4.6-v4.8"`)
-		return
-	}
-	if value := strings.TrimSpace(string(match[1])); !endsBefore(value, lastOpenShift) {
-		r.err(RuleIndexFile, place{}, fmt.Sprintf("the label %s is %q, which is not a range that ends before %d.%d", openShiftLabel, value, lastOpenShift.Major, lastOpenShift.Minor),
-			`use a range such as "v4.6-v4.8", or one version such as "=v4.8"`)
-	}
-}
 
 // endsBefore says whether a range of OpenShift versions, FROM-TO or =ONE, ends before a version.
 func endsBefore(text string, limit semver.Version) bool {

@@ -32,7 +32,22 @@ func checkVersions(r recorder, at place, versions []apiextensionsv1.CustomResour
 		case *warning == "" || len(*warning) > most || strings.ContainsFunc(*warning, func(c rune) bool { return !unicode.IsPrint(c) }):
 			r.err(RuleCRDVersions, at.in("%s.deprecationWarning", field), fmt.Sprintf("has to be 1 to %d printable characters", most), "correct the text")
 		}
-		checkColumns(r, at, field, v.AdditionalPrinterColumns)
+		version := field
+		for i, column := range v.AdditionalPrinterColumns {
+			field := fmt.Sprintf("%s.additionalPrinterColumns[%d]", version, i)
+			if column.Name == "" {
+				r.err(RuleCRDColumn, at.in("%s.name", field), "is missing", "name the column")
+			}
+			if !slices.Contains(columnTypes, column.Type) {
+				r.err(RuleCRDColumn, at.in("%s.type", field), fmt.Sprintf("%q is not a type of columns", column.Type), "use one of "+strings.Join(columnTypes, ", "))
+			}
+			if column.Format != "" && !slices.Contains(columnFormats, column.Format) {
+				r.err(RuleCRDColumn, at.in("%s.format", field), fmt.Sprintf("%q is not a format of columns", column.Format), "use one of "+strings.Join(columnFormats, ", "))
+			}
+			if !strings.HasPrefix(column.JSONPath, ".") {
+				r.err(RuleCRDColumn, at.in("%s.jsonPath", field), fmt.Sprintf("%q is not a path that begins with a dot", column.JSONPath), "write it like .spec.replicas")
+			}
+		}
 		if v.Subresources != nil && v.Subresources.Scale != nil {
 			// The path into status is left out, as all that is about status.
 			scale, field := v.Subresources.Scale, field+".subresources.scale"
@@ -56,24 +71,6 @@ var (
 	columnTypes   = []string{"integer", "number", "string", "boolean", "date"}
 	columnFormats = []string{"int32", "int64", "float", "double", "byte", "date", "date-time", "password"}
 )
-
-func checkColumns(r recorder, at place, version string, columns []apiextensionsv1.CustomResourceColumnDefinition) {
-	for i, column := range columns {
-		field := fmt.Sprintf("%s.additionalPrinterColumns[%d]", version, i)
-		if column.Name == "" {
-			r.err(RuleCRDColumn, at.in("%s.name", field), "is missing", "name the column")
-		}
-		if !slices.Contains(columnTypes, column.Type) {
-			r.err(RuleCRDColumn, at.in("%s.type", field), fmt.Sprintf("%q is not a type of columns", column.Type), "use one of "+strings.Join(columnTypes, ", "))
-		}
-		if column.Format != "" && !slices.Contains(columnFormats, column.Format) {
-			r.err(RuleCRDColumn, at.in("%s.format", field), fmt.Sprintf("%q is not a format of columns", column.Format), "use one of "+strings.Join(columnFormats, ", "))
-		}
-		if !strings.HasPrefix(column.JSONPath, ".") {
-			r.err(RuleCRDColumn, at.in("%s.jsonPath", field), fmt.Sprintf("%q is not a path that begins with a dot", column.JSONPath), "write it like .spec.replicas")
-		}
-	}
-}
 
 // isPathBelow says whether a text is a path in dot notation, without indexes, below another.
 func isPathBelow(path, above string) bool {

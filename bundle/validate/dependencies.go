@@ -124,18 +124,6 @@ func unmeetable(c constraint.Constraint) []string {
 	return out
 }
 
-// checkProperty checks the properties that have a form to keep.
-func checkProperty(r recorder, owner constraint.Owner, i int, p catalog.Property) {
-	at := place{file: r.metadataFile("properties"), field: fmt.Sprintf("properties[%d]", i)}
-	faults := propertyFaults(p)
-	for _, message := range faults {
-		r.err(RuleProperty, at, fmt.Sprintf("%s: %s", p.Type, message), "correct the property")
-	}
-	if len(faults) == 0 {
-		warnOfNeed(r, owner, at, p.Type, p)
-	}
-}
-
 func propertyFaults(p catalog.Property) []string {
 	switch p.Type {
 	case constraintType:

@@ -63,7 +63,9 @@ func parseExamples(text string) ([]schema.GroupVersionKind, error) {
 	err := json.Unmarshal([]byte(text), &examples)
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		return nil, fmt.Errorf("the examples are not valid JSON: %w after …%s", err, before(text, syntax.Offset))
+		const most = 60
+		end := min(int(syntax.Offset), len(text))
+		return nil, fmt.Errorf("the examples are not valid JSON: %w after …%s", err, fmt.Sprintf("%q", text[max(0, end-most):end]))
 	}
 	if err != nil {
 		return nil, errors.New("the examples are not a list of objects with apiVersion and kind as texts")
@@ -73,11 +75,4 @@ func parseExamples(text string) ([]schema.GroupVersionKind, error) {
 		out = append(out, schema.FromAPIVersionAndKind(e.APIVersion, e.Kind))
 	}
 	return out, nil
-}
-
-// before quotes what stands before an offset.
-func before(text string, offset int64) string {
-	const most = 60
-	end := min(int(offset), len(text))
-	return fmt.Sprintf("%q", text[max(0, end-most):end])
 }

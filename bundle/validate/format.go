@@ -58,7 +58,14 @@ func checkFormat(r recorder) {
 	}
 	for i, p := range r.Bundle.Properties {
 		if p.Type != "" {
-			checkProperty(r, owner, i, p)
+			at := place{file: r.metadataFile("properties"), field: fmt.Sprintf("properties[%d]", i)}
+			faults := propertyFaults(p)
+			for _, message := range faults {
+				r.err(RuleProperty, at, fmt.Sprintf("%s: %s", p.Type, message), "correct the property")
+			}
+			if len(faults) == 0 {
+				warnOfNeed(r, owner, at, p.Type, p)
+			}
 		}
 	}
 }
@@ -80,7 +87,17 @@ var ruleOf = []struct {
 
 func checkProblem(r recorder, p bundle.Problem) {
 	if errors.Is(p.Err, bundle.ErrMediaType) {
-		checkMediaType(r, p)
+		at := place{file: p.File, field: annotation(bundle.AnnotationMediaType)}
+		named := r.Bundle.Annotations[bundle.AnnotationMediaType]
+		detected, found := bundle.DetectMediaType(r.Manifests)
+		switch {
+		case found && detected != named:
+			r.err(RuleAnnotationValue, at, fmt.Sprintf("expecting the value %q instead of %q", detected, named), "correct the annotation")
+		case r.foreign():
+			r.warn(RuleMediaType, at, fmt.Sprintf("the manifests of %s bundles are not checked, and cannot be installed from here", named), "make a "+bundle.MediaType+" bundle of it, or install it by other means")
+		default:
+			r.err(RuleMediaType, at, fmt.Sprintf("media type %q is not supported", named), fmt.Sprintf("use %q", bundle.MediaType))
+		}
 		return
 	}
 	aboutManifests := p.File != "" && !slices.ContainsFunc(r.Metadata, func(f bundle.File) bool { return f.Name == p.File })
@@ -94,21 +111,6 @@ func checkProblem(r recorder, p bundle.Problem) {
 		}
 	}
 	r.problem(RuleUnreadable, p, "correct the file")
-}
-
-// checkMediaType compares the media type of the annotations with what the manifests are.
-func checkMediaType(r recorder, p bundle.Problem) {
-	at := place{file: p.File, field: annotation(bundle.AnnotationMediaType)}
-	named := r.Bundle.Annotations[bundle.AnnotationMediaType]
-	detected, found := bundle.DetectMediaType(r.Manifests)
-	switch {
-	case found && detected != named:
-		r.err(RuleAnnotationValue, at, fmt.Sprintf("expecting the value %q instead of %q", detected, named), "correct the annotation")
-	case r.foreign():
-		r.warn(RuleMediaType, at, fmt.Sprintf("the manifests of %s bundles are not checked, and cannot be installed from here", named), "make a "+bundle.MediaType+" bundle of it, or install it by other means")
-	default:
-		r.err(RuleMediaType, at, fmt.Sprintf("media type %q is not supported", named), fmt.Sprintf("use %q", bundle.MediaType))
-	}
 }
 
 // annotation is the field of an annotation of the metadata.

@@ -41,7 +41,23 @@ func checkGoodPractices(r recorder) {
 	described("owned", r.csv.Spec.CustomResourceDefinitions.Owned)
 	described("required", r.csv.Spec.CustomResourceDefinitions.Required)
 	checkChannels(r)
-	checkCRDPermissions(r, at)
+	// Find operators that may change the CRDs of others.
+	strategy := r.csv.Spec.InstallStrategy.StrategySpec
+	named := func(list []string, name string) bool {
+		return slices.Contains(list, name) || slices.Contains(list, "*")
+	}
+	check := func(field string, permissions []v1alpha1.StrategyDeploymentPermissions) {
+		for i, p := range permissions {
+			for j, rule := range p.Rules {
+				if named(rule.APIGroups, "apiextensions.k8s.io") && named(rule.Resources, "customresourcedefinitions") && allows(rule, "create", "patch", "update") {
+					r.warn(RuleRBACCRD, at.in("spec.install.spec.%s[%d].rules[%d]", field, i, j),
+						fmt.Sprintf("account %s may create or change CRDs, which belong to the bundle", p.ServiceAccountName), "let the bundle bring them, and remove the verbs")
+				}
+			}
+		}
+	}
+	check("permissions", strategy.Permissions)
+	check("clusterPermissions", strategy.ClusterPermissions)
 	checkNameVersion(r, at)
 }
 
@@ -60,26 +76,6 @@ func checkChannels(r recorder) {
 		r.warn(RuleChannelName, place{file: r.metadataFile("annotations"), field: "annotations"},
 			fmt.Sprintf("channels do not follow the convention of names: %s", strings.Join(odd, ", ")), "begin names with "+strings.Join(channelNames, ", "))
 	}
-}
-
-// checkCRDPermissions finds operators that may change the CRDs of others.
-func checkCRDPermissions(r recorder, at place) {
-	strategy := r.csv.Spec.InstallStrategy.StrategySpec
-	named := func(list []string, name string) bool {
-		return slices.Contains(list, name) || slices.Contains(list, "*")
-	}
-	check := func(field string, permissions []v1alpha1.StrategyDeploymentPermissions) {
-		for i, p := range permissions {
-			for j, rule := range p.Rules {
-				if named(rule.APIGroups, "apiextensions.k8s.io") && named(rule.Resources, "customresourcedefinitions") && allows(rule, "create", "patch", "update") {
-					r.warn(RuleRBACCRD, at.in("spec.install.spec.%s[%d].rules[%d]", field, i, j),
-						fmt.Sprintf("account %s may create or change CRDs, which belong to the bundle", p.ServiceAccountName), "let the bundle bring them, and remove the verbs")
-				}
-			}
-		}
-	}
-	check("permissions", strategy.Permissions)
-	check("clusterPermissions", strategy.ClusterPermissions)
 }
 
 // versionAtEnd finds where a version may begin in a name.

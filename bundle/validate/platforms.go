@@ -36,7 +36,26 @@ func checkPlatforms(ctx context.Context, r recorder) {
 		r.warn(RuleInspect, place{}, "images were not inspected: no access to registries was given", "check the bundle where registries can be reached")
 		return
 	}
-	labels := labelledPlatforms(r.csv)
+	// Those that the labels name; without any it is linux on amd64.
+	csv := r.csv
+	named := func(prefix, standard string) []string {
+		var out []string
+		for key, value := range csv.Labels {
+			if name, ok := strings.CutPrefix(key, prefix); ok && value == v1alpha1.SystemSupportedValue {
+				out = append(out, name)
+			}
+		}
+		if len(out) == 0 {
+			return []string{standard}
+		}
+		return out
+	}
+	labels := platformSet{}
+	for _, os := range named(v1alpha1.OSLabelPrefix, "linux") {
+		for _, architecture := range named(v1alpha1.ArchLabelPrefix, "amd64") {
+			labels[Platform{OS: os, Architecture: architecture}.String()] = true
+		}
+	}
 	uses := imageUses(r)
 	offered := inspect(ctx, r, uses)
 	managers := platformSet{}
@@ -69,29 +88,6 @@ func comparePlatforms(r recorder, use imageUse, labels, have, managers platformS
 	if len(unlabelled) > 0 {
 		r.warn(RulePlatform, use.at, fmt.Sprintf("%s is not offered for %s, which the manager supports", use.image, strings.Join(unlabelled, ", ")), "build the image for it")
 	}
-}
-
-// labelledPlatforms are those that the labels name; without any it is linux on amd64.
-func labelledPlatforms(csv *v1alpha1.ClusterServiceVersion) platformSet {
-	named := func(prefix, standard string) []string {
-		var out []string
-		for key, value := range csv.Labels {
-			if name, ok := strings.CutPrefix(key, prefix); ok && value == v1alpha1.SystemSupportedValue {
-				out = append(out, name)
-			}
-		}
-		if len(out) == 0 {
-			return []string{standard}
-		}
-		return out
-	}
-	set := platformSet{}
-	for _, os := range named(v1alpha1.OSLabelPrefix, "linux") {
-		for _, architecture := range named(v1alpha1.ArchLabelPrefix, "amd64") {
-			set[Platform{OS: os, Architecture: architecture}.String()] = true
-		}
-	}
-	return set
 }
 
 // imageUses are the images of containers and the related ones, each once.

@@ -20,18 +20,6 @@ type subject struct {
 	files   map[string]string // of objects, by kind and name
 }
 
-func newSubject(in *bundle.Inspection, o Options) *subject {
-	s := &subject{Inspection: in, csv: in.Bundle.CSV, options: o, lines: map[string]bundle.Lines{}, files: map[string]string{}}
-	for _, f := range in.Manifests {
-		if f.Object != nil {
-			if _, taken := s.files[nameOf(f.Object)]; !taken {
-				s.files[nameOf(f.Object)] = f.Name
-			}
-		}
-	}
-	return s
-}
-
 // nameOf names an object in findings.
 func nameOf(object *unstructured.Unstructured) string {
 	return object.GetKind() + " " + object.GetName()

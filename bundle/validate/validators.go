@@ -157,7 +157,14 @@ func Run(ctx context.Context, in *bundle.Inspection, o Options) (Report, error) 
 			return Report{}, fmt.Errorf("validate bundle: Kubernetes version: %w", err)
 		}
 	}
-	s := newSubject(in, o)
+	s := &subject{Inspection: in, csv: in.Bundle.CSV, options: o, lines: map[string]bundle.Lines{}, files: map[string]string{}}
+	for _, f := range in.Manifests {
+		if f.Object != nil {
+			if _, taken := s.files[nameOf(f.Object)]; !taken {
+				s.files[nameOf(f.Object)] = f.Name
+			}
+		}
+	}
 	findings := []Finding{} // never null for programs
 	always := slices.DeleteFunc(Validators(), func(v Validator) bool { return v.Optional })
 	for _, v := range slices.Concat(always, o.Optional) {

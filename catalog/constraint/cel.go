@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/version"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 )
@@ -69,8 +70,21 @@ func compile(rule string) (cel.Program, error) {
 	if issues.Err() != nil {
 		return nil, where(issues)
 	}
-	if err := countParts(parsed); err != nil {
-		return nil, err
+	// Refuse rules of too many parts, before their types are checked.
+	calls, lists := 0, 0
+	ast.PreOrderVisit(parsed.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		switch e.Kind() {
+		case ast.CallKind:
+			calls++
+		case ast.ListKind, ast.MapKind, ast.StructKind, ast.ComprehensionKind:
+			lists++
+		}
+	}))
+	switch {
+	case calls > maxCalls:
+		return nil, fmt.Errorf("it has %d operators and calls, and may have %d; split it into several constraints", calls, maxCalls)
+	case lists > maxLists:
+		return nil, fmt.Errorf("it has %d lists, maps and macros, and may have %d; split it into several constraints", lists, maxLists)
 	}
 	checked, issues := env.Check(parsed)
 	if issues.Err() != nil {

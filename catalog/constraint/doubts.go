@@ -94,19 +94,16 @@ func DoubtsOf(need catalog.Property, of Owner) []Doubt {
 			return nil
 		}
 		if r, err := version.ParseRange(cmp.Or(w.VersionRange, w.Version)); err == nil {
-			return doubtsOfPackage(Package{Name: w.PackageName, Range: r}, of)
+			p := Package{Name: w.PackageName, Range: r}
+			switch c := (Constraint{Package: &p}); {
+			case c.isMetBy(of):
+				return c.selfMet(of, "", false)
+			case p.Name == of.Package:
+				return []Doubt{{Text: fmt.Sprintf("the bundle requires its own package %s in another version than its own, %s, and a namespace has only one version of a package, so it can never be installed", p.Name, of.Version),
+					Fix: "remove it; versions that the bundle upgrades from belong into its channel"}}
+			}
+			return nil
 		}
-	}
-	return nil
-}
-
-func doubtsOfPackage(p Package, of Owner) []Doubt {
-	switch c := (Constraint{Package: &p}); {
-	case c.isMetBy(of):
-		return c.selfMet(of, "", false)
-	case p.Name == of.Package:
-		return []Doubt{{Text: fmt.Sprintf("the bundle requires its own package %s in another version than its own, %s, and a namespace has only one version of a package, so it can never be installed", p.Name, of.Version),
-			Fix: "remove it; versions that the bundle upgrades from belong into its channel"}}
 	}
 	return nil
 }

@@ -36,7 +36,17 @@ func (r *formReader) read(w written, place string, depth int) (*Constraint, erro
 	if depth > MaxDepth {
 		return nil, fmt.Errorf("it nests deeper than %d levels", MaxDepth)
 	}
-	kinds := w.kinds()
+	// Those that a constraint has, the one that counts first.
+	var found []string
+	for _, k := range []struct {
+		name  string
+		there bool
+	}{{kindGVK, w.GVK != nil}, {kindPackage, w.Package != nil}, {kindAll, w.All != nil}, {kindAny, w.Any != nil}, {kindNot, w.Not != nil}, {kindCEL, w.CEL != nil}} {
+		if k.there {
+			found = append(found, k.name)
+		}
+	}
+	kinds := found
 	switch {
 	case len(kinds) == 0:
 		return nil, errors.New("constraint is empty: it needs one of gvk, package, all, any, not and cel")
@@ -75,20 +85,6 @@ const (
 	kindNot     = "not"
 	kindCEL     = "cel"
 )
-
-// kinds are those that a constraint has, the one that counts first.
-func (w written) kinds() []string {
-	var found []string
-	for _, k := range []struct {
-		name  string
-		there bool
-	}{{kindGVK, w.GVK != nil}, {kindPackage, w.Package != nil}, {kindAll, w.All != nil}, {kindAny, w.Any != nil}, {kindNot, w.Not != nil}, {kindCEL, w.CEL != nil}} {
-		if k.there {
-			found = append(found, k.name)
-		}
-	}
-	return found
-}
 
 func passedOver(kinds []string) string {
 	if len(kinds) == 1 {

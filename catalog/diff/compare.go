@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -123,7 +124,25 @@ func (c *comparison) compare() error {
 	if err != nil {
 		return err
 	}
-	return c.compareOthers(old.others, now.others)
+	// Compare objects that have no identity but what they say of themselves. What is the same in both catalogs comes first; of the
+	// rest, one object of a schema and name may have become another.
+	a, b := withoutCommon(old.others, now.others)
+	var failed error
+	match(a, b, otherName, func(name string, x, y *catalog.Meta) {
+		change := Change{Op: opOf(x, y), Kind: KindObject, Name: name}
+		if change.Op != Changed {
+			c.add(change)
+			return
+		}
+		var was, is map[string]json.RawMessage
+		if err := cmp.Or(json.Unmarshal(x.Blob, &was), json.Unmarshal(y.Blob, &is)); err != nil {
+			failed = fmt.Errorf("object %q: %w", name, err)
+		}
+		var f fields
+		f.members("", was, is)
+		c.addChanged(change, f)
+	})
+	return failed
 }
 
 // match calls use with what has the same name in both lists, in order; one of

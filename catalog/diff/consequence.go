@@ -35,7 +35,20 @@ func consequences(before, after *catalog.Index, c comparison) []Consequence {
 		j.say(false, j.now.DefaultChannel, "", fmt.Sprintf("who names no channel follows %s now, no longer %s", j.now.DefaultChannel, j.old.DefaultChannel))
 	}
 	for _, ch := range slices.SortedFunc(slices.Values(old.Channels), func(a, b *catalog.ChannelInfo) int { return strings.Compare(a.Name, b.Name) }) {
-		j.channel(ch)
+		// Judge a channel that was served.
+		now, ok := j.channels[ch.Name]
+		if !ok {
+			reason := "the channel is gone"
+			if j.defined[ch.Name] {
+				reason = "the channel is broken now and is not served"
+			}
+			j.say(true, ch.Name, "", reason+": who follows it gets no more upgrades")
+			continue
+		}
+		j.head(ch, now)
+		for _, lost := range lostWays(j.old, ch, now) {
+			j.say(lost.breaking, ch.Name, lost.bundle, lost.message)
+		}
 	}
 	j.bundles(c.name, before, after)
 	return j.found
@@ -51,23 +64,6 @@ type judge struct {
 
 func (j *judge) say(breaking bool, channel, bundle, message string) {
 	j.found = append(j.found, Consequence{Breaking: breaking, Channel: channel, Bundle: bundle, Message: message})
-}
-
-// channel judges a channel that was served.
-func (j *judge) channel(old *catalog.ChannelInfo) {
-	now, ok := j.channels[old.Name]
-	if !ok {
-		reason := "the channel is gone"
-		if j.defined[old.Name] {
-			reason = "the channel is broken now and is not served"
-		}
-		j.say(true, old.Name, "", reason+": who follows it gets no more upgrades")
-		return
-	}
-	j.head(old, now)
-	for _, lost := range lostWays(j.old, old, now) {
-		j.say(lost.breaking, old.Name, lost.bundle, lost.message)
-	}
 }
 
 // head judges a change of a channel's head.

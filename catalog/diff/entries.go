@@ -6,28 +6,6 @@ import (
 	"fairlead.dev/fairlead/catalog"
 )
 
-// compareEntries compares the entries of a channel, and the edges they make.
-func (c *comparison) compareEntries(channel string, old, now []catalog.Entry) {
-	entryName := func(e *catalog.Entry) string { return e.Name }
-	match(pointers(old), pointers(now), entryName, func(name string, a, b *catalog.Entry) {
-		if op := opOf(a, b); op != Changed {
-			c.add(Change{Op: op, Kind: KindEntry, Channel: channel, Name: name})
-		}
-		edge := func(op Op, by, from string) {
-			c.add(Change{Op: op, Kind: KindEdge, Channel: channel, Name: name, From: from, By: by})
-		}
-		was, is := edges(a), edges(b)
-		for _, by := range []string{"replaces", "skips", "skipRange"} {
-			for _, from := range without(was[by], is[by]) {
-				edge(Removed, by, from)
-			}
-			for _, from := range without(is[by], was[by]) {
-				edge(Added, by, from)
-			}
-		}
-	})
-}
-
 // edges are where the edges of an entry come from, by what makes them.
 func edges(e *catalog.Entry) map[string][]string {
 	if e == nil {

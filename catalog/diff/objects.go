@@ -47,7 +47,26 @@ func (c *comparison) compareChannels(name string, old, now *catalog.Channel) {
 	var f fields
 	f.properties(old.Properties, now.Properties)
 	c.addChanged(change, f)
-	c.compareEntries(name, old.Entries, now.Entries)
+	// Compare the entries of a channel, and the edges they make.
+	channel := name
+	entryName := func(e *catalog.Entry) string { return e.Name }
+	match(pointers(old.Entries), pointers(now.Entries), entryName, func(name string, a, b *catalog.Entry) {
+		if op := opOf(a, b); op != Changed {
+			c.add(Change{Op: op, Kind: KindEntry, Channel: channel, Name: name})
+		}
+		edge := func(op Op, by, from string) {
+			c.add(Change{Op: op, Kind: KindEdge, Channel: channel, Name: name, From: from, By: by})
+		}
+		was, is := edges(a), edges(b)
+		for _, by := range []string{"replaces", "skips", "skipRange"} {
+			for _, from := range without(was[by], is[by]) {
+				edge(Removed, by, from)
+			}
+			for _, from := range without(is[by], was[by]) {
+				edge(Added, by, from)
+			}
+		}
+	})
 }
 
 func (c *comparison) compareDeprecations(old, now []*catalog.Deprecations) {

@@ -67,7 +67,14 @@ func (c Change) writeFields(out io.Writer) {
 		indent = "    "
 	}
 	for _, f := range c.Fields {
-		f.write(out, indent)
+		switch {
+		case f.From == "":
+			fmt.Fprintf(out, "%s+ %s: %s\n", indent, safetext.OneLine(f.Name), safetext.OneLine(f.To))
+		case f.To == "":
+			fmt.Fprintf(out, "%s- %s: %s\n", indent, safetext.OneLine(f.Name), safetext.OneLine(f.From))
+		default:
+			fmt.Fprintf(out, "%s~ %s: %s -> %s\n", indent, safetext.OneLine(f.Name), safetext.OneLine(f.From), safetext.OneLine(f.To))
+		}
 	}
 }
 
@@ -83,17 +90,6 @@ func (c Change) what() string {
 		return "deprecation of " + name
 	}
 	return string(c.Kind) + " " + name
-}
-
-func (f Field) write(out io.Writer, indent string) {
-	switch {
-	case f.From == "":
-		fmt.Fprintf(out, "%s+ %s: %s\n", indent, safetext.OneLine(f.Name), safetext.OneLine(f.To))
-	case f.To == "":
-		fmt.Fprintf(out, "%s- %s: %s\n", indent, safetext.OneLine(f.Name), safetext.OneLine(f.From))
-	default:
-		fmt.Fprintf(out, "%s~ %s: %s -> %s\n", indent, safetext.OneLine(f.Name), safetext.OneLine(f.From), safetext.OneLine(f.To))
-	}
 }
 
 // String is the consequence in one line.

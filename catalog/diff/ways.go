@@ -36,7 +36,13 @@ func lostWays(pkg *catalog.PackageInfo, old, now *catalog.ChannelInfo) []loss {
 			lost = append(lost, loss{true, e.Name, "upgrade path lost: nothing in the channel upgrades from it any more"})
 		}
 	}
-	versions := versionsOf(pkg)
+	// Those of the bundles of a package.
+	versions := map[string]*version.VersionRelease{}
+	for _, c := range pkg.Channels {
+		for _, e := range c.Entries {
+			versions[e.Name] = &e.Bundle.Version
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(was.named)) {
 		if _, listed := was.entries[name]; !listed && !is.leadOn(name, versions[name]) {
 			lost = append(lost, loss{true, name, "upgrade path lost: nothing in the channel upgrades from it any more, where it is still installed"})
@@ -51,17 +57,6 @@ func lostWays(pkg *catalog.PackageInfo, old, now *catalog.ChannelInfo) []loss {
 		return []loss{{false, "", "there are too many skipRanges and versions to tell whether each still has a way to the head"}}
 	}
 	return lost
-}
-
-// versionsOf are those of the bundles of a package.
-func versionsOf(pkg *catalog.PackageInfo) map[string]*version.VersionRelease {
-	versions := map[string]*version.VersionRelease{}
-	for _, c := range pkg.Channels {
-		for _, e := range c.Entries {
-			versions[e.Name] = &e.Bundle.Version
-		}
-	}
-	return versions
 }
 
 // ways tells what the chain of a channel upgrades from.

@@ -24,11 +24,41 @@ func networks(c *catalog.Catalog) []*network {
 		b.network(c.Channels[i].Package).addChannel(&c.Channels[i])
 	}
 	for i := range c.Deprecations {
-		b.network(c.Deprecations[i].Package).deprecate(c.Deprecations[i].Entries)
+		n := b.network(c.Deprecations[i].Package)
+		entries := c.Deprecations[i].Entries
+		for _, d := range entries {
+			switch d.Reference.Schema {
+			case catalog.SchemaPackage:
+				n.deprecation = d.Message
+			case catalog.SchemaChannel:
+				for _, c := range n.named[d.Reference.Name] {
+					c.deprecation = d.Message
+				}
+			case catalog.SchemaBundle:
+				if v := n.nodes[d.Reference.Name]; v != nil {
+					v.deprecation = d.Message
+				}
+			}
+		}
 	}
 	all := make([]*network, 0, len(b.networks))
 	for _, n := range b.networks {
-		n.sort()
+		// Put the channels in order and finds their chains.
+		for _, c := range n.channels {
+			c.standard = n.source != nil && n.source.DefaultChannel == c.name
+			c.repeated = len(n.named[c.name]) > 1
+			c.chain = newChain(c)
+			c.refusal = c.refuse()
+		}
+		slices.SortStableFunc(n.channels, func(a, b *channel) int {
+			if a.standard != b.standard {
+				if a.standard {
+					return -1
+				}
+				return 1
+			}
+			return strings.Compare(a.name, b.name)
+		})
 		all = append(all, n)
 	}
 	slices.SortFunc(all, func(x, y *network) int { return strings.Compare(x.name, y.name) })
@@ -131,21 +161,4 @@ func (n *network) addChannel(source *catalog.Channel) {
 	}
 	n.channels = append(n.channels, c)
 	n.named[c.name] = append(n.named[c.name], c)
-}
-
-func (n *network) deprecate(entries []catalog.Deprecation) {
-	for _, d := range entries {
-		switch d.Reference.Schema {
-		case catalog.SchemaPackage:
-			n.deprecation = d.Message
-		case catalog.SchemaChannel:
-			for _, c := range n.named[d.Reference.Name] {
-				c.deprecation = d.Message
-			}
-		case catalog.SchemaBundle:
-			if v := n.nodes[d.Reference.Name]; v != nil {
-				v.deprecation = d.Message
-			}
-		}
-	}
 }

@@ -61,7 +61,19 @@ func (k *checker) abandoned() {
 	newest := slices.MaxFunc(heads, (*node).compare)
 	all := scopeOf(k.network.channels...)
 	v0, v1 := all.hopsV0(heads), all.hopsV1(heads, byVersion)
-	by := k.namedBy()
+	// The versions that replace or skip each one, in any channel.
+	by := map[*node][]*node{}
+	for _, w := range k.network.order {
+		seen := map[*node]bool{}
+		for _, e := range w.entries {
+			for _, v := range e.named() {
+				if !seen[v] {
+					seen[v] = true
+					by[v] = append(by[v], w)
+				}
+			}
+		}
+	}
 	type kind struct {
 		severity catalog.Severity
 		holds    string
@@ -100,23 +112,6 @@ func (k *checker) abandoned() {
 			k.report(severity, RuleHeadAbandoned, holds, nil, message+safetext.List(found[is], mostReasons, ", "), fix)
 		}
 	}
-}
-
-// namedBy are the versions that replace or skip each one, in any channel.
-func (k *checker) namedBy() map[*node][]*node {
-	by := map[*node][]*node{}
-	for _, w := range k.network.order {
-		seen := map[*node]bool{}
-		for _, e := range w.entries {
-			for _, v := range e.named() {
-				if !seen[v] {
-					seen[v] = true
-					by[v] = append(by[v], w)
-				}
-			}
-		}
-	}
-	return by
 }
 
 // isLeft tells whether a version outside of the channel replaces or skips one

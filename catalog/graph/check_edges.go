@@ -64,7 +64,13 @@ func (k *checker) backwards(c *channel) {
 	turned := c.turned()
 	var found []string
 	dashed := false
-	for _, v := range c.nodesOf(turned) {
+	// The keys in the order of the package.
+	nodes := make([]*node, 0, len(turned))
+	for v := range turned {
+		nodes = append(nodes, v)
+	}
+	slices.SortFunc(nodes, func(a, b *node) int { return a.order - b.order })
+	for _, v := range nodes {
 		for _, e := range turned[v] {
 			found = append(found, fmt.Sprintf("%s to %s", safetext.Quote(v.name), safetext.Quote(e.node.name)))
 			dashed = dashed || len(v.version.Version.Pre) == 0 && len(e.node.version.Version.Pre) > 0 && v.version.Version.FinalizeVersion() == e.node.version.Version.FinalizeVersion()
@@ -91,16 +97,6 @@ func (k *checker) backwards(c *channel) {
 		k.report(catalog.Warning, RuleSkipRangeBack, onlyV0, c, "a skipRange contains versions newer than its entry, which other tools take back to it, over and over if an edge leads on from there; here they stay: "+safetext.List(pairs, mostReasons, ", "),
 			"end the skipRange below the version of its entry, as in \">=1.0.0 <1.2.0\" for 1.2.0; let the entry skip what is to go back")
 	}
-}
-
-// nodesOf are the keys in the order of the package.
-func (c *channel) nodesOf(found map[*node][]*entry) []*node {
-	nodes := make([]*node, 0, len(found))
-	for v := range found {
-		nodes = append(nodes, v)
-	}
-	slices.SortFunc(nodes, func(a, b *node) int { return a.order - b.order })
-	return nodes
 }
 
 // mostReasons is how many of several texts a message lists.

@@ -49,21 +49,6 @@ func (c *channel) bundles() []*node {
 	return nodes
 }
 
-// saved are the versions that come to the head of some channel.
-func (k *checker) saved() map[Semantics]map[*node]bool {
-	saved := map[Semantics]map[*node]bool{V0: {}, V1: {}}
-	for _, c := range k.network.channels {
-		for _, e := range c.endings() {
-			for v, end := range e.ends {
-				if e.good[end] {
-					saved[e.semantics][v] = true
-				}
-			}
-		}
-	}
-	return saved
-}
-
 // reach reports versions from which no way leads to the head of a channel.
 func (k *checker) reach(c *channel, saved map[Semantics]map[*node]bool) {
 	stuck := map[Semantics][]*node{}
@@ -78,7 +63,28 @@ func (k *checker) reach(c *channel, saved map[Semantics]map[*node]bool) {
 				left[v] = true
 			}
 		}
-		k.loops(c, e)
+		// Report versions that upgrades lead back to.
+		met := map[*node]bool{}
+		for _, v := range e.hops.sources {
+			if e.ends[v] != nil || met[v] {
+				continue
+			}
+			way, _ := e.hops.follow(v, goal{})
+			known := slices.ContainsFunc(way, func(v *node) bool { return met[v] })
+			for _, v := range way {
+				met[v] = true
+			}
+			if known {
+				continue // it leads into a loop that is reported
+			}
+			loop := way[slices.Index(way, way[len(way)-1]):]
+			var steps []string
+			for i, to := range loop[1:] {
+				steps = append(steps, fmt.Sprintf("%s to %s by %s", safetext.Quote(loop[i].name), safetext.Quote(to.name), e.edge(loop[i])))
+			}
+			k.report(catalog.Error, RuleUpgradeLoop, []Semantics{e.semantics}, c, "upgrades go round without an end: "+safetext.List(steps, mostReasons, ", "),
+				"remove the edge that leads to an older version; a skipRange has to end below the version of its entry, as in \">=1.0.0 <1.2.0\" for 1.2.0")
+		}
 		if e.semantics == V0 {
 			k.skippedIgnored(c, e, left)
 		}
@@ -88,31 +94,6 @@ func (k *checker) reach(c *channel, saved map[Semantics]map[*node]bool) {
 		}
 	}
 	k.stuck(c, stuck, saved)
-}
-
-// loops reports versions that upgrades lead back to.
-func (k *checker) loops(c *channel, e *ending) {
-	met := map[*node]bool{}
-	for _, v := range e.hops.sources {
-		if e.ends[v] != nil || met[v] {
-			continue
-		}
-		way, _ := e.hops.follow(v, goal{})
-		known := slices.ContainsFunc(way, func(v *node) bool { return met[v] })
-		for _, v := range way {
-			met[v] = true
-		}
-		if known {
-			continue // it leads into a loop that is reported
-		}
-		loop := way[slices.Index(way, way[len(way)-1]):]
-		var steps []string
-		for i, to := range loop[1:] {
-			steps = append(steps, fmt.Sprintf("%s to %s by %s", safetext.Quote(loop[i].name), safetext.Quote(to.name), e.edge(loop[i])))
-		}
-		k.report(catalog.Error, RuleUpgradeLoop, []Semantics{e.semantics}, c, "upgrades go round without an end: "+safetext.List(steps, mostReasons, ", "),
-			"remove the edge that leads to an older version; a skipRange has to end below the version of its entry, as in \">=1.0.0 <1.2.0\" for 1.2.0")
-	}
 }
 
 // minorGap reports minor versions that none of their versions ever leaves, and

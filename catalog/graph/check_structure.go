@@ -9,22 +9,6 @@ import (
 	"fairlead.dev/fairlead/catalog/safetext"
 )
 
-// bundles reports those whose version is needed and cannot be read.
-func (k *checker) bundles() {
-	for _, v := range k.network.order {
-		if v.bundle == nil || v.known {
-			continue
-		}
-		_, err := versionOf(v.bundle)
-		k.findings = append(k.findings, Finding{Semantics: both, Problem: catalog.Problem{
-			Severity: catalog.Error, Rule: catalog.RuleBundleVersion, Position: v.bundle.Position,
-			Object:  catalog.Object{Schema: catalog.SchemaBundle, Package: k.network.name, Name: v.name},
-			Message: fmt.Sprintf("the version cannot be read: %v", err),
-			Fix:     "correct it; until then nothing upgrades to the bundle",
-		}})
-	}
-}
-
 // structure reports what makes v0 leave a channel out, and entries that count
 // for nobody.
 func (k *checker) structure(c *channel) {
@@ -49,26 +33,7 @@ func (k *checker) structure(c *channel) {
 	case len(g.stranded) > 0:
 		v0(catalog.RuleChannelStranded, c.refusal+left, "let an entry of the chain replace or skip each of them")
 	}
-	k.replacedTwice(c)
-	var without []string
-	seen := map[*node]bool{}
-	for _, e := range c.entries {
-		if e.node.bundle == nil && !seen[e.node] {
-			without = append(without, e.node.name)
-		}
-		seen[e.node] = true
-		if e.badRange != nil {
-			k.report(catalog.Error, catalog.RuleEntrySkipRange, both, c, fmt.Sprintf("the skipRange of entry %s counts for nothing: %v", safetext.Quote(e.node.name), e.badRange), "write a range such as \">=1.0.0 <1.2.0\"")
-		}
-	}
-	if slices.Sort(without); len(without) > 0 {
-		k.report(catalog.Error, catalog.RuleEntryWithoutBundle, both, c, "nothing can upgrade to entries without a bundle: "+safetext.QuoteList(without), "add the bundles, or remove the entries")
-	}
-}
-
-// replacedTwice reports what more than one entry replaces, unless at most one
-// of these counts because the others are skipped.
-func (k *checker) replacedTwice(c *channel) {
+	// Report what more than one entry replaces, unless at most one of these counts because the others are skipped.
 	by := map[*node][]*entry{}
 	var order []*node
 	for _, e := range c.entries {
@@ -89,6 +54,20 @@ func (k *checker) replacedTwice(c *channel) {
 				fmt.Sprintf("%s all replace %s, so there is no single chain", safetext.QuoteList(names(by[v])), safetext.Quote(v.name)),
 				"let one of them replace another one, or skip it")
 		}
+	}
+	var without []string
+	seen := map[*node]bool{}
+	for _, e := range c.entries {
+		if e.node.bundle == nil && !seen[e.node] {
+			without = append(without, e.node.name)
+		}
+		seen[e.node] = true
+		if e.badRange != nil {
+			k.report(catalog.Error, catalog.RuleEntrySkipRange, both, c, fmt.Sprintf("the skipRange of entry %s counts for nothing: %v", safetext.Quote(e.node.name), e.badRange), "write a range such as \">=1.0.0 <1.2.0\"")
+		}
+	}
+	if slices.Sort(without); len(without) > 0 {
+		k.report(catalog.Error, catalog.RuleEntryWithoutBundle, both, c, "nothing can upgrade to entries without a bundle: "+safetext.QuoteList(without), "add the bundles, or remove the entries")
 	}
 }
 

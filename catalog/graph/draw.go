@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,9 +26,45 @@ func (p *Picture) Draw(w io.Writer, format Format) error {
 	out := bufio.NewWriter(w)
 	switch format {
 	case Text:
-		p.text(out)
+		// Draw for a terminal: each channel as the chain from its head down, then what is beside it.
+		for i, pkg := range p.Packages {
+			if i > 0 {
+				fmt.Fprintln(out)
+			}
+			notes := []string{"package " + show(pkg.Name)}
+			if pkg.DefaultChannel != "" {
+				notes = append(notes, "default channel "+show(pkg.DefaultChannel))
+			}
+			if pkg.Deprecated {
+				notes = append(notes, "deprecated")
+			}
+			fmt.Fprintln(out, strings.Join(notes, ", "))
+			for _, c := range pkg.Channels {
+				c.text(out, p.v0)
+			}
+		}
 	case Mermaid:
-		p.mermaid(out)
+		// Draw for mermaid.js, with arrows from the older to the newer version.
+		fmt.Fprint(out, "graph LR\n"+
+			"  classDef deprecated fill:#E8960F\n"+
+			"  classDef skipped stroke:#FF0000,stroke-width:4px\n"+
+			"  classDef deprecatedskipped fill:#E8960F,stroke:#FF0000,stroke-width:4px\n")
+		m := mermaid{Writer: out, v0: p.v0, classes: map[string][]string{}, ids: mermaidIDs{given: map[string]string{}, taken: map[string]bool{}}}
+		for _, pkg := range p.Packages {
+			m.pkg(pkg)
+		}
+		for _, style := range m.styles {
+			fmt.Fprintf(out, "  %s\n", style)
+		}
+		for _, class := range []string{"deprecated", "deprecatedskipped", "skipped"} {
+			if ids := m.classes[class]; len(ids) > 0 {
+				slices.Sort(ids)
+				fmt.Fprintf(out, "  class %s %s\n", strings.Join(slices.Compact(ids), ","), class)
+			}
+		}
+		if len(m.dashed) > 0 {
+			fmt.Fprintf(out, "  linkStyle %s stroke:#FF0000,stroke-width:3px,stroke-dasharray:5;\n", strings.Join(m.dashed, ","))
+		}
 	case DOT:
 		// Draw for Graphviz, with arrows from the older to the newer version
 		fmt.Fprint(out, "digraph catalog {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=\"monospace\"];\n  edge [fontname=\"monospace\", fontsize=10];\n")

@@ -3,33 +3,8 @@ package graph
 import (
 	"bufio"
 	"fmt"
-	"slices"
 	"strings"
 )
-
-// mermaid draws for mermaid.js, with arrows from the older to the newer version.
-func (p *Picture) mermaid(w *bufio.Writer) {
-	fmt.Fprint(w, "graph LR\n"+
-		"  classDef deprecated fill:#E8960F\n"+
-		"  classDef skipped stroke:#FF0000,stroke-width:4px\n"+
-		"  classDef deprecatedskipped fill:#E8960F,stroke:#FF0000,stroke-width:4px\n")
-	m := mermaid{Writer: w, v0: p.v0, classes: map[string][]string{}, ids: mermaidIDs{given: map[string]string{}, taken: map[string]bool{}}}
-	for _, pkg := range p.Packages {
-		m.pkg(pkg)
-	}
-	for _, style := range m.styles {
-		fmt.Fprintf(w, "  %s\n", style)
-	}
-	for _, class := range []string{"deprecated", "deprecatedskipped", "skipped"} {
-		if ids := m.classes[class]; len(ids) > 0 {
-			slices.Sort(ids)
-			fmt.Fprintf(w, "  class %s %s\n", strings.Join(slices.Compact(ids), ","), class)
-		}
-	}
-	if len(m.dashed) > 0 {
-		fmt.Fprintf(w, "  linkStyle %s stroke:#FF0000,stroke-width:3px,stroke-dasharray:5;\n", strings.Join(m.dashed, ","))
-	}
-}
 
 type mermaid struct {
 	*bufio.Writer

@@ -21,21 +21,9 @@ func (m mermaidIDs) of(names ...string) string {
 	if id, ok := m.given[key]; ok {
 		return id
 	}
-	wanted := mermaidID(strings.Join(names, "-"))
-	id := wanted
-	for n := 2; m.taken[id]; n++ {
-		id = fmt.Sprintf("%s_%d", wanted, n)
-	}
-	m.given[key], m.taken[id] = id, true
-	return id
-}
-
-// mermaidWords mean something to mermaid where an identifier begins.
-var mermaidWords = []string{"call", "class", "classDef", "click", "default", "end", "flowchart", "graph", "href", "interpolate", "linkStyle", "style", "subgraph"}
-
-// mermaidID is a name made fit for an identifier; usual names stay as they are.
-// A dash must be followed by a letter or a digit, or it begins an arrow.
-func mermaidID(name string) string {
+	// A name made fit for an identifier; usual names stay as they are. A dash must be followed by a letter or a digit, or it begins an
+	// arrow.
+	name := strings.Join(names, "-")
 	var b strings.Builder
 	if word, _, _ := strings.Cut(strings.ReplaceAll(name, ".", "-"), "-"); slices.Contains(mermaidWords, word) {
 		b.WriteByte('_')
@@ -48,8 +36,17 @@ func mermaidID(name string) string {
 			fmt.Fprintf(&b, "_%x_", r)
 		}
 	}
-	return b.String()
+	wanted := b.String()
+	id := wanted
+	for n := 2; m.taken[id]; n++ {
+		id = fmt.Sprintf("%s_%d", wanted, n)
+	}
+	m.given[key], m.taken[id] = id, true
+	return id
 }
+
+// mermaidWords mean something to mermaid where an identifier begins.
+var mermaidWords = []string{"call", "class", "classDef", "click", "default", "end", "flowchart", "graph", "href", "interpolate", "linkStyle", "style", "subgraph"}
 
 func isWord(r rune) bool {
 	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'

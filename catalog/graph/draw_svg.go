@@ -39,7 +39,14 @@ func (p *Picture) svg(w *bufio.Writer) {
 	}
 	fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n<style>%s</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", width, y, width, y, svgStyle)
 	s := svg{Writer: w, v0: p.v0}
-	s.legend()
+	// What the lines mean.
+	x := float64(panelSpace)
+	for _, kind := range []Kind{Replaces, Skips, SkipRange} {
+		fmt.Fprintf(s, "<path class=\"edge %s\" d=\"M%.1f 26h30\"/>\n", kind, x)
+		s.label("note", x+38, 30, string(kind))
+		x += 140
+	}
+	s.label("note", x, 30, "upgrades lead upwards")
 	for _, g := range groups {
 		title := "package " + show(g.pkg.Name)
 		if g.pkg.Deprecated {
@@ -60,17 +67,6 @@ type svg struct {
 
 func (s *svg) label(class string, x, y float64, text string) {
 	fmt.Fprintf(s, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", class, x, y, html.EscapeString(strings.Map(printable, text)))
-}
-
-// legend says what the lines mean.
-func (s *svg) legend() {
-	x := float64(panelSpace)
-	for _, kind := range []Kind{Replaces, Skips, SkipRange} {
-		fmt.Fprintf(s, "<path class=\"edge %s\" d=\"M%.1f 26h30\"/>\n", kind, x)
-		s.label("note", x+38, 30, string(kind))
-		x += 140
-	}
-	s.label("note", x, 30, "upgrades lead upwards")
 }
 
 func (s *svg) panel(p *panel, standard string) {

@@ -6,27 +6,6 @@ import (
 	"strings"
 )
 
-// text draws for a terminal: each channel as the chain from its head down, then
-// what is beside it.
-func (p *Picture) text(w *bufio.Writer) {
-	for i, pkg := range p.Packages {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		notes := []string{"package " + show(pkg.Name)}
-		if pkg.DefaultChannel != "" {
-			notes = append(notes, "default channel "+show(pkg.DefaultChannel))
-		}
-		if pkg.Deprecated {
-			notes = append(notes, "deprecated")
-		}
-		fmt.Fprintln(w, strings.Join(notes, ", "))
-		for _, c := range pkg.Channels {
-			c.text(w, p.v0)
-		}
-	}
-}
-
 func (c ChannelPicture) text(w *bufio.Writer, v0 bool) {
 	title := "channel " + show(c.Name)
 	if c.Deprecated {

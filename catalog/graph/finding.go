@@ -2,6 +2,7 @@ package graph
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -85,8 +86,30 @@ func Check(c *catalog.Catalog, opts Options) []Finding {
 	for _, n := range networks(c) {
 		if opts.Package == "" || opts.Package == n.name {
 			check := checker{network: n}
-			check.bundles()
-			saved := check.saved()
+			// Report those whose version is needed and cannot be read.
+			for _, v := range check.network.order {
+				if v.bundle == nil || v.known {
+					continue
+				}
+				_, err := versionOf(v.bundle)
+				check.findings = append(check.findings, Finding{Semantics: both, Problem: catalog.Problem{
+					Severity: catalog.Error, Rule: catalog.RuleBundleVersion, Position: v.bundle.Position,
+					Object:  catalog.Object{Schema: catalog.SchemaBundle, Package: check.network.name, Name: v.name},
+					Message: fmt.Sprintf("the version cannot be read: %v", err),
+					Fix:     "correct it; until then nothing upgrades to the bundle",
+				}})
+			}
+			// The versions that come to the head of some channel.
+			saved := map[Semantics]map[*node]bool{V0: {}, V1: {}}
+			for _, c := range check.network.channels {
+				for _, e := range c.endings() {
+					for v, end := range e.ends {
+						if e.good[end] {
+							saved[e.semantics][v] = true
+						}
+					}
+				}
+			}
 			for _, c := range check.network.channels {
 				check.structure(c)
 				check.edges(c)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/version"
 )
@@ -111,16 +110,4 @@ func (n *network) scope(channel string) (scope, error) {
 		has = append(has, c.name)
 	}
 	return scope{}, fmt.Errorf("package %s has no channel %s; its channels are %s", safetext.Quote(n.name), safetext.Quote(channel), safetext.QuoteList(has))
-}
-
-// packageOf finds a package that has a graph.
-func packageOf(c *catalog.Catalog, name string) (*network, error) {
-	n := find(c, name)
-	if n == nil {
-		return nil, fmt.Errorf("the catalog has no package %s", safetext.Quote(name))
-	}
-	if len(n.channels) == 0 {
-		return nil, fmt.Errorf("package %s has no channels, and so no upgrade graph", safetext.Quote(name))
-	}
-	return n, nil
 }

@@ -78,25 +78,6 @@ func Packages(c *catalog.Catalog) []string {
 	return slices.Compact(names)
 }
 
-// sort puts the channels in order and finds their chains.
-func (n *network) sort() {
-	for _, c := range n.channels {
-		c.standard = n.source != nil && n.source.DefaultChannel == c.name
-		c.repeated = len(n.named[c.name]) > 1
-		c.chain = newChain(c)
-		c.refusal = c.refuse()
-	}
-	slices.SortStableFunc(n.channels, func(a, b *channel) int {
-		if a.standard != b.standard {
-			if a.standard {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.name, b.name)
-	})
-}
-
 // compare orders versions, the unknown ones first, those that are equal by name.
 func (v *node) compare(o *node) int {
 	switch {

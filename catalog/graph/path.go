@@ -75,9 +75,13 @@ func Path(c *catalog.Catalog, q Query) (Journey, error) {
 	fail := func(err error) (Journey, error) {
 		return Journey{}, fmt.Errorf("find the way from %s in package %s: %w", safetext.Quote(q.From), safetext.Quote(q.Package), err)
 	}
-	n, err := packageOf(c, q.Package)
-	if err != nil {
-		return fail(err)
+	// Find a package that has a graph.
+	n := find(c, q.Package)
+	if n == nil {
+		return fail(fmt.Errorf("the catalog has no package %s", safetext.Quote(q.Package)))
+	}
+	if len(n.channels) == 0 {
+		return fail(fmt.Errorf("package %s has no channels, and so no upgrade graph", safetext.Quote(q.Package)))
 	}
 	s, err := n.scope(q.Channel)
 	if err != nil {

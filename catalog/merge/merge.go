@@ -2,7 +2,9 @@ package merge
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 
 	"fairlead.dev/fairlead/catalog"
 )
@@ -45,7 +47,26 @@ func Merge(sources []Source, opts Options) (*catalog.Catalog, *Report, error) {
 			return nil, nil, err
 		}
 		owners = choose(sources, conflicts, opts.Prefer)
-		report.decided(sources, owners)
+		// Fill in what the choice of owners means.
+		dropped := map[string][]Dropped{}
+		for i, s := range sources {
+			for o := range objects(s, i) {
+				owner, ok := owners[o.pkg]
+				if !ok || owner == i {
+					continue
+				}
+				all := dropped[o.pkg]
+				if len(all) == 0 || all[len(all)-1].Source != s.Name {
+					all = append(all, Dropped{Source: s.Name})
+				}
+				last := &all[len(all)-1]
+				last.Objects = append(last.Objects, o.id.Object)
+				dropped[o.pkg] = all
+			}
+		}
+		for _, pkg := range slices.Sorted(maps.Keys(owners)) {
+			report.Decided = append(report.Decided, Decision{Package: pkg, From: sources[owners[pkg]].Name, Dropped: dropped[pkg]})
+		}
 	}
 	merged, conflicts, err := unite(sources, owners, report)
 	if err != nil {

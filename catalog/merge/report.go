@@ -3,8 +3,6 @@ package merge
 import (
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
@@ -37,29 +35,6 @@ type Repeated struct {
 	Object catalog.Object   `json:"object"`
 	Kept   catalog.Position `json:"kept"`
 	Left   catalog.Position `json:"left"`
-}
-
-// decided fills in what the choice of owners means.
-func (r *Report) decided(sources []Source, owners map[string]int) {
-	dropped := map[string][]Dropped{}
-	for i, s := range sources {
-		for o := range objects(s, i) {
-			owner, ok := owners[o.pkg]
-			if !ok || owner == i {
-				continue
-			}
-			all := dropped[o.pkg]
-			if len(all) == 0 || all[len(all)-1].Source != s.Name {
-				all = append(all, Dropped{Source: s.Name})
-			}
-			last := &all[len(all)-1]
-			last.Objects = append(last.Objects, o.id.Object)
-			dropped[o.pkg] = all
-		}
-	}
-	for _, pkg := range slices.Sorted(maps.Keys(owners)) {
-		r.Decided = append(r.Decided, Decision{Package: pkg, From: sources[owners[pkg]].Name, Dropped: dropped[pkg]})
-	}
 }
 
 // Write writes the report for people; nothing if nothing was left out.

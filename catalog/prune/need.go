@@ -1,7 +1,6 @@
 package prune
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -106,7 +105,14 @@ func (o *offers) needs(b *catalog.BundleInfo) (all []need, untold []string) {
 		add(constraint.Constraint{GVK: &gvk})
 	}
 	for _, raw := range b.Constraints {
-		c, err := o.constraint(raw)
+		// Read a constraint; versions of a package mostly repeat each other's.
+		known, ok := o.constraints[string(raw)]
+		if !ok {
+			c, err := constraint.Parse(raw)
+			known = readConstraint{c, err}
+			o.constraints[string(raw)] = known
+		}
+		c, err := known.Constraint, known.err
 		if err != nil {
 			untold = append(untold, fmt.Sprintf("a constraint cannot be read, so it cannot be installed: %v", err))
 			continue
@@ -120,17 +126,6 @@ func (o *offers) needs(b *catalog.BundleInfo) (all []need, untold []string) {
 type readConstraint struct {
 	*constraint.Constraint
 	err error
-}
-
-// constraint reads a constraint; versions of a package mostly repeat each other's.
-func (o *offers) constraint(raw json.RawMessage) (*constraint.Constraint, error) {
-	known, ok := o.constraints[string(raw)]
-	if !ok {
-		c, err := constraint.Parse(raw)
-		known = readConstraint{c, err}
-		o.constraints[string(raw)] = known
-	}
-	return known.Constraint, known.err
 }
 
 // keepRequired keeps what a bundle requires, unless something kept provides it.

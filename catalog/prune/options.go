@@ -1,8 +1,6 @@
 package prune
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
@@ -35,19 +33,6 @@ type Selection struct {
 	Versions version.Range
 	// HeadsOnly keeps of each channel only the nearest to its head.
 	HeadsOnly bool
-}
-
-// check refuses what cannot be meant.
-func (o Options) check() error {
-	if len(o.Packages) == 0 && len(o.Installed) == 0 {
-		return errors.New("nothing is to be kept; name packages, or what is installed")
-	}
-	for _, i := range o.Installed {
-		if i.Package == "" || i.Version == "" {
-			return fmt.Errorf("installed %q: name a package and a version", i)
-		}
-	}
-	return nil
 }
 
 // has tells whether the selection is about a channel.

@@ -23,9 +23,13 @@ type keptPackage struct {
 func (p *pruner) keep(name, reason string) (*keptPackage, error) {
 	pkg, ok := p.kept[name]
 	if !ok {
-		info, err := p.find(name)
-		if err != nil {
-			return nil, err
+		// Refuse packages that do not exist or are broken.
+		if broken := p.broken[name]; len(broken) > 0 {
+			return nil, fmt.Errorf("package %s breaks the rules of catalogs; mend it first: %w", safetext.Quote(name), broken.Err())
+		}
+		info, ok := p.index.Package(name)
+		if !ok {
+			return nil, fmt.Errorf("there is no package %s; the catalog has %d packages, such as %s", safetext.Quote(name), len(p.index.PackageNames()), safetext.QuoteList(p.index.PackageNames()))
 		}
 		pkg = &keptPackage{info: info, channels: map[string]*stretch{}, bundles: map[string]*reasons{}, defaultChannel: info.DefaultChannel}
 		for _, c := range info.Channels {
@@ -38,18 +42,6 @@ func (p *pruner) keep(name, reason string) (*keptPackage, error) {
 	}
 	pkg.why.add(reason)
 	return pkg, nil
-}
-
-// find refuses packages that do not exist or are broken.
-func (p *pruner) find(name string) (*catalog.PackageInfo, error) {
-	if broken := p.broken[name]; len(broken) > 0 {
-		return nil, fmt.Errorf("package %s breaks the rules of catalogs; mend it first: %w", safetext.Quote(name), broken.Err())
-	}
-	info, ok := p.index.Package(name)
-	if !ok {
-		return nil, fmt.Errorf("there is no package %s; the catalog has %d packages, such as %s", safetext.Quote(name), len(p.index.PackageNames()), safetext.QuoteList(p.index.PackageNames()))
-	}
-	return info, nil
 }
 
 // channel is what is kept of a channel.

@@ -117,7 +117,15 @@ func (o *offers) candidates(c constraint.Constraint) []string {
 	case c.Package != nil:
 		return []string{c.Package.Name}
 	case c.GVK != nil:
-		return o.keptFirst(packagesOf(o.index.Providers(*c.GVK)))
+		// Those of providers, which come by package.
+		providers := o.index.Providers(*c.GVK)
+		var names []string
+		for _, b := range providers {
+			if len(names) == 0 || names[len(names)-1] != b.Package {
+				names = append(names, b.Package)
+			}
+		}
+		return o.keptFirst(names)
 	}
 	for _, part := range c.All {
 		if part.Package != nil || part.GVK != nil {
@@ -128,17 +136,6 @@ func (o *offers) candidates(c constraint.Constraint) []string {
 		return o.keptFirst(o.index.PackageNames())
 	}
 	return nil
-}
-
-// packagesOf are those of providers, which come by package.
-func packagesOf(providers []*catalog.BundleInfo) []string {
-	var names []string
-	for _, b := range providers {
-		if len(names) == 0 || names[len(names)-1] != b.Package {
-			names = append(names, b.Package)
-		}
-	}
-	return names
 }
 
 func (o *offers) keptFirst(names []string) []string {

@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,7 +25,20 @@ func Prune(c *catalog.Catalog, opts Options) (*catalog.Catalog, *Report, error) 
 	if err := catalog.Validate(pruned).Err(); err != nil {
 		return nil, nil, fmt.Errorf("prune catalog: the result would break rules that the source keeps; please report this as a defect, with the options: %w", err)
 	}
-	return pruned, p.finish(pruned), nil
+	// Make the report.
+	r := &Report{Packages: []Package{}, Dropped: []string{}, Images: images(pruned)}
+	for _, o := range p.source.Packages {
+		pkg, ok := p.kept[o.Name]
+		if !ok {
+			r.Dropped = append(r.Dropped, o.Name)
+			continue
+		}
+		r.Packages = append(r.Packages, pkg.report())
+	}
+	slices.Sort(r.Dropped)
+	slices.SortFunc(r.Packages, func(a, b Package) int { return strings.Compare(a.Name, b.Name) })
+	r.Notes = append(slices.Clone(p.notes), r.remarks()...)
+	return pruned, r, nil
 }
 
 // pruner is a catalog that is being pruned.
@@ -49,8 +63,14 @@ type touched struct {
 }
 
 func newPruner(c *catalog.Catalog, opts Options) (*pruner, error) {
-	if err := opts.check(); err != nil {
-		return nil, err
+	// Refuse what cannot be meant.
+	if len(opts.Packages) == 0 && len(opts.Installed) == 0 {
+		return nil, errors.New("nothing is to be kept; name packages, or what is installed")
+	}
+	for _, i := range opts.Installed {
+		if i.Package == "" || i.Version == "" {
+			return nil, fmt.Errorf("installed %q: name a package and a version", i)
+		}
 	}
 	if err := c.LoadProblems.Err(); err != nil {
 		return nil, fmt.Errorf("the catalog was not read completely: %w", err)
@@ -75,8 +95,24 @@ func newPruner(c *catalog.Catalog, opts Options) (*pruner, error) {
 
 func (p *pruner) run() error {
 	for _, s := range p.opts.Packages {
-		if err := p.selectVersions(s); err != nil {
+		// Keep what a selection selects.
+		pkg, err := p.keep(s.Package, "selected")
+		if err != nil {
 			return err
+		}
+		for _, name := range s.Channels {
+			if _, err := pkg.channel(name); err != nil {
+				return err
+			}
+		}
+		found := false
+		for _, c := range pkg.stretches {
+			if s.has(c.info.Name) {
+				found = p.selectFrom(pkg, c, s) || found
+			}
+		}
+		if !found {
+			return fmt.Errorf("package %s has no %s; choose another range, or drop it", safetext.Quote(s.Package), s.wanted())
 		}
 	}
 	if err := p.keepInstalled(); err != nil {
@@ -88,7 +124,30 @@ func (p *pruner) run() error {
 	if err := p.keepDefaultChannels(); err != nil {
 		return err
 	}
-	p.keepRoutes()
+	// Keep the ways of installed versions that follow no channel in particular to the head of the default channel, through whatever
+	// channels they lead. What is in none of the kept channels keeps its ways to all of their heads: it may have to go through the
+	// channels of several minor versions.
+	for _, r := range p.residents {
+		var targets []string
+		for _, c := range r.pkg.stretches {
+			isDefault := c.info.Name == r.pkg.defaultChannel && r.Channel == "" && (!r.chosen || !c.incidental)
+			if !c.empty() && (isDefault || !r.related && !c.incidental) {
+				targets = append(targets, c.head().Name)
+			}
+		}
+		found := r.related
+		for _, head := range distinct(targets) {
+			found = p.keepRoute(r, head) || found
+		}
+		for _, c := range r.pkg.stretches {
+			if _, listed := c.entries[r.version.Name]; listed && !r.related && !c.empty() {
+				p.keepVersionIn(r.pkg, c, r.version) // a channel on the way
+			}
+		}
+		if !found {
+			p.note("installed %s is in no kept channel, and no way leads from it to their heads", r.Installed)
+		}
+	}
 	if err := p.complete(); err != nil {
 		return err
 	}
@@ -106,7 +165,22 @@ func (p *pruner) complete() error {
 		if err := p.keepDefaultChannels(); err != nil {
 			return err
 		}
-		p.settle()
+		// Finish the channels that were touched.
+		for i := 0; i < len(p.touched); i++ { // it may grow
+			pkg, s := p.touched[i].pkg, p.touched[i].stretch
+			if s.settled {
+				continue
+			}
+			for !s.settled {
+				if place, reason := s.settle(); place >= 0 {
+					p.extend(pkg, s, place, reason)
+				}
+			}
+			for _, name := range slices.Sorted(maps.Keys(s.beside)) {
+				p.keepBundle(pkg, s.entries[name], s.wished[name])
+			}
+		}
+		p.touched = nil
 		if len(p.queue) == 0 {
 			return nil
 		}
@@ -124,25 +198,6 @@ func (p *pruner) complete() error {
 			}
 		}
 	}
-}
-
-// settle finishes the channels that were touched.
-func (p *pruner) settle() {
-	for i := 0; i < len(p.touched); i++ { // it may grow
-		pkg, s := p.touched[i].pkg, p.touched[i].stretch
-		if s.settled {
-			continue
-		}
-		for !s.settled {
-			if place, reason := s.settle(); place >= 0 {
-				p.extend(pkg, s, place, reason)
-			}
-		}
-		for _, name := range slices.Sorted(maps.Keys(s.beside)) {
-			p.keepBundle(pkg, s.entries[name], s.wished[name])
-		}
-	}
-	p.touched = nil
 }
 
 // extend keeps a place of a channel's line for a reason, and all that is

@@ -93,17 +93,6 @@ func images(c *catalog.Catalog) []Image {
 	return all
 }
 
-// tagged are the images without a digest.
-func (r *Report) tagged() []string {
-	var names []string
-	for _, i := range r.Images {
-		if i.Digest == "" {
-			names = append(names, i.Image)
-		}
-	}
-	return names
-}
-
 // WriteImages writes the names of the images, one a line.
 func (r *Report) WriteImages(w io.Writer) error {
 	var b strings.Builder

@@ -75,23 +75,6 @@ func (pkg *keptPackage) has(r catalog.Reference) bool {
 	return true
 }
 
-// finish makes the report.
-func (p *pruner) finish(pruned *catalog.Catalog) *Report {
-	r := &Report{Packages: []Package{}, Dropped: []string{}, Images: images(pruned)}
-	for _, o := range p.source.Packages {
-		pkg, ok := p.kept[o.Name]
-		if !ok {
-			r.Dropped = append(r.Dropped, o.Name)
-			continue
-		}
-		r.Packages = append(r.Packages, pkg.report())
-	}
-	slices.Sort(r.Dropped)
-	slices.SortFunc(r.Packages, func(a, b Package) int { return strings.Compare(a.Name, b.Name) })
-	r.Notes = append(slices.Clone(p.notes), r.remarks()...)
-	return r
-}
-
 // report is what is said about a package.
 func (pkg *keptPackage) report() Package {
 	out := Package{Name: pkg.info.Name, Why: pkg.why, DefaultChannel: pkg.defaultChannel}
@@ -149,7 +132,14 @@ func (r *Report) remarks() []string {
 			}
 		}
 	}
-	if tagged := r.tagged(); len(tagged) > 0 {
+	// The images without a digest.
+	var names []string
+	for _, i := range r.Images {
+		if i.Digest == "" {
+			names = append(names, i.Image)
+		}
+	}
+	if tagged := names; len(tagged) > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %d images are named without a digest, such as %s: a mirror may get others than were meant", len(tagged), len(r.Images), tagged[0]))
 	}
 	return notes

@@ -8,29 +8,6 @@ import (
 	"fairlead.dev/fairlead/catalog/safetext"
 )
 
-// selectVersions keeps what a selection selects.
-func (p *pruner) selectVersions(s Selection) error {
-	pkg, err := p.keep(s.Package, "selected")
-	if err != nil {
-		return err
-	}
-	for _, name := range s.Channels {
-		if _, err := pkg.channel(name); err != nil {
-			return err
-		}
-	}
-	found := false
-	for _, c := range pkg.stretches {
-		if s.has(c.info.Name) {
-			found = p.selectFrom(pkg, c, s) || found
-		}
-	}
-	if !found {
-		return fmt.Errorf("package %s has no %s; choose another range, or drop it", safetext.Quote(s.Package), s.wanted())
-	}
-	return nil
-}
-
 // selectFrom keeps what is selected of a channel, and tells whether anything is.
 func (p *pruner) selectFrom(pkg *keptPackage, c *stretch, s Selection) bool {
 	reason := "selected"
@@ -50,34 +27,29 @@ func (p *pruner) selectFrom(pkg *keptPackage, c *stretch, s Selection) bool {
 		p.extend(pkg, c, place, reason)
 	}
 	if !s.HeadsOnly || !found {
-		found = p.selectSkipped(pkg, c, s, reason, found)
+		// Wish for the skipped entries that are selected. If nothing on the line is, they are kept with what skips them.
+		var selected []*catalog.EntryInfo
+		for _, e := range c.info.Entries[len(c.line):] {
+			if s.matches(e) {
+				selected = append(selected, e)
+			}
+		}
+		if s.HeadsOnly && len(selected) > 0 {
+			selected = []*catalog.EntryInfo{slices.MaxFunc(selected, func(a, b *catalog.EntryInfo) int { return a.Bundle.Version.Compare(b.Bundle.Version) })}
+		}
+		for _, e := range selected {
+			c.wish(e.Name, reason, !found)
+			if !found {
+				p.support(pkg, c, e.Name)
+			}
+		}
+		p.touched = append(p.touched, touched{pkg, c})
+		found = found || len(selected) > 0
 	}
 	if found {
 		c.why.add("selected")
 	}
 	return found
-}
-
-// selectSkipped wishes for the skipped entries that are selected. If nothing on
-// the line is, they are kept with what skips them.
-func (p *pruner) selectSkipped(pkg *keptPackage, c *stretch, s Selection, reason string, found bool) bool {
-	var selected []*catalog.EntryInfo
-	for _, e := range c.info.Entries[len(c.line):] {
-		if s.matches(e) {
-			selected = append(selected, e)
-		}
-	}
-	if s.HeadsOnly && len(selected) > 0 {
-		selected = []*catalog.EntryInfo{slices.MaxFunc(selected, func(a, b *catalog.EntryInfo) int { return a.Bundle.Version.Compare(b.Bundle.Version) })}
-	}
-	for _, e := range selected {
-		c.wish(e.Name, reason, !found)
-		if !found {
-			p.support(pkg, c, e.Name)
-		}
-	}
-	p.touched = append(p.touched, touched{pkg, c})
-	return found || len(selected) > 0
 }
 
 // support keeps a part of the line for a skipped entry that is kept in any

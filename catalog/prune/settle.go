@@ -28,7 +28,15 @@ func (s *stretch) settle() (place int, reason string) {
 	}
 	for {
 		s.beside = s.sustained()
-		rival := s.rival()
+		// The first entry beside the line that replaces or skips the head; empty if there is none.
+		head, found := s.head().Name, ""
+		for name := range s.beside {
+			e := s.entries[name]
+			if (e.Replaces == head || slices.Contains(e.Skips, head)) && (found == "" || name < found) {
+				found = name
+			}
+		}
+		rival := found
 		switch {
 		case rival == "":
 			return -1, ""
@@ -105,19 +113,6 @@ func (s *stretch) leadsOn(name string) bool {
 		return slices.ContainsFunc(on, s.covers)
 	}
 	return s.covers(0) && s.covers(len(s.line)-1)
-}
-
-// rival is the first entry beside the line that replaces or skips the head;
-// empty if there is none.
-func (s *stretch) rival() string {
-	head, found := s.head().Name, ""
-	for name := range s.beside {
-		e := s.entries[name]
-		if (e.Replaces == head || slices.Contains(e.Skips, head)) && (found == "" || name < found) {
-			found = name
-		}
-	}
-	return found
 }
 
 func distinct(names []string) []string {

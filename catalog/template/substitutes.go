@@ -41,7 +41,16 @@ func (d *document) substitutes(ctx context.Context, o Options) (*catalog.Catalog
 	if err != nil {
 		return nil, err
 	}
-	s := newSubstituter(c)
+	s := &substituter{c: c, versions: map[bundleKey]version.VersionRelease{}, bundles: map[bundleKey]int{}, channels: map[bundleKey][]int{}}
+	for i, b := range c.Bundles {
+		s.bundles[bundleKey{b.Package, b.Name}] = i
+	}
+	for i, ch := range c.Channels {
+		for _, e := range ch.Entries {
+			key := bundleKey{ch.Package, e.Name}
+			s.channels[key] = append(s.channels[key], i)
+		}
+	}
 	for _, sub := range substitutions {
 		if err := s.substitute(sub.base, bundles[sub.name].Bundle); err != nil {
 			return nil, d.fail(sub.line, "%w", err)
@@ -111,20 +120,6 @@ type substituter struct {
 }
 
 type bundleKey struct{ pkg, name string }
-
-func newSubstituter(c *catalog.Catalog) *substituter {
-	s := &substituter{c: c, versions: map[bundleKey]version.VersionRelease{}, bundles: map[bundleKey]int{}, channels: map[bundleKey][]int{}}
-	for i, b := range c.Bundles {
-		s.bundles[bundleKey{b.Package, b.Name}] = i
-	}
-	for i, ch := range c.Channels {
-		for _, e := range ch.Entries {
-			key := bundleKey{ch.Package, e.Name}
-			s.channels[key] = append(s.channels[key], i)
-		}
-	}
-	return s
-}
 
 // substitute gives the place of base to b.
 func (s *substituter) substitute(base string, b catalog.Bundle) error {

@@ -40,7 +40,11 @@ func ParseType(name string) (Type, error) {
 	if t := Type(name); slices.Contains(Types(), t) {
 		return t, nil
 	}
-	return "", fmt.Errorf("invalid template type %q, must be one of: %s%s", name, typeNames(), replacement(name))
+	var names []string
+	for _, t := range Types() {
+		names = append(names, string(t))
+	}
+	return "", fmt.Errorf("invalid template type %q, must be one of: %s%s", name, strings.Join(names, ", "), replacement(name))
 }
 
 // Arguments reads the arguments [TYPE] [FILE] of a command line: a single one is a type if there is one of that name. The file is "-",
@@ -57,14 +61,6 @@ func Arguments(args []string) (t Type, file string, err error) {
 	}
 	t, err = ParseType(args[0])
 	return t, args[1], err
-}
-
-func typeNames() string {
-	var names []string
-	for _, t := range Types() {
-		names = append(names, string(t))
-	}
-	return strings.Join(names, ", ")
 }
 
 // replacement says what to use in place of template types that there are no more.

@@ -39,8 +39,9 @@ func contents(name string, program, authorities []byte) []entry {
 	}
 }
 
-// archive is a layer: the entries in their order, all of the same time.
-func archive(entries []entry, o Options) ([]byte, error) {
+// writeImage writes an OCI layout with one image, and returns the digest of its manifest.
+func writeImage(dir string, entries []entry, o Options, name string) (string, error) {
+	// A layer: the entries in their order, all of the same time.
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	for _, e := range entries {
@@ -49,18 +50,13 @@ func archive(entries []entry, o Options) ([]byte, error) {
 			header.Typeflag = tar.TypeDir
 		}
 		if err := w.WriteHeader(header); err != nil {
-			return nil, fmt.Errorf("write %s into the image: %w", e.name, err)
+			return "", fmt.Errorf("write %s into the image: %w", e.name, err)
 		}
 		if _, err := w.Write(e.data); err != nil {
-			return nil, fmt.Errorf("write %s into the image: %w", e.name, err)
+			return "", fmt.Errorf("write %s into the image: %w", e.name, err)
 		}
 	}
-	return out.Bytes(), w.Close()
-}
-
-// writeImage writes an OCI layout with one image, and returns the digest of its manifest.
-func writeImage(dir string, entries []entry, o Options, name string) (string, error) {
-	content, err := archive(entries, o)
+	content, err := out.Bytes(), w.Close()
 	if err != nil {
 		return "", err
 	}
@@ -72,7 +68,17 @@ func writeImage(dir string, entries []entry, o Options, name string) (string, er
 	if err != nil {
 		return "", fmt.Errorf("make the image: %w", err)
 	}
-	image, err = mutate.ConfigFile(image, config(image, o, name))
+	// How the image is run.
+	made := v1.Time{Time: o.Time.UTC()}
+	c := &v1.ConfigFile{OS: "linux", Architecture: o.Arch, Created: made, Config: v1.Config{
+		User: fmt.Sprintf("%d:%d", user, user), Entrypoint: []string{"/" + name},
+		Labels: map[string]string{"org.opencontainers.image.title": name, "org.opencontainers.image.revision": o.Commit},
+	}}
+	if live, err := image.ConfigFile(); err == nil { // of an image in memory, which can always be read
+		c.RootFS = live.RootFS
+	}
+	c.History = []v1.History{{Created: made, CreatedBy: "fairlead-release"}}
+	image, err = mutate.ConfigFile(image, c)
 	if err != nil {
 		return "", fmt.Errorf("make the configuration of the image: %w", err)
 	}
@@ -88,18 +94,4 @@ func writeImage(dir string, entries []entry, o Options, name string) (string, er
 	}
 	digest, err := image.Digest()
 	return digest.String(), err
-}
-
-// config is how the image is run.
-func config(image v1.Image, o Options, name string) *v1.ConfigFile {
-	made := v1.Time{Time: o.Time.UTC()}
-	c := &v1.ConfigFile{OS: "linux", Architecture: o.Arch, Created: made, Config: v1.Config{
-		User: fmt.Sprintf("%d:%d", user, user), Entrypoint: []string{"/" + name},
-		Labels: map[string]string{"org.opencontainers.image.title": name, "org.opencontainers.image.revision": o.Commit},
-	}}
-	if live, err := image.ConfigFile(); err == nil { // of an image in memory, which can always be read
-		c.RootFS = live.RootFS
-	}
-	c.History = []v1.History{{Created: made, CreatedBy: "fairlead-release"}}
-	return c
 }

@@ -58,8 +58,11 @@ func (o Options) environment() []string {
 
 // Make builds the program and writes everything to Out.
 func Make(ctx context.Context, o Options) (Release, error) {
-	if err := o.prepare(); err != nil {
-		return Release{}, err
+	if entries, err := os.ReadDir(o.Out); err == nil && len(entries) > 0 {
+		return Release{}, fmt.Errorf("write the release to %s: the directory is not empty; name another one", o.Out)
+	}
+	if err := os.MkdirAll(o.Out, 0o755); err != nil {
+		return Release{}, fmt.Errorf("write the release: %w", err)
 	}
 	name := filepath.Base(o.Package)
 	program := filepath.Join(o.Out, name)
@@ -89,16 +92,6 @@ func Make(ctx context.Context, o Options) (Release, error) {
 	return made, errors.Join(
 		writeJSON(filepath.Join(o.Out, SBOMFile), newSBOM(info, name, made.ProgramDigest, o.Time)),
 		writeJSON(filepath.Join(o.Out, ProvenanceFile), newStatement(made, info.GoVersion, sum(authorities), o)))
-}
-
-func (o Options) prepare() error {
-	if entries, err := os.ReadDir(o.Out); err == nil && len(entries) > 0 {
-		return fmt.Errorf("write the release to %s: the directory is not empty; name another one", o.Out)
-	}
-	if err := os.MkdirAll(o.Out, 0o755); err != nil {
-		return fmt.Errorf("write the release: %w", err)
-	}
-	return nil
 }
 
 // build builds the program.

@@ -92,7 +92,7 @@ func newSBOM(info *buildinfo.BuildInfo, name, digest string, made time.Time) sbo
 
 // newPackage is a Go module. Its licence is in its sources, and not asserted here.
 func newPackage(path, version, id string) spdxPackage {
-	p := spdxPackage{SPDXID: spdxID(id), Name: path, VersionInfo: version, DownloadLocation: noAssertion,
+	p := spdxPackage{SPDXID: "SPDXRef-" + notInID.ReplaceAllString(id, "-"), Name: path, VersionInfo: version, DownloadLocation: noAssertion,
 		LicenseConcluded: noAssertion, LicenseDeclared: noAssertion, CopyrightText: noAssertion}
 	locator := "pkg:golang/" + path
 	if version != "" {
@@ -104,5 +104,3 @@ func newPackage(path, version, id string) spdxPackage {
 
 // notInID are the characters that an SPDX identifier may not have.
 var notInID = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
-
-func spdxID(text string) string { return "SPDXRef-" + notInID.ReplaceAllString(text, "-") }

@@ -89,7 +89,29 @@ func (c *checking) run(cmd *cobra.Command) error {
 
 func (c *checking) operators(ctx context.Context, named bool) ([]platform.Operator, error) {
 	if len(c.files) > 0 {
-		return c.fromFiles()
+		var operators []platform.Operator
+		for _, name := range c.files {
+			if name == "-" {
+				found, err := ops.Decode("standard input", c.streams.In)
+				if err != nil {
+					return nil, err
+				}
+				operators = append(operators, found...)
+				continue
+			}
+			names, err := manifestsIn(name)
+			if err != nil {
+				return nil, err
+			}
+			for _, name := range names {
+				found, err := decodeFile(name)
+				if err != nil {
+					return nil, err
+				}
+				operators = append(operators, found...)
+			}
+		}
+		return operators, nil
 	}
 	cluster, namespace, err := c.cluster.Connect()
 	if err != nil {
@@ -100,32 +122,6 @@ func (c *checking) operators(ctx context.Context, named bool) ([]platform.Operat
 	}
 	operators, err := ops.Read(ctx, cluster, namespace)
 	return operators, kubeconfig.Explain(err)
-}
-
-func (c *checking) fromFiles() ([]platform.Operator, error) {
-	var operators []platform.Operator
-	for _, name := range c.files {
-		if name == "-" {
-			found, err := ops.Decode("standard input", c.streams.In)
-			if err != nil {
-				return nil, err
-			}
-			operators = append(operators, found...)
-			continue
-		}
-		names, err := manifestsIn(name)
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range names {
-			found, err := decodeFile(name)
-			if err != nil {
-				return nil, err
-			}
-			operators = append(operators, found...)
-		}
-	}
-	return operators, nil
 }
 
 // manifestsIn is a file itself, or the manifests of a directory and of those in it.

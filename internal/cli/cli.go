@@ -14,13 +14,7 @@ import (
 
 // Run runs a command line and returns the exit code.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := newRoot(command.Streams{In: stdin, Out: stdout, Err: stderr})
-	root.SetArgs(args)
-	cmd, err := root.ExecuteContextC(ctx)
-	return exitCode(cmd, err, stderr)
-}
-
-func newRoot(s command.Streams) *cobra.Command {
+	s := command.Streams{In: stdin, Out: stdout, Err: stderr}
 	root := &cobra.Command{
 		Use:               "fairlead",
 		Short:             "Operator Lifecycle Manager for Kubernetes",
@@ -35,7 +29,17 @@ func newRoot(s command.Streams) *cobra.Command {
 	root.SetErr(s.Err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.UsageError{Err: err} })
 	root.AddCommand(commands(s)...)
-	return root
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	code := command.Code(err)
+	switch {
+	case command.Silent(err):
+	case code == command.ExitUsage:
+		fmt.Fprintf(stderr, "fairlead: %v\nRun '%s --help' for usage.\n", err, cmd.CommandPath())
+	default:
+		fmt.Fprintf(stderr, "fairlead: %v\n", err)
+	}
+	return code
 }
 
 func commands(s command.Streams) []*cobra.Command {
@@ -52,16 +56,4 @@ func commands(s command.Streams) []*cobra.Command {
 		New(s),
 		newVersionCommand(s),
 	)
-}
-
-func exitCode(cmd *cobra.Command, err error, stderr io.Writer) int {
-	code := command.Code(err)
-	switch {
-	case command.Silent(err):
-	case code == command.ExitUsage:
-		fmt.Fprintf(stderr, "fairlead: %v\nRun '%s --help' for usage.\n", err, cmd.CommandPath())
-	default:
-		fmt.Fprintf(stderr, "fairlead: %v\n", err)
-	}
-	return code
 }

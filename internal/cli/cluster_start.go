@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"sync"
@@ -35,12 +34,43 @@ Started again, it has its objects and images back.`,
 			return err
 		}
 		options.Name, options.DataDir = which.name, which.dataDir
-		options.Progress = printProgress(s.Err)
+		// What becomes of each component, and when.
+		w := s.Err
+		var mu sync.Mutex
+		began := time.Now()
+		options.Progress = func(component string, state devcluster.State) {
+			mu.Lock()
+			defer mu.Unlock()
+			fmt.Fprintf(w, "%5.1fs  %-24s %s\n", time.Since(began).Seconds(), component, state)
+		}
 		report := func(status devcluster.Status) error {
-			return format.Write(s.Out, status, func(w io.Writer) error { return printStarted(w, status) })
+			return format.Write(s.Out, status, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, `Cluster %s is ready after %.1f s, with %s of memory.
+  API server  %s
+  registry    %s
+  kubeconfig  %s
+Its pods are simulated: they become ready, but nothing runs in them.
+`, status.Name, status.StartSeconds, mebibytes(status.MemoryBytes), status.APIServer, status.Registry, status.Kubeconfig)
+				return err
+			})
 		}
 		if *foreground {
-			return runCluster(cmd.Context(), options, report)
+			// Keep a cluster until the context ends or it stops by itself.
+			ctx := cmd.Context()
+			cluster, err := devcluster.Start(ctx, options)
+			if err != nil {
+				return err
+			}
+			defer cluster.Stop()
+			if err := report(cluster.Status()); err != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-cluster.Done():
+				return cluster.Err()
+			}
 		}
 		client, err := devcluster.Detach(cmd.Context(), options)
 		if err != nil {
@@ -53,43 +83,4 @@ Started again, it has its objects and images back.`,
 		return report(status)
 	}
 	return cmd
-}
-
-// runCluster keeps a cluster until the context ends or it stops by itself.
-func runCluster(ctx context.Context, options devcluster.Options, report func(devcluster.Status) error) error {
-	cluster, err := devcluster.Start(ctx, options)
-	if err != nil {
-		return err
-	}
-	defer cluster.Stop()
-	if err := report(cluster.Status()); err != nil {
-		return err
-	}
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-cluster.Done():
-		return cluster.Err()
-	}
-}
-
-// printProgress says what becomes of each component, and when.
-func printProgress(w io.Writer) func(string, devcluster.State) {
-	var mu sync.Mutex
-	began := time.Now()
-	return func(component string, state devcluster.State) {
-		mu.Lock()
-		defer mu.Unlock()
-		fmt.Fprintf(w, "%5.1fs  %-24s %s\n", time.Since(began).Seconds(), component, state)
-	}
-}
-
-func printStarted(w io.Writer, status devcluster.Status) error {
-	_, err := fmt.Fprintf(w, `Cluster %s is ready after %.1f s, with %s of memory.
-  API server  %s
-  registry    %s
-  kubeconfig  %s
-Its pods are simulated: they become ready, but nothing runs in them.
-`, status.Name, status.StartSeconds, mebibytes(status.MemoryBytes), status.APIServer, status.Registry, status.Kubeconfig)
-	return err
 }

@@ -31,7 +31,29 @@ func newClusterStatusCommand(s command.Streams, which *clusterFlags) *cobra.Comm
 		if err != nil {
 			return err
 		}
-		err = format.Write(s.Out, status, func(w io.Writer) error { return printStatus(w, status) })
+		err = format.Write(s.Out, status, func(w io.Writer) error {
+			table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+			if !status.Running {
+				fmt.Fprintf(table, "Cluster:\t%s\nState:\tnot running\nData:\t%s\n", status.Name, status.DataDir)
+				return table.Flush()
+			}
+			fmt.Fprintf(table, "Cluster:\t%s\n", status.Name)
+			fmt.Fprintf(table, "State:\trunning as process %d for %s\n", status.PID, time.Since(status.Started).Round(time.Second))
+			fmt.Fprintf(table, "Memory:\t%s\n", mebibytes(status.MemoryBytes))
+			fmt.Fprintf(table, "API server:\t%s\n", status.APIServer)
+			fmt.Fprintf(table, "Registry:\t%s\n", status.Registry)
+			fmt.Fprintf(table, "Nodes:\t%d, simulated\n", status.Nodes)
+			fmt.Fprintf(table, "Kubeconfig:\t%s\n", status.Kubeconfig)
+			fmt.Fprintf(table, "Data:\t%s\n\n", status.DataDir)
+			if err := table.Flush(); err != nil {
+				return err
+			}
+			fmt.Fprintln(table, "COMPONENT\tSTATE\tPID\tMEMORY\tLOG")
+			for _, c := range status.Components {
+				fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\n", c.Name, c.State, c.PID, mebibytes(c.MemoryBytes), c.Log)
+			}
+			return table.Flush()
+		})
 		if err == nil && !status.Running {
 			err = command.ExitError{Code: command.ExitNo}
 		}
@@ -50,28 +72,4 @@ func clusterStatus(cmd *cobra.Command, which *clusterFlags) (devcluster.Status, 
 		return devcluster.Status{}, err
 	}
 	return client.Status(cmd.Context())
-}
-
-func printStatus(w io.Writer, status devcluster.Status) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	if !status.Running {
-		fmt.Fprintf(table, "Cluster:\t%s\nState:\tnot running\nData:\t%s\n", status.Name, status.DataDir)
-		return table.Flush()
-	}
-	fmt.Fprintf(table, "Cluster:\t%s\n", status.Name)
-	fmt.Fprintf(table, "State:\trunning as process %d for %s\n", status.PID, time.Since(status.Started).Round(time.Second))
-	fmt.Fprintf(table, "Memory:\t%s\n", mebibytes(status.MemoryBytes))
-	fmt.Fprintf(table, "API server:\t%s\n", status.APIServer)
-	fmt.Fprintf(table, "Registry:\t%s\n", status.Registry)
-	fmt.Fprintf(table, "Nodes:\t%d, simulated\n", status.Nodes)
-	fmt.Fprintf(table, "Kubeconfig:\t%s\n", status.Kubeconfig)
-	fmt.Fprintf(table, "Data:\t%s\n\n", status.DataDir)
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintln(table, "COMPONENT\tSTATE\tPID\tMEMORY\tLOG")
-	for _, c := range status.Components {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\n", c.Name, c.State, c.PID, mebibytes(c.MemoryBytes), c.Log)
-	}
-	return table.Flush()
 }

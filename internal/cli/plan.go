@@ -61,7 +61,18 @@ images of the bundles, with the credentials of your auth file, or from what --bu
 			if err := errors.Join(format.Check(), contents.check()); err != nil {
 				return err
 			}
-			read := func() (*v1alpha1.InstallPlan, error) { return clusterPlan(cmd, &k, args[0]) }
+			read := func() (*v1alpha1.InstallPlan, error) {
+				name := args[0]
+				c, namespace, err := k.Connect()
+				if err != nil {
+					return nil, err
+				}
+				plan := &v1alpha1.InstallPlan{}
+				if err := c.Get(cmd.Context(), client.ObjectKey{Namespace: namespace, Name: name}, plan); err != nil {
+					return nil, kubeconfig.Explain(fmt.Errorf("read InstallPlan %s/%s: %w", namespace, name, err))
+				}
+				return plan, nil
+			}
 			if file != "" {
 				read = func() (*v1alpha1.InstallPlan, error) { return filedPlan(s.In, file, args[0]) }
 			}
@@ -85,18 +96,6 @@ images of the bundles, with the credentials of your auth file, or from what --bu
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "read the InstallPlan from this file instead of a cluster; - is standard input")
 	contents.flags(cmd)
 	return cmd
-}
-
-func clusterPlan(cmd *cobra.Command, k *kubeconfig.Flags, name string) (*v1alpha1.InstallPlan, error) {
-	c, namespace, err := k.Connect()
-	if err != nil {
-		return nil, err
-	}
-	plan := &v1alpha1.InstallPlan{}
-	if err := c.Get(cmd.Context(), client.ObjectKey{Namespace: namespace, Name: name}, plan); err != nil {
-		return nil, kubeconfig.Explain(fmt.Errorf("read InstallPlan %s/%s: %w", namespace, name, err))
-	}
-	return plan, nil
 }
 
 // maxPlanFile bounds what is read of a file, in bytes. The API server keeps no object that comes near.

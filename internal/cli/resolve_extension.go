@@ -23,15 +23,6 @@ type extensionFlags struct {
 	policy string
 }
 
-func (e *extensionFlags) flags(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringVar(&e.wanted.Package, "extension", "", "package of a ClusterExtension to resolve, instead of Subscriptions")
-	flags.StringVar(&e.wanted.Version, "version", "", "versions that the extension may have, as a range (default: any)")
-	flags.StringArrayVar(&e.wanted.Channels, "channel", nil, "channel that the extension follows (may be repeated; default: all)")
-	flags.StringVar(&e.policy, "upgrade-constraint-policy", "", "CatalogProvided, or SelfCertified to allow any change of version (default: CatalogProvided)")
-	flags.StringVar(&e.wanted.Installed, "installed-bundle", "", "what the extension has installed, as NAME, or as NAME@VERSION where no catalog has it any more: a hotfix, or a bundle that was renamed or removed")
-}
-
 // Which flags go with which question.
 var (
 	ofExtensions    = []string{"version", "channel", "upgrade-constraint-policy", "installed-bundle"}

@@ -12,29 +12,10 @@ import (
 	"fairlead.dev/fairlead/version"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // offline tells whether everything is named that is decided on, so that no cluster is asked.
 func (f *subject) offline() bool { return len(f.catalogs)+len(f.files) > 0 }
-
-// checkFlags refuses values that nothing can be called: a variable of a script that is not set must not change the question.
-func (f *subject) checkFlags(cmd *cobra.Command) error {
-	for _, name := range []string{"namespace", "global-namespace"} {
-		flag := cmd.Flag(name)
-		value := flag.Value.String()
-		if !flag.Changed || value == "" && name == "global-namespace" { // which means that there are no catalogs for all
-			continue
-		}
-		if err := preview.CheckNamespace(value); err != nil {
-			return fmt.Errorf("--%s %q: %w; write the name of a namespace, or leave it out", name, value, err)
-		}
-	}
-	if err := f.checkKubernetes(cmd); err != nil {
-		return err
-	}
-	return f.checkCluster(cmd)
-}
 
 func (f *subject) checkKubernetes(cmd *cobra.Command) error {
 	if cmd.Flag("kubernetes").Changed && f.kubernetes == "" {
@@ -58,7 +39,7 @@ func (f *subject) additions() (preview.Question, error) {
 	var q preview.Question
 	err := errors.Join(
 		parseAll(f.catalogs, preview.ParseCatalog, &q.Catalogs),
-		parseAll(f.installedNames(), preview.ParseInstalled, &q.Installed),
+		parseAll(slices.DeleteFunc(slices.Clone(f.installed), isFile), preview.ParseInstalled, &q.Installed),
 		parseAll(f.subscribe, preview.ParseWish, &q.Wishes),
 		f.filesNamed())
 	if f.kubernetes != "" && err == nil {
@@ -88,11 +69,6 @@ func isFile(text string) bool {
 	return text == "-" || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(text))
 }
 
-// installedNames are the operators that are named.
-func (f *subject) installedNames() []string {
-	return slices.DeleteFunc(slices.Clone(f.installed), isFile)
-}
-
 // installedFiles are the files with ClusterServiceVersions.
 func (f *subject) installedFiles() []string {
 	return slices.Concat(f.from, slices.DeleteFunc(slices.Clone(f.installed), func(text string) bool { return !isFile(text) }))
@@ -113,24 +89,6 @@ func (f *subject) filesNamed() error {
 		return errors.New("standard input is named more than once: write - once")
 	}
 	return nil
-}
-
-// sameAgain are the flags of a command that ask the same question once more, in the order of their names.
-func sameAgain(cmd *cobra.Command) []string {
-	var flags []string
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		name := "--" + f.Name
-		switch values, many := f.Value.(pflag.SliceValue); {
-		case f.Name == "output": // how it is printed is no part of the question
-		case many:
-			for _, value := range values.GetSlice() {
-				flags = append(flags, name, value)
-			}
-		default:
-			flags = append(flags, name, f.Value.String())
-		}
-	})
-	return flags
 }
 
 // readFiles reads the objects that are named into a question.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/client-go/discovery"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
@@ -96,7 +96,21 @@ func (f *subject) withLibrary(ctx context.Context, do func(library *preview.Libr
 
 // question reads the objects, from files or from the cluster, and what is added to them.
 func (f *subject) question(ctx context.Context, cmd *cobra.Command) (*preview.Question, error) {
-	if err := f.checkFlags(cmd); err != nil {
+	// Refuse values that nothing can be called: a variable of a script that is not set must not change the question.
+	for _, name := range []string{"namespace", "global-namespace"} {
+		flag := cmd.Flag(name)
+		value := flag.Value.String()
+		if !flag.Changed || value == "" && name == "global-namespace" { // which means that there are no catalogs for all
+			continue
+		}
+		if err := preview.CheckNamespace(value); err != nil {
+			return nil, command.UsageError{Err: fmt.Errorf("--%s %q: %w; write the name of a namespace, or leave it out", name, value, err)}
+		}
+	}
+	if err := f.checkKubernetes(cmd); err != nil {
+		return nil, command.UsageError{Err: err}
+	}
+	if err := f.checkCluster(cmd); err != nil {
 		return nil, command.UsageError{Err: err}
 	}
 	add, err := f.additions()
@@ -113,7 +127,21 @@ func (f *subject) question(ctx context.Context, cmd *cobra.Command) (*preview.Qu
 	if err != nil {
 		return nil, err
 	}
-	q.Catalogs, q.Installed, q.Wishes, q.Again = add.Catalogs, add.Installed, add.Wishes, sameAgain(cmd)
+	// The flags of a command that ask the same question once more, in the order of their names.
+	var flags []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		name := "--" + f.Name
+		switch values, many := f.Value.(pflag.SliceValue); {
+		case f.Name == "output": // how it is printed is no part of the question
+		case many:
+			for _, value := range values.GetSlice() {
+				flags = append(flags, name, value)
+			}
+		default:
+			flags = append(flags, name, f.Value.String())
+		}
+	})
+	q.Catalogs, q.Installed, q.Wishes, q.Again = add.Catalogs, add.Installed, add.Wishes, flags
 	if f.kubernetes != "" {
 		q.Kubernetes = add.Kubernetes
 	}
@@ -139,9 +167,9 @@ func (f *subject) online(ctx context.Context) (*preview.Question, error) {
 
 // reach is the cluster, and the namespace to work in.
 func (f *subject) reach() (preview.Cluster, string, error) {
-	reader, namespace, err := f.connect()
+	reader, namespace, err := f.cluster.Connect()
 	if err != nil {
-		return preview.Cluster{}, "", err
+		return preview.Cluster{}, "", fmt.Errorf("%w; without a cluster, name what to decide on with --catalog or -f", err)
 	}
 	config, err := f.cluster.Config()
 	if err != nil {
@@ -152,13 +180,4 @@ func (f *subject) reach() (preview.Cluster, string, error) {
 		return preview.Cluster{}, "", fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
 	}
 	return preview.Cluster{Reader: reader, Server: server}, namespace, nil
-}
-
-// connect reaches the cluster, or says how to do without one.
-func (f *subject) connect() (client.Client, string, error) {
-	c, namespace, err := f.cluster.Connect()
-	if err != nil {
-		return nil, "", fmt.Errorf("%w; without a cluster, name what to decide on with --catalog or -f", err)
-	}
-	return c, namespace, nil
 }

@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
 
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -186,7 +187,7 @@ func (d *Demo) prepareNamespace(ctx context.Context) error {
 	}
 	for _, object := range []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
-		globalOperatorGroup(),
+		&operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "all-namespaces"}},
 	} {
 		if err := d.create(ctx, object); err != nil {
 			return err

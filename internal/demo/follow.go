@@ -66,50 +66,43 @@ func (d *Demo) watch(ctx context.Context) (<-chan watch.Event, error) {
 func (d *Demo) react(ctx context.Context, s *scene, event watch.Event) error {
 	switch object := event.Object.(type) {
 	case *v1alpha1.CatalogSource:
-		d.tellCatalog(s, object)
+		state := ""
+		if object.Status.GRPCConnectionState != nil {
+			state = object.Status.GRPCConnectionState.LastObservedState
+		}
+		if s.catalog != state && state != "" {
+			d.show.Note("CatalogSource %s is %s%s", object.Name, state, prefixed(": ", object.Status.Message))
+		}
+		s.catalog = state
 	case *v1alpha1.Subscription:
 		s.subscriptions[object.Name] = object
 	case *v1alpha1.InstallPlan:
-		return d.tellPlan(ctx, s, object, event.Type == watch.Deleted)
+		gone := event.Type == watch.Deleted
+		phase := object.Status.Phase
+		if gone || phase == "" || s.plans[object.Name] == phase {
+			return nil
+		}
+		known := s.plans[object.Name] != ""
+		s.plans[object.Name] = phase
+		if !known {
+			d.show.Note("InstallPlan %s: %d steps for %s", object.Name, len(object.Status.Plan), strings.Join(object.Spec.ClusterServiceVersionNames, ", "))
+		}
+		switch phase {
+		case v1alpha1.InstallPlanPhaseRequiresApproval:
+			approved := object.DeepCopy()
+			approved.Spec.Approved = true
+			if err := d.client.Patch(ctx, approved, client.MergeFrom(object)); client.IgnoreNotFound(err) != nil {
+				return fmt.Errorf("approve InstallPlan %s: %w", object.Name, err)
+			}
+			d.show.Note("InstallPlan %s: approved", object.Name)
+		case v1alpha1.InstallPlanPhaseComplete:
+			d.show.Done("InstallPlan %s: complete", object.Name)
+		case v1alpha1.InstallPlanPhaseFailed:
+			d.show.Problem("InstallPlan %s: %s", object.Name, object.Status.Message)
+		}
+		return nil
 	case *v1alpha1.ClusterServiceVersion:
 		d.tellOperator(s, object, event.Type == watch.Deleted)
-	}
-	return nil
-}
-
-func (d *Demo) tellCatalog(s *scene, c *v1alpha1.CatalogSource) {
-	state := ""
-	if c.Status.GRPCConnectionState != nil {
-		state = c.Status.GRPCConnectionState.LastObservedState
-	}
-	if s.catalog != state && state != "" {
-		d.show.Note("CatalogSource %s is %s%s", c.Name, state, prefixed(": ", c.Status.Message))
-	}
-	s.catalog = state
-}
-
-func (d *Demo) tellPlan(ctx context.Context, s *scene, p *v1alpha1.InstallPlan, gone bool) error {
-	phase := p.Status.Phase
-	if gone || phase == "" || s.plans[p.Name] == phase {
-		return nil
-	}
-	known := s.plans[p.Name] != ""
-	s.plans[p.Name] = phase
-	if !known {
-		d.show.Note("InstallPlan %s: %d steps for %s", p.Name, len(p.Status.Plan), strings.Join(p.Spec.ClusterServiceVersionNames, ", "))
-	}
-	switch phase {
-	case v1alpha1.InstallPlanPhaseRequiresApproval:
-		approved := p.DeepCopy()
-		approved.Spec.Approved = true
-		if err := d.client.Patch(ctx, approved, client.MergeFrom(p)); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("approve InstallPlan %s: %w", p.Name, err)
-		}
-		d.show.Note("InstallPlan %s: approved", p.Name)
-	case v1alpha1.InstallPlanPhaseComplete:
-		d.show.Done("InstallPlan %s: complete", p.Name)
-	case v1alpha1.InstallPlanPhaseFailed:
-		d.show.Problem("InstallPlan %s: %s", p.Name, p.Status.Message)
 	}
 	return nil
 }

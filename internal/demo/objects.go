@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"time"
 
-	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,10 +18,6 @@ const catalogName = "demo-catalog"
 
 // pollInterval is short, so that the demo need not wait long for the newer catalog.
 const pollInterval = 2 * time.Second
-
-func globalOperatorGroup() *operatorsv1.OperatorGroup {
-	return &operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "all-namespaces"}}
-}
 
 func (d *Demo) catalogSource() *v1alpha1.CatalogSource {
 	return &v1alpha1.CatalogSource{

@@ -1,9 +1,6 @@
 package devcluster
 
 import (
-	"fmt"
-	"os"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -101,39 +98,7 @@ func (c *Cluster) schedulerArgs() []string {
 	}
 }
 
-func (c *Cluster) kwokArgs() []string {
-	return []string{
-		"--kubeconfig=" + c.dir.clientConfig(simulationUser),
-		"--pod-cidr=" + podNetwork,
-	}
-}
-
 // runtimeSettings are the Go settings of a component. The API server does most of the work of a start, and does less of it
 // when its garbage collector is a little lazy. Memory limits are not set: one that the live data of a busy cluster exceeds
 // makes the collector run all the time.
 var runtimeSettings = map[string][]string{APIServer: {"GOGC=300"}}
-
-// environment is deliberately small: proxies, kubeconfigs and Go settings of the user must not change what the components do.
-func environment(name string) []string {
-	env := slices.Clone(runtimeSettings[name])
-	for _, key := range []string{"PATH", "HOME", "TMPDIR", "TZ"} {
-		if value, ok := os.LookupEnv(key); ok {
-			env = append(env, key+"="+value)
-		}
-	}
-	return env
-}
-
-// egressConfig sends what the API server wants from pods through the supervisor's proxy.
-func (c *Cluster) egressConfig() []byte {
-	return fmt.Appendf(nil, `apiVersion: apiserver.k8s.io/v1beta1
-kind: EgressSelectorConfiguration
-egressSelections:
-- name: cluster
-  connection:
-    proxyProtocol: HTTPConnect
-    transport:
-      uds:
-        udsName: %q
-`, c.socket("egress"))
-}

@@ -30,7 +30,29 @@ type authority struct {
 func openAuthority(certPath, keyPath, name string) (*authority, error) {
 	a, err := readAuthority(certPath, keyPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return newAuthority(certPath, keyPath, name)
+		key, err := newKey()
+		if err != nil {
+			return nil, err
+		}
+		template, err := newTemplate(pkix.Name{CommonName: name}, authorityLife)
+		if err != nil {
+			return nil, err
+		}
+		template.IsCA = true
+		template.BasicConstraintsValid = true
+		template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
+		der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+		if err != nil {
+			return nil, fmt.Errorf("create the certificate authority %s: %w", name, err)
+		}
+		// The key goes first: a certificate without its key would be taken for a damaged directory at the next start.
+		if err := writeKey(keyPath, key); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(certPath, encodeCert(der), 0o600); err != nil {
+			return nil, err
+		}
+		return readAuthority(certPath, keyPath)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the certificate authority %s (delete the data directory to start over): %w", certPath, err)
@@ -61,32 +83,6 @@ func readAuthority(certPath, keyPath string) (*authority, error) {
 		return nil, err
 	}
 	return &authority{cert: cert, key: key, pem: certPEM}, nil
-}
-
-func newAuthority(certPath, keyPath, name string) (*authority, error) {
-	key, err := newKey()
-	if err != nil {
-		return nil, err
-	}
-	template, err := newTemplate(pkix.Name{CommonName: name}, authorityLife)
-	if err != nil {
-		return nil, err
-	}
-	template.IsCA = true
-	template.BasicConstraintsValid = true
-	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return nil, fmt.Errorf("create the certificate authority %s: %w", name, err)
-	}
-	// The key goes first: a certificate without its key would be taken for a damaged directory at the next start.
-	if err := writeKey(keyPath, key); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(certPath, encodeCert(der), 0o600); err != nil {
-		return nil, err
-	}
-	return readAuthority(certPath, keyPath)
 }
 
 func newTemplate(subject pkix.Name, life time.Duration) (*x509.Certificate, error) {

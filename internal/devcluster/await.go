@@ -33,23 +33,20 @@ func (c *Cluster) await(ctx context.Context, question func(context.Context) erro
 		case <-c.failed:
 			return c.failure
 		case <-ctx.Done():
-			return c.notReady(context.Cause(ctx), answer, about)
+			why := context.Cause(ctx)
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			logs := ""
+			for _, p := range c.processes {
+				if slices.Contains(about, p.Name) {
+					c.opts.Progress(p.Name, Failed)
+					logs += "\n" + excerpt(p.Log)
+				}
+			}
+			return fmt.Errorf("wait for %s: %w; last answer: %w%s", strings.Join(about, ", "), why, answer, logs)
 		case <-ticker.C:
 		}
 	}
-}
-
-func (c *Cluster) notReady(why, answer error, about []string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	logs := ""
-	for _, p := range c.processes {
-		if slices.Contains(about, p.Name) {
-			c.opts.Progress(p.Name, Failed)
-			logs += "\n" + excerpt(p.Log)
-		}
-	}
-	return fmt.Errorf("wait for %s: %w; last answer: %w%s", strings.Join(about, ", "), why, answer, logs)
 }
 
 // etcdListens is satisfied when connections are taken; they are served once etcd has elected itself.

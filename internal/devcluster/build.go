@@ -102,7 +102,13 @@ func buildHost(ctx context.Context, root, dir string) (string, error) {
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the embedded cluster: %w\n%s", err, output)
 	}
-	removeOthers(dir, "devcluster-", next)
+	// Delete what begins with prefix, except one. Running programs keep their file.
+	found, _ := filepath.Glob(filepath.Join(dir, "devcluster-"+"*"))
+	for _, path := range found {
+		if path != next {
+			os.RemoveAll(path)
+		}
+	}
 	return binary, os.Rename(next, binary)
 }
 
@@ -130,14 +136,4 @@ func Program() (string, error) {
 		return "", fmt.Errorf("build fairlead: %w\n%s", err, output)
 	}
 	return path, nil
-}
-
-// removeOthers deletes what begins with prefix, except one. Running programs keep their file.
-func removeOthers(dir, prefix, keep string) {
-	found, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))
-	for _, path := range found {
-		if path != keep {
-			os.RemoveAll(path)
-		}
-	}
 }

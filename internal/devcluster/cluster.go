@@ -3,7 +3,9 @@ package devcluster
 import (
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -100,7 +102,12 @@ func (c *Cluster) spawn(name string, args []string) error {
 		c.mu.Unlock()
 		if !expected {
 			c.opts.Progress(name, Failed)
-			c.fail(p.Ended())
+			cause := p.Ended()
+			c.failOnce.Do(func() {
+				c.failure = cause
+				close(c.failed)
+				go c.stop(cause)
+			})
 		}
 	}()
 	return nil
@@ -113,26 +120,24 @@ func (c *Cluster) startProcess(name string, args []string) (*process, error) {
 	if c.stopping {
 		return nil, fmt.Errorf("start %s: the cluster is being stopped", name)
 	}
+	// Deliberately small: proxies, kubeconfigs and Go settings of the user must not change what the components do.
+	env := slices.Clone(runtimeSettings[name])
+	for _, key := range []string{"PATH", "HOME", "TMPDIR", "TZ"} {
+		if value, ok := os.LookupEnv(key); ok {
+			env = append(env, key+"="+value)
+		}
+	}
 	p, err := startProcess(processSpec{
 		Name:       name,
 		Executable: c.opts.Executable,
 		Args:       args,
-		Env:        environment(name),
+		Env:        env,
 		Log:        c.dir.log(name),
 	})
 	if err == nil {
 		c.processes = append(c.processes, p)
 	}
 	return p, err
-}
-
-// fail stops the cluster for a reason.
-func (c *Cluster) fail(cause error) {
-	c.failOnce.Do(func() {
-		c.failure = cause
-		close(c.failed)
-		go c.stop(cause)
-	})
 }
 
 func (c *Cluster) isReady(name string) {

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"time"
 )
 
 // Paths of the control socket. A lease and a route last as long as the response is being read: the kernel ends the
@@ -20,26 +19,6 @@ const (
 	pathLease  = "/lease"
 	pathRoute  = "/route"
 )
-
-// serveControl serves the cluster's other processes on a Unix socket that only the owner may use.
-func (c *Cluster) serveControl() (server, error) {
-	listener, err := listenUnix(c.socket("control"))
-	if err != nil {
-		return nil, err
-	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+pathStatus, c.handleStatus)
-	mux.HandleFunc("POST "+pathStop, c.handleStop)
-	mux.HandleFunc("POST "+pathLease, c.handleLease)
-	mux.HandleFunc("POST "+pathRoute, c.handleRoute)
-	control := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	go func() {
-		if err := control.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			log.Printf("the control socket of %s stopped: %v", c, err)
-		}
-	}()
-	return control, nil
-}
 
 // listenUnix replaces the socket file of an earlier run; the caller holds the lock of the data directory.
 func listenUnix(path string) (net.Listener, error) {
@@ -65,7 +44,7 @@ func (c *Cluster) handleStatus(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (c *Cluster) handleStop(w http.ResponseWriter, _ *http.Request) {
-	c.requestStop()
+	c.requestOnce.Do(func() { close(c.stopRequest) })
 	w.WriteHeader(http.StatusAccepted)
 }
 

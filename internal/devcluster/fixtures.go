@@ -22,7 +22,11 @@ func Namespace(t testing.TB) string {
 	client := fixtureClient(t)
 	ctx, cancel := context.WithTimeout(t.Context(), fixtureTimeout)
 	defer cancel()
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespaceName(t.Name())}}
+	test := t.Name()
+	const maxTest = 40
+	name := notInNames.ReplaceAllString(strings.ToLower(test), "-")
+	name = strings.Trim(name[:min(len(name), maxTest)], "-")
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: (name + "-" + strings.ToLower(rand.Text()[:8]))}}
 	if _, err := client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("create a namespace: %v", err)
 	}
@@ -50,14 +54,6 @@ func awaitServiceAccount(ctx context.Context, t testing.TB, client kubernetes.In
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
-
-// namespaceName is unique, and begins with the test's name.
-func namespaceName(test string) string {
-	const maxTest = 40
-	name := notInNames.ReplaceAllString(strings.ToLower(test), "-")
-	name = strings.Trim(name[:min(len(name), maxTest)], "-")
-	return name + "-" + strings.ToLower(rand.Text()[:8])
-}
 
 // Route makes the API server's calls to a simulated pod arrive at a server of the test until the test is over. From is the
 // pod's IP, IP:PORT, or a Service in front of it, NAMESPACE/SERVICE or NAMESPACE/SERVICE:PORT; to is HOST:PORT on loopback.

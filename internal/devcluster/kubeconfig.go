@@ -3,7 +3,6 @@ package devcluster
 import (
 	"fmt"
 
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 )
@@ -25,28 +24,4 @@ func (c *Cluster) writeClient(path, user string, groups ...string) (Pair, error)
 		return pair, fmt.Errorf("write the kubeconfig of %s: %w", user, err)
 	}
 	return pair, nil
-}
-
-// writeClients writes the kubeconfigs of the administrator and of the components, and keeps the former's configuration.
-func (c *Cluster) writeClients() error {
-	admin, err := c.writeClient(c.KubeconfigPath, adminUser, adminsGroup)
-	if err != nil {
-		return err
-	}
-	c.config = &rest.Config{
-		Host: c.apiURL(),
-		TLSClientConfig: rest.TLSClientConfig{
-			CAData:   c.certs.CA(),
-			CertData: admin.Cert,
-			KeyData:  admin.Key,
-		},
-		QPS: -1,
-	}
-	for _, user := range []string{managerUser, schedulerUser} {
-		if _, err := c.writeClient(c.dir.clientConfig(user), user); err != nil {
-			return err
-		}
-	}
-	_, err = c.writeClient(c.dir.clientConfig(simulationUser), simulationUser, adminsGroup)
-	return err
 }

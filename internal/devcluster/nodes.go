@@ -1,11 +1,9 @@
 package devcluster
 
 import (
-	"context"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -19,22 +17,6 @@ const (
 	// SimulatedNodeAnnotation is the selector for it.
 	SimulatedNodeAnnotation = simulatedNodeKey + "=" + simulatedNodeValue
 )
-
-// createNodes adds the simulated nodes that an existing data directory does not have yet.
-func (c *Cluster) createNodes(ctx context.Context) error {
-	version, err := c.client.Discovery().ServerVersion()
-	if err != nil {
-		return fmt.Errorf("read the server's version: %w", err)
-	}
-	for i := range c.opts.Nodes {
-		node := simulatedNode(i+1, version.GitVersion)
-		_, err := c.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
-		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("create simulated node %s: %w", node.Name, err)
-		}
-	}
-	return nil
-}
 
 func simulatedNode(number int, kubelet string) *corev1.Node {
 	name := fmt.Sprintf("node-%d", number)

@@ -26,7 +26,20 @@ func (c *Cluster) proveWorkloads(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("delete the probes of earlier starts: %w", err)
 	}
-	probe, err := deployments.Create(ctx, probeDeployment(), metav1.CreateOptions{})
+	labels := map[string]string{probeLabel: ""}
+	probe, err := deployments.Create(ctx, &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "devcluster-probe-", Labels: labels},
+		Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{
+					TerminationGracePeriodSeconds: ptr.To[int64](0),
+					Containers:                    []corev1.Container{{Name: "probe", Image: "simulated"}},
+				},
+			},
+		},
+	}, metav1.CreateOptions{})
 	if err != nil {
 		return fmt.Errorf("create the probe Deployment: %w", err)
 	}
@@ -46,21 +59,4 @@ func (c *Cluster) proveWorkloads(ctx context.Context) error {
 		return fmt.Errorf("delete the probe Deployment: %w", err)
 	}
 	return nil
-}
-
-func probeDeployment() *appsv1.Deployment {
-	labels := map[string]string{probeLabel: ""}
-	return &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "devcluster-probe-", Labels: labels},
-		Spec: appsv1.DeploymentSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec: corev1.PodSpec{
-					TerminationGracePeriodSeconds: ptr.To[int64](0),
-					Containers:                    []corev1.Container{{Name: "probe", Image: "simulated"}},
-				},
-			},
-		},
-	}
 }

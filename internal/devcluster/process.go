@@ -33,7 +33,10 @@ type process struct {
 // startProcess starts a child in a process group of its own, so that an interrupt typed at the terminal reaches only the
 // supervisor, which then stops its children in order.
 func startProcess(spec processSpec) (*process, error) {
-	log, err := createLog(spec.Log)
+	if err := os.Rename(spec.Log, spec.Log+".old"); err != nil && !os.IsNotExist(err) {
+		return nil, fmt.Errorf("start %s: %w", spec.Name, err)
+	}
+	log, err := os.OpenFile(spec.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", spec.Name, err)
 	}
@@ -59,13 +62,6 @@ func startProcess(spec processSpec) (*process, error) {
 	}
 	go p.wait()
 	return p, nil
-}
-
-func createLog(path string) (*os.File, error) {
-	if err := os.Rename(path, path+".old"); err != nil && !os.IsNotExist(err) {
-		return nil, err
-	}
-	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND|os.O_TRUNC, 0o600)
 }
 
 func (p *process) wait() {

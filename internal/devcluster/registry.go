@@ -39,7 +39,5 @@ func serveRegistry(dir string, port int) (*registryServer, error) {
 
 func (r *registryServer) address() string { return r.listener.Addr().String() }
 
-func (r *registryServer) port() int { return r.listener.Addr().(*net.TCPAddr).Port }
-
 // Close ends the server and its connections.
 func (r *registryServer) Close() error { return r.server.Close() }

@@ -41,7 +41,13 @@ func joinShared(ctx context.Context) (*Client, error) {
 	if client, err := joinCurrent(ctx, current, binary); err == nil {
 		return client, nil
 	}
-	removeDead(dir)
+	// Delete what clusters left behind whose supervisor was killed.
+	found, _ := filepath.Glob(filepath.Join(dir, "cluster-*"))
+	for _, data := range found {
+		if !isLocked(dataDir(data).lock()) {
+			os.RemoveAll(data)
+		}
+	}
 	data, err := os.MkdirTemp(dir, "cluster-")
 	if err != nil {
 		return nil, fmt.Errorf("create the data directory of the shared cluster: %w", err)
@@ -93,14 +99,4 @@ func joinCurrent(ctx context.Context, current, binary string) (*Client, error) {
 	}
 	_, err = client.Lease(ctx)
 	return client, err
-}
-
-// removeDead deletes what clusters left behind whose supervisor was killed.
-func removeDead(dir string) {
-	found, _ := filepath.Glob(filepath.Join(dir, "cluster-*"))
-	for _, data := range found {
-		if !isLocked(dataDir(data).lock()) {
-			os.RemoveAll(data)
-		}
-	}
 }

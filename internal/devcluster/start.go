@@ -4,10 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
+	"net"
+	"net/http"
 	"os"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 )
 
 // Start brings a cluster up and returns when a Deployment on it has become available, so when all of it works. The calling
@@ -81,12 +87,21 @@ func (c *Cluster) start(ctx context.Context) error {
 	err := errors.Join(
 		c.spawn(ControllerManager, c.controllerManagerArgs()),
 		c.spawn(Scheduler, c.schedulerArgs()),
-		c.spawn(Kwok, c.kwokArgs()))
+		c.spawn(Kwok, []string{"--kubeconfig=" + c.dir.clientConfig(simulationUser), "--pod-cidr=" + podNetwork}))
 	if err != nil {
 		return err
 	}
-	if err := c.createNodes(ctx); err != nil {
-		return err
+	// Add the simulated nodes that an existing data directory does not have yet.
+	version, err := c.client.Discovery().ServerVersion()
+	if err != nil {
+		return fmt.Errorf("read the server's version: %w", err)
+	}
+	for i := range c.opts.Nodes {
+		node := simulatedNode(i+1, version.GitVersion)
+		_, err := c.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("create simulated node %s: %w", node.Name, err)
+		}
 	}
 	if err := c.await(ctx, c.nodesReady, Kwok); err != nil {
 		return err
@@ -117,14 +132,43 @@ func (c *Cluster) prepare() (err error) {
 		return err
 	}
 	c.KubeconfigPath = c.dir.kubeconfig()
-	if err := c.writeClients(); err != nil {
+	// Write the kubeconfigs of the administrator and of the components, and keeps the former's configuration.
+	admin, err := c.writeClient(c.KubeconfigPath, adminUser, adminsGroup)
+	if err != nil {
+		return err
+	}
+	c.config = &rest.Config{
+		Host: c.apiURL(),
+		TLSClientConfig: rest.TLSClientConfig{
+			CAData:   c.certs.CA(),
+			CertData: admin.Cert,
+			KeyData:  admin.Key,
+		},
+		QPS: -1,
+	}
+	for _, user := range []string{managerUser, schedulerUser} {
+		if _, err := c.writeClient(c.dir.clientConfig(user), user); err != nil {
+			return err
+		}
+	}
+	_, err = c.writeClient(c.dir.clientConfig(simulationUser), simulationUser, adminsGroup)
+	if err != nil {
 		return err
 	}
 	if c.client, err = kubernetes.NewForConfig(c.config); err != nil {
 		return err
 	}
 	c.routes.Endpoints = c.serviceEndpoints
-	return os.WriteFile(c.dir.egress(), c.egressConfig(), 0o600)
+	return os.WriteFile(c.dir.egress(), fmt.Appendf(nil, `apiVersion: apiserver.k8s.io/v1beta1
+kind: EgressSelectorConfiguration
+egressSelections:
+- name: cluster
+  connection:
+    proxyProtocol: HTTPConnect
+    transport:
+      uds:
+        udsName: %q
+`, c.socket("egress")), 0o600)
 }
 
 // serve starts what the supervisor itself serves, and then records where.
@@ -143,10 +187,22 @@ func (c *Cluster) serve() error {
 	c.servers = append(c.servers, egress)
 	go (&tunnelProxy{Routes: c.routes}).Serve(egress)
 
-	control, err := c.serveControl()
+	// Serve the cluster's other processes on a Unix socket that only the owner may use.
+	listener, err := listenUnix(c.socket("control"))
 	if err != nil {
 		return err
 	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+pathStatus, c.handleStatus)
+	mux.HandleFunc("POST "+pathStop, c.handleStop)
+	mux.HandleFunc("POST "+pathLease, c.handleLease)
+	mux.HandleFunc("POST "+pathRoute, c.handleRoute)
+	control := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		if err := control.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Printf("the control socket of %s stopped: %v", c, err)
+		}
+	}()
 	c.servers = append(c.servers, control)
 
 	processStart, err := processStartTime(os.Getpid())
@@ -160,7 +216,7 @@ func (c *Cluster) serve() error {
 		Started:      c.started,
 		Control:      c.socket("control"),
 		APIPort:      c.apiPort.number,
-		RegistryPort: registry.port(),
+		RegistryPort: registry.listener.Addr().(*net.TCPAddr).Port,
 		Throwaway:    c.opts.Throwaway,
 	})
 }

@@ -51,20 +51,6 @@ func (c *Cluster) Status() Status {
 		MemoryBytes:  own,
 		Leases:       c.leases.count(),
 	}
-	for _, component := range c.componentStatus() {
-		status.MemoryBytes += component.MemoryBytes
-		status.Components = append(status.Components, component)
-	}
-	return status
-}
-
-func (c *Cluster) startTook() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.startup
-}
-
-func (c *Cluster) componentStatus() []ComponentStatus {
 	c.mu.Lock()
 	running := slices.Clone(c.processes)
 	c.mu.Unlock()
@@ -79,7 +65,17 @@ func (c *Cluster) componentStatus() []ComponentStatus {
 			Log:         p.Log,
 		})
 	}
-	return all
+	for _, component := range all {
+		status.MemoryBytes += component.MemoryBytes
+		status.Components = append(status.Components, component)
+	}
+	return status
+}
+
+func (c *Cluster) startTook() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.startup
 }
 
 func (c *Cluster) stateOf(p *process) State {

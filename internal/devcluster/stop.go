@@ -22,51 +22,38 @@ func (c *Cluster) stop(cause error) {
 		running := slices.Clone(c.processes)
 		c.mu.Unlock()
 
-		c.stopProcesses(running)
+		// End the API server only after its clients, and etcd after the API server: each would otherwise spend its grace period on waiting
+		// for connections to end.
+		for _, group := range [][]string{{ControllerManager, Scheduler, Kwok}, {APIServer}, {Etcd}} {
+			var all sync.WaitGroup
+			for _, p := range running {
+				if slices.Contains(group, p.Name) {
+					all.Go(func() {
+						p.Stop(stopGrace)
+						c.opts.Progress(p.Name, Stopped)
+					})
+				}
+			}
+			all.Wait()
+		}
 		for _, s := range slices.Backward(c.servers) {
 			_ = s.Close() // what is not closed ends with the process
 		}
-		c.release()
+		// Give back what start took before it started anything.
+		if c.apiPort != nil {
+			c.apiPort.release()
+		}
+		if c.sockets != "" && c.sockets != c.dir.path() {
+			os.RemoveAll(c.sockets)
+		}
+		// After a failure the logs are of interest; the next start on the directory clears it.
+		if c.opts.Throwaway && c.cause == nil && c.startTook() > 0 {
+			os.RemoveAll(c.dir.path())
+		}
+		c.lock.release()
 		close(c.done)
 	})
 	<-c.done
-}
-
-// stopProcesses ends the API server only after its clients, and etcd after the API server: each would otherwise spend
-// its grace period on waiting for connections to end.
-func (c *Cluster) stopProcesses(running []*process) {
-	for _, group := range [][]string{{ControllerManager, Scheduler, Kwok}, {APIServer}, {Etcd}} {
-		var all sync.WaitGroup
-		for _, p := range running {
-			if slices.Contains(group, p.Name) {
-				all.Go(func() {
-					p.Stop(stopGrace)
-					c.opts.Progress(p.Name, Stopped)
-				})
-			}
-		}
-		all.Wait()
-	}
-}
-
-// release gives back what start took before it started anything.
-func (c *Cluster) release() {
-	if c.apiPort != nil {
-		c.apiPort.release()
-	}
-	if c.sockets != "" && c.sockets != c.dir.path() {
-		os.RemoveAll(c.sockets)
-	}
-	// After a failure the logs are of interest; the next start on the directory clears it.
-	if c.opts.Throwaway && c.cause == nil && c.startTook() > 0 {
-		os.RemoveAll(c.dir.path())
-	}
-	c.lock.release()
-}
-
-// requestStop makes the cluster stop soon; the caller does not wait.
-func (c *Cluster) requestStop() {
-	c.requestOnce.Do(func() { close(c.stopRequest) })
 }
 
 // watchRequests stops the cluster when a client asked for it or the last lease is long gone.

@@ -133,7 +133,12 @@ func (d dialer) forward(pod *corev1.Pod, port int) (net.Conn, error) {
 		return nil, err
 	}
 	to := base.JoinPath("api/v1/namespaces", pod.Namespace, "pods", pod.Name, "portforward")
-	tunnel, err := open(spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, to))
+	// Begin to forward ports of a pod.
+	tunnel, protocol, err := spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, to).Dial(portforward.PortForwardProtocolV1Name)
+	if err == nil && protocol != portforward.PortForwardProtocolV1Name {
+		_ = tunnel.Close() // it is of no use
+		err = fmt.Errorf("the server speaks %q and not %s", protocol, portforward.PortForwardProtocolV1Name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("forward port %d of pod %s/%s, which needs the right to create pods/portforward: %w", port, pod.Namespace, pod.Name, err)
 	}
@@ -143,16 +148,6 @@ func (d dialer) forward(pod *corev1.Pod, port int) (net.Conn, error) {
 		return nil, fmt.Errorf("forward port %d of pod %s/%s: %w", port, pod.Namespace, pod.Name, err)
 	}
 	return conn, nil
-}
-
-// open begins to forward ports of a pod.
-func open(d httpstream.Dialer) (httpstream.Connection, error) {
-	tunnel, protocol, err := d.Dial(portforward.PortForwardProtocolV1Name)
-	if err == nil && protocol != portforward.PortForwardProtocolV1Name {
-		_ = tunnel.Close() // it is of no use
-		err = fmt.Errorf("the server speaks %q and not %s", protocol, portforward.PortForwardProtocolV1Name)
-	}
-	return tunnel, err
 }
 
 // carry is a connection through a tunnel, which ends with it.

@@ -1,19 +1,14 @@
 package manager
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"slices"
 
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/controller/clustercatalog"
-	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
@@ -48,19 +43,4 @@ func (s stores) inUse(digest string) bool { return slices.Contains(s.digests(), 
 // digests are those of all contents that are served.
 func (s stores) digests() []string {
 	return slices.Concat(s.catalogs.Digests(), s.standby.Digests(), s.clusterCatalogs.Digests())
-}
-
-// resolved are the digests of the contents that the statuses of ClusterCatalogs name: after a start they are served again, one by one.
-func resolved(ctx context.Context, reader client.Reader) ([]string, error) {
-	var all olmv1.ClusterCatalogList
-	if err := reader.List(ctx, &all); err != nil {
-		return nil, fmt.Errorf("list the ClusterCatalogs whose indexes are to be kept: %w", err)
-	}
-	var digests []string
-	for i := range all.Items {
-		if digest := snapshot.CatalogDigest(&all.Items[i]); digest != "" {
-			digests = append(digests, digest)
-		}
-	}
-	return digests, nil
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"time"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -92,9 +94,16 @@ func (c collector) collectIndexes(ctx context.Context) error {
 		return err
 	}
 	if c.clusterWide {
-		named, err := resolved(ctx, c.reader)
-		if err != nil {
-			return err
+		// The digests of the contents that the statuses of ClusterCatalogs name: after a start they are served again, one by one.
+		var all olmv1.ClusterCatalogList
+		if err := c.reader.List(ctx, &all); err != nil {
+			return fmt.Errorf("list the ClusterCatalogs whose indexes are to be kept: %w", err)
+		}
+		var named []string
+		for i := range all.Items {
+			if digest := snapshot.CatalogDigest(&all.Items[i]); digest != "" {
+				named = append(named, digest)
+			}
 		}
 		recorded = append(recorded, named...)
 	}

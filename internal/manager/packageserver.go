@@ -96,8 +96,15 @@ func (p *packages) registration(at, reached netip.AddrPort) packageserver.Regist
 
 // Start serves until the context ends, and tries again what fails.
 func (p *packages) Start(ctx context.Context) error {
-	if err := p.follow(ctx); err != nil {
-		return err
+	// Notice what is said of catalogs, and who sees them.
+	for _, kind := range []client.Object{&v1alpha1.CatalogSource{}, &operatorsv1.OperatorGroup{}} {
+		informer, err := p.mgr.GetCache().GetInformer(ctx, kind)
+		if err == nil {
+			_, err = informer.AddEventHandler(packageserver.OnChange(p.changed.happened))
+		}
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("watch %T for the package server: %w", kind, err)
+		}
 	}
 	for retry := minPackageRetry; ctx.Err() == nil; retry = min(2*retry, maxPackageRetry) {
 		changed, err := p.untilProfile(ctx)
@@ -140,20 +147,6 @@ func (p *packages) untilProfile(ctx context.Context) (changed bool, err error) {
 	end()
 	<-watched
 	return changed, err
-}
-
-// follow notices what is said of catalogs, and who sees them.
-func (p *packages) follow(ctx context.Context) error {
-	for _, kind := range []client.Object{&v1alpha1.CatalogSource{}, &operatorsv1.OperatorGroup{}} {
-		informer, err := p.mgr.GetCache().GetInformer(ctx, kind)
-		if err == nil {
-			_, err = informer.AddEventHandler(packageserver.OnChange(p.changed.happened))
-		}
-		if err != nil && ctx.Err() == nil {
-			return fmt.Errorf("watch %T for the package server: %w", kind, err)
-		}
-	}
-	return nil
 }
 
 // serve is one attempt: it returns when the context ends, after the registration was withdrawn, or with what failed.

@@ -74,7 +74,12 @@ func (p *ports) place(ctx context.Context, namespace string) (catalogsource.Plac
 	if now.Sub(known.checked) >= checkPolicies {
 		err := p.policies.keep(ctx, namespace, known.number)
 		if errors.Is(err, errForeignPolicy) {
-			known, err = p.move(ctx, namespace, known, err)
+			// Serve the catalogs of a namespace at another port: one whose policy opens it to another namespace is that one's, no matter who
+			// wrote it. The port is closed at once, because its clients are no longer those of the namespace.
+			p.log.Warn("the port of private catalogs is given up", "namespace", namespace, "port", known.number, "reason", err.Error())
+			known.server.Stop()
+			delete(p.open, namespace)
+			known, err = p.begin(ctx, namespace, known.place.Catalogs)
 		}
 		if err != nil {
 			return catalogsource.Place{}, err
@@ -82,15 +87,6 @@ func (p *ports) place(ctx context.Context, namespace string) (catalogsource.Plac
 		known.checked = now
 	}
 	return known.place, nil
-}
-
-// move serves the catalogs of a namespace at another port: one whose policy opens it to another namespace is that one's, no matter who wrote it. The
-// port is closed at once, because its clients are no longer those of the namespace.
-func (p *ports) move(ctx context.Context, namespace string, from *port, why error) (*port, error) {
-	p.log.Warn("the port of private catalogs is given up", "namespace", namespace, "port", from.number, "reason", why.Error())
-	from.server.Stop()
-	delete(p.open, namespace)
-	return p.begin(ctx, namespace, from.place.Catalogs)
 }
 
 // begin listens at a port for the catalogs of a namespace.
@@ -120,7 +116,9 @@ func (p *ports) begin(ctx context.Context, namespace string, catalogs *catalogse
 		return p.listen(namespace, 0, catalogs)
 	}
 	for i := range privatePorts {
-		number := firstPrivatePort + (startOf(namespace)+i)%privatePorts
+		sum := fnv.New32a()
+		_, _ = sum.Write([]byte(namespace)) // a hash never fails
+		number := firstPrivatePort + (int(sum.Sum32()%privatePorts)+i)%privatePorts
 		if claimed[number] != "" || p.taken(number) {
 			continue
 		}
@@ -135,13 +133,6 @@ func (p *ports) begin(ctx context.Context, namespace string, catalogs *catalogse
 
 func errNoPort() error {
 	return fmt.Errorf("all %d ports for namespaces with catalogs of their own are taken; delete the CatalogSources of another namespace, or serve catalogs in the global namespace", privatePorts)
-}
-
-// startOf is where the search for a port begins, the same in each manager.
-func startOf(namespace string) int {
-	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(namespace)) // a hash never fails
-	return int(sum.Sum32() % privatePorts)
 }
 
 func (p *ports) taken(number int) bool {

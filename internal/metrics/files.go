@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -76,17 +75,6 @@ func (f Files) load(own Certificate, profile *platform.Source) (*identity, error
 		return nil, fmt.Errorf("serve metrics over TLS: use %s, %s and %s: %w", f.Certificate, f.Key, f.ClientCA, err)
 	}
 	return &i, nil
-}
-
-// follow takes over what is written to the files until the context ends. What is of no use is logged, and what was there before stays.
-func (i *identity) follow(ctx context.Context) {
-	if files, ok := i.pair.(*dynamiccertificates.DynamicCertKeyPairContent); ok {
-		go files.Run(ctx, 1)
-	}
-	if i.clients != nil {
-		go i.clients.Run(ctx, 1)
-	}
-	go i.serving.Run(1, ctx.Done())
 }
 
 // config is that of connections, each with what the files hold by then.

@@ -15,6 +15,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/client-go/rest"
 )
 
@@ -109,7 +110,15 @@ func (s *Server) NeedLeaderElection() bool { return false }
 func (s *Server) Start(ctx context.Context) error {
 	listener := s.listener
 	if s.identity != nil {
-		s.identity.follow(ctx)
+		// Take over what is written to the files until the context ends. What is of no use is logged, and what was there before stays.
+		i := s.identity
+		if files, ok := i.pair.(*dynamiccertificates.DynamicCertKeyPairContent); ok {
+			go files.Run(ctx, 1)
+		}
+		if i.clients != nil {
+			go i.clients.Run(ctx, 1)
+		}
+		go i.serving.Run(1, ctx.Done())
 		listener = tls.NewListener(listener, s.identity.config())
 	}
 	server := &http.Server{

@@ -26,11 +26,8 @@ func (r *Removal) around(ctx context.Context, reader client.Reader, sub *v1alpha
 	if sub == nil || sub.Spec == nil {
 		return nil
 	}
-	return r.summary(ctx, reader, sub.Spec.Package+"."+sub.Namespace)
-}
-
-// summary is the Operator object, which nobody needs when nothing of the operator is left.
-func (r *Removal) summary(ctx context.Context, reader client.Reader, name string) error {
+	// The Operator object, which nobody needs when nothing of the operator is left.
+	name := sub.Spec.Package + "." + sub.Namespace
 	operator := &operatorsv1.Operator{}
 	err := reader.Get(ctx, client.ObjectKey{Name: name}, operator)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {

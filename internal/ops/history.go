@@ -70,7 +70,25 @@ func ReadHistory(ctx context.Context, reader client.Reader, name string) (*Histo
 	h := &History{Extension: name, PinnedTo: ext.Annotations[RollbackToKey], Revisions: []Revision{}, sets: sets, ext: ext}
 	installed := false
 	for i := range slices.Backward(sets) {
-		r := of(&sets[i])
+		set := &sets[i]
+		r := Revision{Number: set.Spec.Revision, Name: set.Name, Bundle: set.Annotations[olmv1.BundleNameKey], Version: set.Annotations[olmv1.BundleVersionKey],
+			Image: set.Annotations[olmv1.BundleReferenceKey], Created: set.CreationTimestamp.UTC()}
+		for _, p := range set.Spec.Phases {
+			r.Objects += len(p.Objects)
+		}
+		progressing := meta.FindStatusCondition(set.Status.Conditions, olmv1.TypeProgressing)
+		switch {
+		case set.Spec.LifecycleState == olmv1.LifecycleStateArchived:
+			r.State = Archived
+		case meta.IsStatusConditionTrue(set.Status.Conditions, olmv1.TypeSucceeded):
+			r.State = Installed
+		case progressing != nil && progressing.Status == "False":
+			r.State, r.Message = Failed, progressing.Reason+": "+progressing.Message
+		default:
+			if r.State = Rolling; progressing != nil {
+				r.Message = progressing.Message
+			}
+		}
 		if r.State == Installed && installed {
 			r.State, r.Message = Archived, "its objects go over to the newer revision"
 		}
@@ -81,28 +99,6 @@ func ReadHistory(ctx context.Context, reader client.Reader, name string) (*Histo
 		h.Revisions = append(h.Revisions, r)
 	}
 	return h, nil
-}
-
-func of(set *olmv1.ClusterObjectSet) Revision {
-	r := Revision{Number: set.Spec.Revision, Name: set.Name, Bundle: set.Annotations[olmv1.BundleNameKey], Version: set.Annotations[olmv1.BundleVersionKey],
-		Image: set.Annotations[olmv1.BundleReferenceKey], Created: set.CreationTimestamp.UTC()}
-	for _, p := range set.Spec.Phases {
-		r.Objects += len(p.Objects)
-	}
-	progressing := meta.FindStatusCondition(set.Status.Conditions, olmv1.TypeProgressing)
-	switch {
-	case set.Spec.LifecycleState == olmv1.LifecycleStateArchived:
-		r.State = Archived
-	case meta.IsStatusConditionTrue(set.Status.Conditions, olmv1.TypeSucceeded):
-		r.State = Installed
-	case progressing != nil && progressing.Status == "False":
-		r.State, r.Message = Failed, progressing.Reason+": "+progressing.Message
-	default:
-		if r.State = Rolling; progressing != nil {
-			r.Message = progressing.Message
-		}
-	}
-	return r
 }
 
 // Write prints a table.

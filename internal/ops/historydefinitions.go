@@ -34,44 +34,32 @@ func (r *Rollback) definitions(ctx context.Context, reader client.Reader, now, b
 		if err != nil {
 			return fmt.Errorf("read CustomResourceDefinition %s of revision %d: %w", u.GetName(), r.To.Number, err)
 		}
-		if err := r.judge(ctx, reader, live, desired); err != nil {
+		// Ask the judge of the manager about the way back. Exemptions of the extension do not count: what goes is always reported.
+		v, err := crd.Judge(ctx, crd.Change{Live: live, Desired: desired, Policy: &crd.Policy{}, Back: true}, crd.Stored{Reader: reader})
+		if err != nil {
 			return err
 		}
+		for _, f := range v.Warnings {
+			r.Warnings = append(r.Warnings, f.What)
+		}
+		if v.Rewrites != "" {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("CustomResourceDefinition %s: %s", live.Name, v.Rewrites))
+		}
+		for _, f := range v.Proven {
+			r.Proven = append(r.Proven, fmt.Sprintf("CustomResourceDefinition %s: %s (%d custom resources checked)", live.Name, f, v.Read))
+			r.exemptions = append(r.exemptions, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", f.Check, live.Name, f.Path)), " "))
+		}
+		r.Blocked = append(r.Blocked, v.Reasons...)
 	}
 	for _, u := range now {
 		if u.GroupVersionKind().GroupKind() != crdKind || had[u.GetName()] {
 			continue
 		}
-		if err := r.goes(ctx, reader, u.GetName()); err != nil {
+		v, err := revision.Preflight{Live: reader}.DroppedBy(ctx, r.ext, r.To.Bundle, u.GetName())
+		r.Blocked = append(r.Blocked, v.Reasons...)
+		if err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// goes refuses to remove a definition that has custom resources.
-func (r *Rollback) goes(ctx context.Context, reader client.Reader, name string) error {
-	v, err := revision.Preflight{Live: reader}.DroppedBy(ctx, r.ext, r.To.Bundle, name)
-	r.Blocked = append(r.Blocked, v.Reasons...)
-	return err
-}
-
-// judge asks the judge of the manager about the way back. Exemptions of the extension do not count: what goes is always reported.
-func (r *Rollback) judge(ctx context.Context, reader client.Reader, live, desired *apiextensionsv1.CustomResourceDefinition) error {
-	v, err := crd.Judge(ctx, crd.Change{Live: live, Desired: desired, Policy: &crd.Policy{}, Back: true}, crd.Stored{Reader: reader})
-	if err != nil {
-		return err
-	}
-	for _, f := range v.Warnings {
-		r.Warnings = append(r.Warnings, f.What)
-	}
-	if v.Rewrites != "" {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("CustomResourceDefinition %s: %s", live.Name, v.Rewrites))
-	}
-	for _, f := range v.Proven {
-		r.Proven = append(r.Proven, fmt.Sprintf("CustomResourceDefinition %s: %s (%d custom resources checked)", live.Name, f, v.Read))
-		r.exemptions = append(r.exemptions, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", f.Check, live.Name, f.Path)), " "))
-	}
-	r.Blocked = append(r.Blocked, v.Reasons...)
 	return nil
 }

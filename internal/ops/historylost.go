@@ -2,7 +2,6 @@ package ops
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -12,17 +11,6 @@ import (
 // isOther tells whether a revision is of another version, or of another bundle.
 func (r *Revision) isOther(from Revision) bool {
 	return r.Bundle != from.Bundle || r.Version != from.Version
-}
-
-// passed are the revisions between the newest one and one further back that would have been gone back to, had they not lost their content.
-func (h *History) passed(target int64) []string {
-	var all []string
-	for _, r := range h.Revisions[1:] {
-		if r.Number > target && len(r.Lost) > 0 && r.isOther(h.Revisions[0]) && r.State != Failed {
-			all = append(all, fmt.Sprintf("revision %d is passed over: %s", r.Number, &revision.LostContentError{Losses: r.Lost}))
-		}
-	}
-	return all
 }
 
 // instead is what to do where the content of a revision is lost.

@@ -38,7 +38,18 @@ func InspectNamespace(ctx context.Context, reader client.Reader, namespace strin
 			return Report{}, fmt.Errorf("list the %s of namespace %s: %w", what, namespace, err)
 		}
 	}
-	for _, ref := range o.foreignSources(namespace) {
+	// The catalogs in other namespaces that a Subscription names.
+	var refs []client.ObjectKey
+	for _, sub := range o.subscriptions.Items {
+		if sub.Spec == nil || sub.Spec.CatalogSourceNamespace == namespace {
+			continue
+		}
+		ref := client.ObjectKey{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource}
+		if !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	for _, ref := range refs {
 		var source v1alpha1.CatalogSource
 		if err := reader.Get(ctx, ref, &source); client.IgnoreNotFound(err) != nil {
 			return Report{}, fmt.Errorf("get CatalogSource %s: %w", ref, err)
@@ -58,32 +69,44 @@ func InspectNamespace(ctx context.Context, reader client.Reader, namespace strin
 	return report, nil
 }
 
-// foreignSources are the catalogs in other namespaces that a Subscription names.
-func (o *objects) foreignSources(namespace string) []client.ObjectKey {
-	var refs []client.ObjectKey
-	for _, sub := range o.subscriptions.Items {
-		if sub.Spec == nil || sub.Spec.CatalogSourceNamespace == namespace {
-			continue
-		}
-		ref := client.ObjectKey{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource}
-		if !slices.Contains(refs, ref) {
-			refs = append(refs, ref)
-		}
-	}
-	return refs
-}
-
 func (o *objects) tree(namespace string, v1 *extensions) []Node {
 	var nodes []Node
 	for i := range o.groups.Items {
-		nodes = append(nodes, group(&o.groups.Items[i]))
+		g := &o.groups.Items[i]
+		n := Node{Kind: operatorsv1.OperatorGroupKind, Name: g.Name, Done: true}
+		switch {
+		case len(g.Status.Namespaces) == 0:
+			n.Done, n.Reason = false, "its target namespaces are not known yet, or it selects none"
+		case slices.Contains(g.Status.Namespaces, ""):
+			n.Detail = "all namespaces"
+		default:
+			n.Detail = strings.Join(g.Status.Namespaces, ", ")
+		}
+		for _, c := range g.Status.Conditions {
+			if c.Status == "True" {
+				n.Done, n.State, n.Reason = false, c.Type, c.Message
+			}
+		}
+		nodes = append(nodes, n)
 	}
 	if len(o.groups.Items) == 0 && len(o.subscriptions.Items)+len(o.operators.Items) > 0 {
 		nodes = append(nodes, Node{Kind: "OperatorGroup", Name: "-", State: "Missing",
 			Reason: "operators need exactly one OperatorGroup in their namespace: create one in " + namespace})
 	}
 	for i := range o.sources.Items {
-		nodes = append(nodes, source(&o.sources.Items[i]))
+		s := &o.sources.Items[i]
+		n := Node{Kind: v1alpha1.CatalogSourceKind, Name: s.Namespace + "/" + s.Name, Detail: s.Spec.Image, Reason: s.Status.Message}
+		if s.Status.GRPCConnectionState != nil {
+			n.State = s.Status.GRPCConnectionState.LastObservedState
+		}
+		if c := apimeta.FindStatusCondition(s.Status.Conditions, v1alpha1.CatalogSourceSignatureVerified); c != nil {
+			n.Signatures = []string{c.Message}
+		}
+		n.Done = n.State == "READY"
+		if !n.Done && n.Reason == "" {
+			n.Reason = "its content is still being loaded"
+		}
+		nodes = append(nodes, n)
 	}
 	for i := range v1.catalogs {
 		nodes = append(nodes, catalogNode(&v1.catalogs[i]))
@@ -106,39 +129,6 @@ func (o *objects) tree(namespace string, v1 *extensions) []Node {
 		nodes = append(nodes, v1.extension(&v1.extensions[i]))
 	}
 	return nodes
-}
-
-func group(g *operatorsv1.OperatorGroup) Node {
-	n := Node{Kind: operatorsv1.OperatorGroupKind, Name: g.Name, Done: true}
-	switch {
-	case len(g.Status.Namespaces) == 0:
-		n.Done, n.Reason = false, "its target namespaces are not known yet, or it selects none"
-	case slices.Contains(g.Status.Namespaces, ""):
-		n.Detail = "all namespaces"
-	default:
-		n.Detail = strings.Join(g.Status.Namespaces, ", ")
-	}
-	for _, c := range g.Status.Conditions {
-		if c.Status == "True" {
-			n.Done, n.State, n.Reason = false, c.Type, c.Message
-		}
-	}
-	return n
-}
-
-func source(s *v1alpha1.CatalogSource) Node {
-	n := Node{Kind: v1alpha1.CatalogSourceKind, Name: s.Namespace + "/" + s.Name, Detail: s.Spec.Image, Reason: s.Status.Message}
-	if s.Status.GRPCConnectionState != nil {
-		n.State = s.Status.GRPCConnectionState.LastObservedState
-	}
-	if c := apimeta.FindStatusCondition(s.Status.Conditions, v1alpha1.CatalogSourceSignatureVerified); c != nil {
-		n.Signatures = []string{c.Message}
-	}
-	n.Done = n.State == "READY"
-	if !n.Done && n.Reason == "" {
-		n.Reason = "its content is still being loaded"
-	}
-	return n
 }
 
 // ownReasons are those of a Subscription that neither its plan nor its operator tells.

@@ -38,8 +38,20 @@ func InstallPackage(ctx context.Context, c client.Client, o InstallOptions) (cre
 	if err != nil {
 		return nil, err
 	}
-	if err := checkExisting(ctx, c, o); err != nil {
-		return nil, err
+	// Refuse to pass over a Subscription that asks for something else, and to add a second one to the same package: a namespace has at
+	// most one operator of a package.
+	var list v1alpha1.SubscriptionList
+	if err := c.List(ctx, &list, client.InNamespace(o.Namespace)); err != nil {
+		return nil, fmt.Errorf("list the Subscriptions of namespace %s: %w", o.Namespace, err)
+	}
+	for i := range list.Items {
+		sub := &list.Items[i]
+		samePackage := sub.Spec != nil && sub.Spec.Package == o.Package
+		if !samePackage && sub.Name != o.Package || samePackage && sub.Name == o.Package && o.agrees(sub) {
+			continue
+		}
+		return nil, fmt.Errorf("install package %s: there is Subscription %s/%s already, and it is not the one that would be created; "+
+			"look at it with: fairlead status -n %s; change it with: kubectl -n %s edit subscription %s; or delete it", o.Package, o.Namespace, sub.Name, o.Namespace, o.Namespace, sub.Name)
 	}
 	note := func(object client.Object, kind string) error {
 		err := c.Create(ctx, object)
@@ -64,7 +76,17 @@ func InstallPackage(ctx context.Context, c client.Client, o InstallOptions) (cre
 			return created, err
 		}
 	}
-	return created, note(o.subscription(catalog), v1alpha1.SubscriptionKind)
+	approval := v1alpha1.ApprovalAutomatic
+	if o.Manual {
+		approval = v1alpha1.ApprovalManual
+	}
+	return created, note(&v1alpha1.Subscription{
+		ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Package},
+		Spec: &v1alpha1.SubscriptionSpec{
+			CatalogSource: catalog.Name, CatalogSourceNamespace: catalog.Namespace,
+			Package: o.Package, Channel: o.Channel, StartingCSV: o.StartingCSV, InstallPlanApproval: approval,
+		},
+	}, v1alpha1.SubscriptionKind)
 }
 
 // findCatalog returns the CatalogSource to subscribe to.
@@ -106,25 +128,6 @@ func list(keys []client.ObjectKey) string {
 	return strings.Join(names, ", ")
 }
 
-// checkExisting refuses to pass over a Subscription that asks for something else, and to add a second one to the same package: a
-// namespace has at most one operator of a package.
-func checkExisting(ctx context.Context, c client.Client, o InstallOptions) error {
-	var list v1alpha1.SubscriptionList
-	if err := c.List(ctx, &list, client.InNamespace(o.Namespace)); err != nil {
-		return fmt.Errorf("list the Subscriptions of namespace %s: %w", o.Namespace, err)
-	}
-	for i := range list.Items {
-		sub := &list.Items[i]
-		samePackage := sub.Spec != nil && sub.Spec.Package == o.Package
-		if !samePackage && sub.Name != o.Package || samePackage && sub.Name == o.Package && o.agrees(sub) {
-			continue
-		}
-		return fmt.Errorf("install package %s: there is Subscription %s/%s already, and it is not the one that would be created; "+
-			"look at it with: fairlead status -n %s; change it with: kubectl -n %s edit subscription %s; or delete it", o.Package, o.Namespace, sub.Name, o.Namespace, o.Namespace, sub.Name)
-	}
-	return nil
-}
-
 // agrees tells whether a Subscription to the package says what the options ask for, as far as they do.
 func (o InstallOptions) agrees(sub *v1alpha1.Subscription) bool {
 	spec := sub.Spec
@@ -153,18 +156,4 @@ func missingGroup(ctx context.Context, c client.Client, o InstallOptions) (*oper
 		ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Namespace},
 		Spec:       operatorsv1.OperatorGroupSpec{TargetNamespaces: o.Targets},
 	}, nil
-}
-
-func (o InstallOptions) subscription(catalog client.ObjectKey) *v1alpha1.Subscription {
-	approval := v1alpha1.ApprovalAutomatic
-	if o.Manual {
-		approval = v1alpha1.ApprovalManual
-	}
-	return &v1alpha1.Subscription{
-		ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Package},
-		Spec: &v1alpha1.SubscriptionSpec{
-			CatalogSource: catalog.Name, CatalogSourceNamespace: catalog.Namespace,
-			Package: o.Package, Channel: o.Channel, StartingCSV: o.StartingCSV, InstallPlanApproval: approval,
-		},
-	}
 }

@@ -48,7 +48,23 @@ func eachInstalled[L client.ObjectList](ctx context.Context, reader client.Reade
 }
 
 func clusterServiceVersions(ctx context.Context, reader client.Reader, namespace string) ([]platform.Operator, error) {
-	uses, err := plannedInstalled(ctx, reader, namespace)
+	// The objects of bundles, as the InstallPlans have them that installed them, by ClusterServiceVersion.
+	uses := map[client.ObjectKey][]platform.Use{}
+	err := eachInstalled(ctx, reader, func() *v1alpha1.InstallPlanList { return &v1alpha1.InstallPlanList{} }, func(list *v1alpha1.InstallPlanList) {
+		for i := range list.Items {
+			for _, step := range list.Items[i].Status.Plan {
+				if step == nil {
+					continue
+				}
+				key, of := client.ObjectKey{Namespace: list.Items[i].Namespace, Name: step.Resolving}, step.Resource
+				use := platform.Use{APIVersion: of.Version, Kind: of.Kind, Where: of.Kind + " " + of.Name}
+				if of.Group != "" {
+					use.APIVersion = of.Group + "/" + of.Version
+				}
+				uses[key] = append(uses[key], use)
+			}
+		}
+	}, client.InNamespace(namespace))
 	if err != nil {
 		return nil, err
 	}
@@ -85,27 +101,6 @@ func ofVersion(csv *v1alpha1.ClusterServiceVersion) platform.Operator {
 	return operator
 }
 
-// plannedInstalled are the objects of bundles, as the InstallPlans have them that installed them, by ClusterServiceVersion.
-func plannedInstalled(ctx context.Context, reader client.Reader, namespace string) (map[client.ObjectKey][]platform.Use, error) {
-	uses := map[client.ObjectKey][]platform.Use{}
-	err := eachInstalled(ctx, reader, func() *v1alpha1.InstallPlanList { return &v1alpha1.InstallPlanList{} }, func(list *v1alpha1.InstallPlanList) {
-		for i := range list.Items {
-			for _, step := range list.Items[i].Status.Plan {
-				if step == nil {
-					continue
-				}
-				key, of := client.ObjectKey{Namespace: list.Items[i].Namespace, Name: step.Resolving}, step.Resource
-				use := platform.Use{APIVersion: of.Version, Kind: of.Kind, Where: of.Kind + " " + of.Name}
-				if of.Group != "" {
-					use.APIVersion = of.Group + "/" + of.Version
-				}
-				uses[key] = append(uses[key], use)
-			}
-		}
-	}, client.InNamespace(namespace))
-	return uses, err
-}
-
 func clusterObjectSets(ctx context.Context, reader client.Reader, namespace string) ([]platform.Operator, error) {
 	namespaces := map[string]string{}
 	err := eachInstalled(ctx, reader, func() *olmv1.ClusterExtensionList { return &olmv1.ClusterExtensionList{} }, func(list *olmv1.ClusterExtensionList) {
@@ -121,24 +116,20 @@ func clusterObjectSets(ctx context.Context, reader client.Reader, namespace stri
 		for i := range list.Items {
 			set := &list.Items[i]
 			if set.Spec.LifecycleState == olmv1.LifecycleStateActive && (namespace == "" || namespaces[revision.NameOf(set)] == namespace) {
-				operators = append(operators, ofSet(ctx, reader, set))
+				operator := platform.Operator{Installed: platform.Installed{Name: "ClusterObjectSet " + set.Name, Properties: set.Annotations[olmv1.PropertiesKey]}}
+				if extension, bundle := revision.NameOf(set), set.Annotations[olmv1.BundleNameKey]; extension != "" && bundle != "" {
+					operator.Name = fmt.Sprintf("ClusterExtension %s with bundle %s", extension, bundle)
+				}
+				objects, err := revision.Objects(ctx, reader, set)
+				if err != nil {
+					operator.Unreadable = append(operator.Unreadable, fmt.Sprintf("the objects of ClusterObjectSet %s cannot be read: %v", set.Name, err))
+				}
+				for _, object := range objects {
+					operator.Uses = append(operator.Uses, useOf(object))
+				}
+				operators = append(operators, operator)
 			}
 		}
 	})
 	return operators, err
-}
-
-func ofSet(ctx context.Context, reader client.Reader, set *olmv1.ClusterObjectSet) platform.Operator {
-	operator := platform.Operator{Installed: platform.Installed{Name: "ClusterObjectSet " + set.Name, Properties: set.Annotations[olmv1.PropertiesKey]}}
-	if extension, bundle := revision.NameOf(set), set.Annotations[olmv1.BundleNameKey]; extension != "" && bundle != "" {
-		operator.Name = fmt.Sprintf("ClusterExtension %s with bundle %s", extension, bundle)
-	}
-	objects, err := revision.Objects(ctx, reader, set)
-	if err != nil {
-		operator.Unreadable = append(operator.Unreadable, fmt.Sprintf("the objects of ClusterObjectSet %s cannot be read: %v", set.Name, err))
-	}
-	for _, object := range objects {
-		operator.Uses = append(operator.Uses, useOf(object))
-	}
-	return operator
 }

@@ -2,7 +2,9 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/ops/migrate"
@@ -41,11 +43,18 @@ func (m *Mover) Run(ctx context.Context, v *Move, tell func(what string)) error 
 		{"what only the v0 API needs is removed", a.clear},
 	} {
 		if err := s.do(ctx); err != nil {
-			return m.forget(ctx, v, err)
+			var stale *StaleError
+			if v.Begun || !errors.As(err, &stale) {
+				return err
+			}
+			return errors.Join(err, access{m.Client}.remove(ctx, migrate.Ref{APIVersion: "v1", Kind: "Secret", Namespace: v.key.Namespace, Name: v.key.Name}))
 		}
 		tell(s.name)
 	}
-	return m.done(ctx, v)
+	if v.Done {
+		return nil
+	}
+	return m.record(v.Backup).note(ctx, DoneKey, time.Now().UTC().Format(time.RFC3339))
 }
 
 // adoption are the steps by which a ClusterExtension gets the operator of a Subscription.

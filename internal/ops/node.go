@@ -107,7 +107,17 @@ func write(b *strings.Builder, nodes []Node, indent string) {
 			branch, below = "└── ", "    "
 		}
 		fmt.Fprintf(b, "%s%s%s %s\n", indent, branch, mark(n), n.line())
-		if text := n.text(); text != "" {
+		// What is said below the line of a node. What the reason says already is not said twice.
+		var lines []string
+		if n.Reason != "" {
+			lines = append(lines, n.Reason)
+		}
+		for _, s := range n.Signatures {
+			if !strings.Contains(n.Reason, s) {
+				lines = append(lines, s)
+			}
+		}
+		if text := strings.Join(lines, "\n"); text != "" {
 			bar := "    "
 			if len(n.Children) > 0 {
 				bar = "│   "
@@ -116,20 +126,6 @@ func write(b *strings.Builder, nodes []Node, indent string) {
 		}
 		write(b, n.Children, indent+below)
 	}
-}
-
-// text is what is said below the line of a node. What the reason says already is not said twice.
-func (n Node) text() string {
-	var lines []string
-	if n.Reason != "" {
-		lines = append(lines, n.Reason)
-	}
-	for _, s := range n.Signatures {
-		if !strings.Contains(n.Reason, s) {
-			lines = append(lines, s)
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 func mark(n Node) string {

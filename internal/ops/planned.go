@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -86,13 +85,4 @@ func (m adoption) changed(ctx context.Context, begun bool) ([]string, error) {
 		}
 	}
 	return b.Changed(now), nil
-}
-
-// forget deletes a backup that this very call has made and that nothing was done with, since it is of what is not so any more.
-func (m *Mover) forget(ctx context.Context, v *Move, err error) error {
-	var stale *StaleError
-	if v.Begun || !errors.As(err, &stale) {
-		return err
-	}
-	return errors.Join(err, access{m.Client}.remove(ctx, migrate.Ref{APIVersion: "v1", Kind: "Secret", Namespace: v.key.Namespace, Name: v.key.Name}))
 }

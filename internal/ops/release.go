@@ -16,8 +16,13 @@ func (m adoption) release(ctx context.Context) error {
 	b := m.Backup
 	for _, u := range b.Adopted {
 		if isCondition(u) {
-			if err := m.unlist(ctx, u); err != nil {
-				return err
+			// Take an OperatorCondition, and the Role and the RoleBinding that its controller makes, out of the list of the Operator.
+			roles := rbacv1.SchemeGroupVersion.String()
+			for _, ref := range []migrate.Ref{migrate.RefOf(u), {APIVersion: roles, Kind: "Role", Namespace: u.GetNamespace(), Name: u.GetName()},
+				{APIVersion: roles, Kind: "RoleBinding", Namespace: u.GetNamespace(), Name: u.GetName()}} {
+				if err := m.edit(ctx, ref, func(o client.Object) bool { return migrate.Unlist(o) }); err != nil {
+					return err
+				}
 			}
 			continue
 		}
@@ -27,18 +32,6 @@ func (m adoption) release(ctx context.Context) error {
 	}
 	for _, u := range b.Left {
 		if err := m.edit(ctx, migrate.RefOf(u), func(o client.Object) bool { return b.Release(o, false) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// unlist takes an OperatorCondition, and the Role and the RoleBinding that its controller makes, out of the list of the Operator.
-func (m adoption) unlist(ctx context.Context, condition *unstructured.Unstructured) error {
-	roles := rbacv1.SchemeGroupVersion.String()
-	for _, ref := range []migrate.Ref{migrate.RefOf(condition), {APIVersion: roles, Kind: "Role", Namespace: condition.GetNamespace(), Name: condition.GetName()},
-		{APIVersion: roles, Kind: "RoleBinding", Namespace: condition.GetNamespace(), Name: condition.GetName()}} {
-		if err := m.edit(ctx, ref, func(o client.Object) bool { return migrate.Unlist(o) }); err != nil {
 			return err
 		}
 	}

@@ -64,22 +64,7 @@ func (r *Removal) Run(ctx context.Context, c client.Client, tell func(what strin
 			return err
 		}
 	}
-	return r.gone(ctx, c)
-}
-
-// Again is the name to give when a removal that was cut short is to go on: the Subscription goes first, and after that only the
-// ClusterServiceVersion is there to be named, of several the one that goes last.
-func (r *Removal) Again() string {
-	for _, o := range slices.Backward(r.owners) {
-		if o.Kind == "ClusterServiceVersion" {
-			return o.Name
-		}
-	}
-	return r.Operator.Name
-}
-
-// gone waits until what the manager and the garbage collector take away is gone.
-func (r *Removal) gone(ctx context.Context, c client.Client) error {
+	// Wait until what the manager and the garbage collector take away is gone.
 	// What was deleted last may have been made again, for a component that somebody labelled.
 	left := slices.DeleteFunc(slices.Clone(r.Goes), func(ref Ref) bool { return slices.Contains(r.last, ref) })
 	return WaitRemoval(ctx, func() (string, error) {
@@ -97,6 +82,17 @@ func (r *Removal) gone(ctx context.Context, c client.Client) error {
 		}
 		return "", nil
 	})
+}
+
+// Again is the name to give when a removal that was cut short is to go on: the Subscription goes first, and after that only the
+// ClusterServiceVersion is there to be named, of several the one that goes last.
+func (r *Removal) Again() string {
+	for _, o := range slices.Backward(r.owners) {
+		if o.Kind == "ClusterServiceVersion" {
+			return o.Name
+		}
+	}
+	return r.Operator.Name
 }
 
 // subscription removes the Subscription before everything else.

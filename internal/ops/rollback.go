@@ -70,7 +70,14 @@ func (h *History) Judge(ctx context.Context, reader client.Reader, to int64) (*R
 		return nil, fmt.Errorf("go back to revision %d: %w%s", target.Number, err, h.instead(err, target.Number))
 	}
 	if to == 0 {
-		r.Warnings = h.passed(target.Number)
+		// The revisions between the newest one and one further back that would have been gone back to, had they not lost their content.
+		var all []string
+		for _, r := range h.Revisions[1:] {
+			if r.Number > target.Number && len(r.Lost) > 0 && r.isOther(h.Revisions[0]) && r.State != Failed {
+				all = append(all, fmt.Sprintf("revision %d is passed over: %s", r.Number, &revision.LostContentError{Losses: r.Lost}))
+			}
+		}
+		r.Warnings = all
 	}
 	now, err := h.now(ctx, reader, from.Number)
 	if err != nil {

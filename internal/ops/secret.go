@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"time"
 
 	"fairlead.dev/fairlead/internal/ops/migrate"
 
@@ -119,12 +118,4 @@ func (m *Mover) save(ctx context.Context, v *Move) error {
 	}
 	v.Backup.Kept = keptOf(s)
 	return nil
-}
-
-// done notes that nothing is left to do.
-func (m *Mover) done(ctx context.Context, v *Move) error {
-	if v.Done {
-		return nil
-	}
-	return m.record(v.Backup).note(ctx, DoneKey, time.Now().UTC().Format(time.RFC3339))
 }

@@ -60,8 +60,13 @@ func UninstallExtension(ctx context.Context, reader client.Reader, o UninstallOp
 	r.Stays = append(r.Stays, Kept{Ref{APIVersion: "v1", Kind: "Namespace", Name: e.Spec.Namespace}, "it may hold other things"})
 	r.sort()
 	r.CRDs = slices.CompactFunc(r.CRDs, func(a, b CRD) bool { return a.Name == b.Name })
-	if err := r.conversions(ctx, reader); err != nil {
-		return nil, err
+	// Mark the definitions whose converting webhook goes.
+	for i := range r.CRDs {
+		live := &apiextensionsv1.CustomResourceDefinition{}
+		if err := reader.Get(ctx, client.ObjectKey{Name: r.CRDs[i].Name}, live); client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("read CustomResourceDefinition %s: %w", r.CRDs[i].Name, err)
+		}
+		r.CRDs[i].Converted = convertedBy(live, r.Goes)
 	}
 	return r, r.check(o)
 }
@@ -120,16 +125,4 @@ func revisionsOwn(sets map[types.UID]bool) rollout.ClaimRules {
 func isCRD(u *unstructured.Unstructured) bool {
 	gvk := u.GroupVersionKind()
 	return gvk.Group == apiextensionsv1.GroupName && gvk.Kind == "CustomResourceDefinition"
-}
-
-// conversions marks the definitions whose converting webhook goes.
-func (r *Removal) conversions(ctx context.Context, reader client.Reader) error {
-	for i := range r.CRDs {
-		live := &apiextensionsv1.CustomResourceDefinition{}
-		if err := reader.Get(ctx, client.ObjectKey{Name: r.CRDs[i].Name}, live); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("read CustomResourceDefinition %s: %w", r.CRDs[i].Name, err)
-		}
-		r.CRDs[i].Converted = convertedBy(live, r.Goes)
-	}
-	return nil
 }

@@ -53,8 +53,19 @@ func UninstallSubscription(ctx context.Context, reader client.Reader, o Uninstal
 	}
 	if sub != nil {
 		r.owner(sub, v1alpha1.SubscriptionKind)
-		if err := r.plans(ctx, reader, sub); err != nil {
-			return nil, err
+		// The InstallPlans of the Subscription. Those that only it has go with it.
+		var list v1alpha1.InstallPlanList
+		if err := reader.List(ctx, &list, client.InNamespace(sub.Namespace)); err != nil {
+			return nil, fmt.Errorf("list the InstallPlans of namespace %s: %w", sub.Namespace, err)
+		}
+		for _, p := range list.Items {
+			ref := Ref{v1alpha1.GroupVersion.String(), v1alpha1.InstallPlanKind, p.Namespace, p.Name}
+			switch mine := slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == sub.UID }); {
+			case mine && len(p.OwnerReferences) == 1:
+				r.Goes = append(r.Goes, ref)
+			case mine:
+				r.Stays, r.shared = append(r.Stays, Kept{ref, "other Subscriptions have it, too"}), true
+			}
 		}
 	}
 	removed := map[types.UID]bool{}
@@ -88,24 +99,6 @@ func (r *Removal) owner(o client.Object, kind string) {
 	}
 	r.owners = append(r.owners, owner{ref, o.GetUID()})
 	r.Goes = append(r.Goes, ref)
-}
-
-// plans are the InstallPlans of the Subscription. Those that only it has go with it.
-func (r *Removal) plans(ctx context.Context, reader client.Reader, sub *v1alpha1.Subscription) error {
-	var list v1alpha1.InstallPlanList
-	if err := reader.List(ctx, &list, client.InNamespace(sub.Namespace)); err != nil {
-		return fmt.Errorf("list the InstallPlans of namespace %s: %w", sub.Namespace, err)
-	}
-	for _, p := range list.Items {
-		ref := Ref{v1alpha1.GroupVersion.String(), v1alpha1.InstallPlanKind, p.Namespace, p.Name}
-		switch mine := slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == sub.UID }); {
-		case mine && len(p.OwnerReferences) == 1:
-			r.Goes = append(r.Goes, ref)
-		case mine:
-			r.Stays, r.shared = append(r.Stays, Kept{ref, "other Subscriptions have it, too"}), true
-		}
-	}
-	return nil
 }
 
 // operator adds what belongs to a ClusterServiceVersion. What another owner that exists has as well stays.

@@ -2,7 +2,6 @@ package packageserver
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"hash/crc32"
 	"net/http"
@@ -10,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/flate"
-	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
 // An answer of megabytes takes longer to compress than everything else that is done for it. So the texts of packages are compressed once,
@@ -74,7 +72,16 @@ func (s *stream) add(text []byte) {
 
 // addDeflated appends a piece that is compressed already, given the checksum and the size of its text.
 func (s *stream) addDeflated(piece []byte, check uint32, size int) {
-	s.check = multiply(power(size), s.check) ^ check
+	// X to the power of so many bytes: by that a checksum is multiplied when so many bytes follow.
+	bytes := size
+	result, square := uint32(1)<<31, uint32(1)<<23 // x to the power of 0 and of 8
+	for ; bytes > 0; bytes >>= 1 {
+		if bytes&1 != 0 {
+			result = multiply(square, result)
+		}
+		square = multiply(square, square)
+	}
+	s.check = multiply(result, s.check) ^ check
 	s.size += uint32(size)
 	s.out = append(s.out, piece...)
 }
@@ -101,18 +108,6 @@ func multiply(a, b uint32) (product uint32) {
 	return product
 }
 
-// power is x to the power of so many bytes: by that a checksum is multiplied when so many bytes follow.
-func power(bytes int) uint32 {
-	result, square := uint32(1)<<31, uint32(1)<<23 // x to the power of 0 and of 8
-	for ; bytes > 0; bytes >>= 1 {
-		if bytes&1 != 0 {
-			result = multiply(square, result)
-		}
-		square = multiply(square, square)
-	}
-	return result
-}
-
 // answer is where a list is written to for a client that understands gzip.
 type answer struct {
 	http.ResponseWriter
@@ -133,25 +128,6 @@ func (a *answer) WriteHeader(code int) {
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 type answerKey struct{}
-
-// answerOf is where a list can be written to in compressed form, nil when the client does not understand that.
-func answerOf(ctx context.Context) *answer {
-	a, _ := ctx.Value(answerKey{}).(*answer)
-	return a
-}
-
-// withAnswers lets lists choose to be compressed.
-func withAnswers(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		info, ok := request.RequestInfoFrom(r.Context())
-		if !ok || info.Verb != "list" || !understandsGzip(r.Header) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		a := &answer{ResponseWriter: w}
-		next.ServeHTTP(a, r.WithContext(context.WithValue(r.Context(), answerKey{}, a)))
-	})
-}
 
 func understandsGzip(h http.Header) bool {
 	for encoding := range strings.SplitSeq(h.Get("Accept-Encoding"), ",") {

@@ -135,7 +135,11 @@ func (p *present) replace(fresh *snapshot) {
 	fresh.revision = newRevision(old.revision, p.clock.Now(), fresh.print)
 	p.before = append(p.before, old.past())
 	// Bound the past
-	known, others := fresh.digests(), 0
+	all := map[string]bool{}
+	for i := range fresh.sources {
+		all[fresh.sources[i].digest] = true
+	}
+	known, others := all, 0
 	keep := len(p.before)
 	for keep > 0 && len(p.before)-keep < maxPast {
 		for i := range p.before[keep-1].sources {
@@ -164,13 +168,4 @@ func (s *snapshot) same(wanted *source) *source {
 		}
 	}
 	return nil
-}
-
-// digests are the contents of a snapshot.
-func (s *snapshot) digests() map[string]bool {
-	all := map[string]bool{}
-	for i := range s.sources {
-		all[s.sources[i].digest] = true
-	}
-	return all
 }

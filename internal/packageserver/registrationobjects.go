@@ -186,7 +186,28 @@ func (r *Registration) watch(ctx context.Context) (<-chan struct{}, client.Reade
 		default: // it is told already
 		}
 	}
-	watched := r.options.watched()
+	// The objects by their names.
+	o := r.options
+	kind := func(gv schema.GroupVersion, kind string) *metav1.PartialObjectMetadata {
+		m := &metav1.PartialObjectMetadata{}
+		m.SetGroupVersionKind(gv.WithKind(kind))
+		return m
+	}
+	named := func(name string) cache.ByObject {
+		return cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", name)}
+	}
+	here := func(b cache.ByObject) cache.ByObject {
+		b.Namespaces = map[string]cache.Config{o.Namespace: {}}
+		return b
+	}
+	watched := map[client.Object]cache.ByObject{
+		kind(corev1.SchemeGroupVersion, "Secret"):                here(named(secretName)),
+		kind(corev1.SchemeGroupVersion, "Service"):               here(named(ServiceName)),
+		kind(discoveryv1.SchemeGroupVersion, "EndpointSlice"):    here(cache.ByObject{Label: labels.SelectorFromSet(ourSlices)}),
+		kind(rbacv1.SchemeGroupVersion, "ClusterRole"):           named(viewRoleName),
+		kind(corev1.SchemeGroupVersion, "Namespace"):             named(o.home()),
+		kind(apiregistrationv1.SchemeGroupVersion, "APIService"): named(APIServiceName),
+	}
 	c, err := cache.New(r.options.REST, cache.Options{ByObject: watched, DefaultTransform: cache.TransformStripManagedFields()})
 	if err != nil {
 		return nil, nil, fmt.Errorf("watch the registration of the package server: %w", err)
@@ -208,30 +229,6 @@ func (r *Registration) watch(ctx context.Context) (<-chan struct{}, client.Reade
 		}
 	}()
 	return changed, c, nil
-}
-
-// watched are the objects by their names.
-func (o RegistrationOptions) watched() map[client.Object]cache.ByObject {
-	kind := func(gv schema.GroupVersion, kind string) *metav1.PartialObjectMetadata {
-		m := &metav1.PartialObjectMetadata{}
-		m.SetGroupVersionKind(gv.WithKind(kind))
-		return m
-	}
-	named := func(name string) cache.ByObject {
-		return cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", name)}
-	}
-	here := func(b cache.ByObject) cache.ByObject {
-		b.Namespaces = map[string]cache.Config{o.Namespace: {}}
-		return b
-	}
-	return map[client.Object]cache.ByObject{
-		kind(corev1.SchemeGroupVersion, "Secret"):                here(named(secretName)),
-		kind(corev1.SchemeGroupVersion, "Service"):               here(named(ServiceName)),
-		kind(discoveryv1.SchemeGroupVersion, "EndpointSlice"):    here(cache.ByObject{Label: labels.SelectorFromSet(ourSlices)}),
-		kind(rbacv1.SchemeGroupVersion, "ClusterRole"):           named(viewRoleName),
-		kind(corev1.SchemeGroupVersion, "Namespace"):             named(o.home()),
-		kind(apiregistrationv1.SchemeGroupVersion, "APIService"): named(APIServiceName),
-	}
 }
 
 // ourSlices selects the EndpointSlices of the Service that processes like this one have written.

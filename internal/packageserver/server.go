@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-logr/logr"
 	endpoints "k8s.io/apiserver/pkg/endpoints/openapi"
+	"k8s.io/apiserver/pkg/endpoints/request"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/apiserver/pkg/server/healthz"
@@ -98,7 +99,16 @@ func newConfig(c Config) *genericapiserver.Config {
 	g.SecureServing = &genericapiserver.SecureServingInfo{Listener: c.Listener, Cert: c.Certificate,
 		MinTLSVersion: c.TLS.MinVersion(), CipherSuites: c.TLS.Ciphers(), CurvePreferences: c.TLS.Curves(), DisableHTTP2: !c.TLS.HTTP2()}
 	g.BuildHandlerChainFunc = func(api http.Handler, c *genericapiserver.Config) http.Handler {
-		return genericapiserver.DefaultBuildHandlerChain(withAnswers(api), c)
+		return genericapiserver.DefaultBuildHandlerChain(http.
+			Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				info, ok := request.RequestInfoFrom(r.Context())
+				if !ok || info.Verb != "list" || !understandsGzip(r.Header) {
+					api.ServeHTTP(w, r)
+					return
+				}
+				a := &answer{ResponseWriter: w}
+				api.ServeHTTP(a, r.WithContext(context.WithValue(r.Context(), answerKey{}, a)))
+			})), c)
 	}
 	g.EnableProfiling = false
 	g.ExternalAddress = "localhost"

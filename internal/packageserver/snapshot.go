@@ -32,7 +32,23 @@ type source struct {
 
 func newSnapshot(sources []source, alone map[string]bool) *snapshot {
 	s := &snapshot{sources: sources, alone: alone}
-	s.print = s.fingerprint()
+	// Identify what is shown. It is the same in every process that shows the same.
+	type shown struct {
+		Namespace, Name, UID, Digest, Display, Publisher string
+		Created                                          int64
+		Priority, Shown                                  int
+		Labels                                           map[string]string
+		Pinned                                           []string `json:",omitempty"`
+	}
+	h := fnv.New64a()
+	write := json.NewEncoder(h) // of plain values to a hash: neither can fail
+	for i := range s.sources {
+		o := &s.sources[i]
+		_ = write.Encode(shown{Namespace: o.Namespace, Name: o.Name, UID: string(o.UID), Digest: o.digest, Display: o.Spec.DisplayName,
+			Publisher: o.Spec.Publisher, Created: o.CreationTimestamp.Unix(), Priority: o.Spec.Priority, Shown: len(o.docs), Labels: o.Labels, Pinned: o.pinned()})
+	}
+	_ = write.Encode(slices.Sorted(maps.Keys(s.alone)))
+	s.print = h.Sum64()
 	return s
 }
 
@@ -99,24 +115,4 @@ func (s *source) pinned() []string {
 		}
 	}
 	return all
-}
-
-// fingerprint identifies what is shown. It is the same in every process that shows the same.
-func (s *snapshot) fingerprint() uint64 {
-	type shown struct {
-		Namespace, Name, UID, Digest, Display, Publisher string
-		Created                                          int64
-		Priority, Shown                                  int
-		Labels                                           map[string]string
-		Pinned                                           []string `json:",omitempty"`
-	}
-	h := fnv.New64a()
-	write := json.NewEncoder(h) // of plain values to a hash: neither can fail
-	for i := range s.sources {
-		o := &s.sources[i]
-		_ = write.Encode(shown{Namespace: o.Namespace, Name: o.Name, UID: string(o.UID), Digest: o.digest, Display: o.Spec.DisplayName,
-			Publisher: o.Spec.Publisher, Created: o.CreationTimestamp.Unix(), Priority: o.Spec.Priority, Shown: len(o.docs), Labels: o.Labels, Pinned: o.pinned()})
-	}
-	_ = write.Encode(slices.Sorted(maps.Keys(s.alone)))
-	return h.Sum64()
 }

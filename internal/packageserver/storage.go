@@ -101,7 +101,8 @@ func (s *storage) List(ctx context.Context, options *internalversion.ListOptions
 		return nil, err
 	}
 	s.present.docs.use(p.offers)
-	return newList(p, answerOf(ctx)), nil
+	a, _ := ctx.Value(answerKey{}).(*answer)
+	return newList(p, a), nil
 }
 
 // Watch follows what a namespace sees.

@@ -23,17 +23,6 @@ func remember(offers []offer) told {
 	return t
 }
 
-// repeated are the names of packages of which a list has several.
-func repeated(offers []offer) map[types.NamespacedName]bool {
-	found := map[types.NamespacedName]bool{}
-	for i := 1; i < len(offers); i++ {
-		if offers[i].sameName(&offers[i-1]) {
-			found[offers[i].key()] = true
-		}
-	}
-	return found
-}
-
 func (o *offer) key() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.namespace, Name: o.doc.name}
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	apistorage "k8s.io/apiserver/pkg/storage"
 )
@@ -89,7 +90,13 @@ func (w *watcher) ResultChan() <-chan watch.Event { return w.events }
 // A client that has listed packages, and keeps one object for each name, has the last of a name: it is told of the first at once.
 func (w *watcher) run(ctx context.Context, known *snapshot, marked bool) {
 	first, listed := known == nil, w.offers(known)
-	doubt := repeated(listed)
+	// The names of packages of which a list has several.
+	doubt := map[types.NamespacedName]bool{}
+	for i := 1; i < len(listed); i++ {
+		if listed[i].sameName(&listed[i-1]) {
+			doubt[listed[i].key()] = true
+		}
+	}
 	for told := remember(listed); ; {
 		now, changed := w.storage.present.follow()
 		if first || len(doubt) > 0 || known.revision != now.revision {
@@ -139,19 +146,14 @@ func (w *watcher) tell(ctx context.Context, changes []change, revision uint64) e
 			object, err = &packagesv1.PackageManifest{TypeMeta: typeMeta(packagesv1.PackageManifestKind), ObjectMeta: change.offer.meta(text)}, nil
 		}
 		if err != nil {
-			return errors.Join(err, w.fail(ctx, err))
+			status := apierrors.NewInternalError(err).Status()
+			return errors.Join(err, w.send(ctx, watch.Event{Type: watch.Error, Object: &status}))
 		}
 		if err := w.send(ctx, watch.Event{Type: change.kind, Object: object}); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// fail lets the client list again.
-func (w *watcher) fail(ctx context.Context, err error) error {
-	status := apierrors.NewInternalError(err).Status()
-	return w.send(ctx, watch.Event{Type: watch.Error, Object: &status})
 }
 
 // bookmark says up to which revision everything was told.

@@ -50,7 +50,11 @@ type Report struct {
 
 // Check finds what stands between operators and a version of Kubernetes. Findings are sorted by operator, rule and message.
 func Check(kubeVersion string, operators []Operator) (*Report, error) {
-	version, err := parseKubernetes(kubeVersion)
+	// Read a version of Kubernetes, whose major version is 1; the minor one must be there.
+	version, err := parse(kubeVersion)
+	if err == nil && (version.Major != 1 || !strings.Contains(kubeVersion, ".")) {
+		err = fmt.Errorf("%q is not a version of Kubernetes such as 1.36 or 1.36.2", kubeVersion)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package platform
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/blang/semver/v4"
 )
@@ -14,12 +13,6 @@ type Minor struct{ Major, Minor uint64 }
 // maxVersion is how long the text of a version may be, in bytes.
 const maxVersion = 256
 
-// ParseMinor reads versions such as 4.18, 4.18.3, 4.18.0-rc.1 and v1.33.
-func ParseMinor(text string) (Minor, error) {
-	v, err := parse(text)
-	return Minor{v.Major, v.Minor}, err
-}
-
 func parse(text string) (semver.Version, error) {
 	if len(text) > maxVersion {
 		return semver.Version{}, fmt.Errorf("a version of %d bytes; %d are allowed", len(text), maxVersion)
@@ -29,15 +22,6 @@ func parse(text string) (semver.Version, error) {
 		return v, fmt.Errorf("%q is not a version such as 4.18 or 1.33.2: %w", text, err)
 	}
 	return v, nil
-}
-
-// parseKubernetes reads a version of Kubernetes, whose major version is 1; the minor one must be there.
-func parseKubernetes(text string) (semver.Version, error) {
-	v, err := parse(text)
-	if err == nil && (v.Major != 1 || !strings.Contains(text, ".")) {
-		err = fmt.Errorf("%q is not a version of Kubernetes such as 1.36 or 1.36.2", text)
-	}
-	return v, err
 }
 
 // Compare orders versions: negative when this one comes before another.

@@ -20,7 +20,8 @@ type Release struct{ named Minor }
 
 // ParseRelease reads versions such as 4.18, 4.18.3 and 5.0.0-rc.1.
 func ParseRelease(text string) (Release, error) {
-	m, err := ParseMinor(text)
+	v, err := parse(text)
+	m := Minor{v.Major, v.Minor}
 	return Release{m}, err
 }
 

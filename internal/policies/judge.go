@@ -36,7 +36,11 @@ func weaker(shipped, live *admissionv1.ValidatingAdmissionPolicySpec, manager st
 		}
 	}
 	for i, s := range shipped.Validations {
-		if !slices.ContainsFunc(live.Validations, func(v admissionv1.Validation) bool { return implies(flat(v.Expression), flat(s.Expression)) }) {
+		if !slices.ContainsFunc(live.Validations, func(v admissionv1.Validation) bool {
+			live := flat(v.Expression)
+			shipped := flat(s.Expression)
+			return live == "false" || live == shipped || strings.HasPrefix(shipped, live+" || ")
+		}) {
 			return fmt.Sprintf("its validations lack spec.validations[%d] of the shipped policy", i)
 		}
 	}
@@ -58,7 +62,11 @@ func narrower(shipped, live *admissionv1.MatchResources) string {
 				(slices.Contains(l.Operations, admissionv1.OperationAll) || subset(l.Operations, rule.Operations))
 		}
 		if !slices.ContainsFunc(live.ResourceRules, covered) {
-			return fmt.Sprintf("its resourceRules do not cover %s of %s", joined(rule.Operations), strings.Join(rule.Resources, ", "))
+			var out []string
+			for _, o := range rule.Operations {
+				out = append(out, string(o))
+			}
+			return fmt.Sprintf("its resourceRules do not cover %s of %s", strings.Join(out, ", "), strings.Join(rule.Resources, ", "))
 		}
 	}
 	return ""
@@ -93,14 +101,6 @@ func subset[T comparable](live, shipped []T) bool {
 	return true
 }
 
-func joined(operations []admissionv1.OperationType) string {
-	var out []string
-	for _, o := range operations {
-		out = append(out, string(o))
-	}
-	return strings.Join(out, ", ")
-}
-
 // space is what the layout of an expression leaves open.
 var space = regexp.MustCompile(`\s+`)
 
@@ -118,11 +118,6 @@ func sameCondition(shipped, live, manager string) bool {
 		return someManager.ReplaceAllLiteralString(shipped, "'"+manager+"'") == live
 	}
 	return someManager.ReplaceAllLiteralString(shipped, "''") == someManager.ReplaceAllLiteralString(live, "''")
-}
-
-// implies reports whether a validation is the shipped one, or the shipped one without some of its alternatives.
-func implies(live, shipped string) bool {
-	return live == "false" || live == shipped || strings.HasPrefix(shipped, live+" || ")
 }
 
 // denies reports whether a binding puts a policy in force everywhere.

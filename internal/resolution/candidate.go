@@ -109,17 +109,6 @@ func (all candidates) newest() string {
 	return found.bundle.VersionText
 }
 
-func (all candidates) verdicts() []Candidate {
-	out := make([]Candidate, len(all))
-	for i, c := range all {
-		out[i] = Candidate{Name: c.bundle.Name, Version: c.bundle.WrittenVersion(), Catalog: c.catalog.Name, Channels: c.all, Deprecated: c.deprecated()}
-		for _, why := range c.refusals {
-			out[i].Refused = append(out[i].Refused, why.origin.Text)
-		}
-	}
-	return out
-}
-
 // Missing is something that another ClusterExtension would have to install before a bundle can be had.
 type Missing struct {
 	// Packages are those of the selected catalogs that have it; each of them does.

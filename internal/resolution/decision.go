@@ -40,11 +40,8 @@ func (b *decision) choices() []Choice {
 		slices.Sort(c.Subscriptions)
 		chosen = append(chosen, c)
 	}
-	return providersFirst(chosen)
-}
-
-// providersFirst orders choices so that what others need comes before them; otherwise by name.
-func providersFirst(choices []Choice) []Choice {
+	// Order choices so that what others need comes before them; otherwise by name.
+	choices := chosen
 	slices.SortFunc(choices, func(a, b Choice) int { return strings.Compare(a.Bundle.Name, b.Bundle.Name) })
 	var ordered []Choice
 	done := make([]bool, len(choices))
@@ -148,29 +145,6 @@ func (b *decision) chainTo(v resolve.Var) []Because {
 		v = next
 	}
 	return chain
-}
-
-// held lists what is wanted more than what the solution has, with what holds it back: nothing older is chosen, and nothing stays as it
-// is, without a word.
-func (b *decision) held(ctx context.Context, subscriptions []string) ([]Held, error) {
-	var all []Held
-	for i := range b.solution.Decisions {
-		wanted := b.wanted(&b.solution.Decisions[i])
-		if wanted == 0 {
-			continue
-		}
-		h, err := b.heldAt(ctx, i, wanted)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, h)
-	}
-	for _, r := range b.requests {
-		if slices.Contains(subscriptions, r.sub.Name) {
-			all = append(all, b.heldOutside(ctx, r)...)
-		}
-	}
-	return all, nil
 }
 
 // heldOutside tells what the problem does not even contain: upgrades that may not begin, and newer versions that their catalog got wrong.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
@@ -48,7 +49,46 @@ func (b *dependencies) meet(ctx context.Context) error {
 		next := b.pending[0]
 		b.pending = b.pending[1:]
 		if !b.asksTooMuch(next) {
-			b.dependencies(next)
+			// State what the node needs and who may provide it. Needs are met in the order of their fields.
+			n := b.node(next)
+			asked := map[catalog.GVK]bool{}
+			for i, gvk := range n.requires() {
+				if !n.doesProvide(gvk) && !asked[gvk] {
+					asked[gvk] = true
+					b.depend(next, property(catalog.PropertyGVKRequired, i), provides(gvk), "")
+				}
+			}
+			for i, p := range n.requiredPackages() {
+				b.depend(next, property(catalog.PropertyPackageRequired, i), versionOf(p), "")
+			}
+			// State which labels of others the node needs.
+			n, i := b.node(next), 0
+			for _, p := range n.properties() {
+				if p.Type != catalog.PropertyLabelRequired {
+					continue
+				}
+				field := property(catalog.PropertyLabelRequired, i)
+				i++
+				label, ok := labelOf(p)
+				switch {
+				case ok:
+					b.depend(next, field, condition{meets: func(n *node) bool {
+						for _, p := range n.properties() {
+							if p.Type != catalog.PropertyLabel {
+								continue
+							}
+							if has, _ := labelOf(p); has == label {
+								return true
+							}
+						}
+						return false
+					}, known: func(r *register) []resolve.Var { return r.all }, find: everything, text: fmt.Sprintf("with label %q", label)}, "")
+				case n.bundle != nil:
+					origin := n.origin(field, "%s has an olm.label.required that names no label: %s", n.label(), resolve.Tidy(string(p.Value), maxBrief))
+					origin.Hint = fmt.Sprintf("ask the authors of package %s to correct olm.label.required #%d of %s", n.bundle.Package, i, n.name())
+					b.problem.Depends(next, nil, origin)
+				}
+			}
 			b.constrain(next)
 		}
 		if ctx.Err() != nil {
@@ -59,22 +99,6 @@ func (b *dependencies) meet(ctx context.Context) error {
 		b.state(c)
 	}
 	return nil
-}
-
-// dependencies states what the node needs and who may provide it. Needs are met in the order of their fields.
-func (b *dependencies) dependencies(v resolve.Var) {
-	n := b.node(v)
-	asked := map[catalog.GVK]bool{}
-	for i, gvk := range n.requires() {
-		if !n.doesProvide(gvk) && !asked[gvk] {
-			asked[gvk] = true
-			b.depend(v, property(catalog.PropertyGVKRequired, i), provides(gvk), "")
-		}
-	}
-	for i, p := range n.requiredPackages() {
-		b.depend(v, property(catalog.PropertyPackageRequired, i), versionOf(p), "")
-	}
-	b.labels(v)
 }
 
 // asksTooMuch refuses a bundle that needs more than anybody looks for.
@@ -155,55 +179,37 @@ func (b *dependencies) candidates(v resolve.Var, c condition) (found []resolve.V
 				fits = append(fits, bundle)
 			}
 		}
-		entriesOf(s.Index, fits, func(c *catalog.ChannelInfo, place int) { found = append(found, b.entry(s, c, place)) })
+		// Call use with the place of every channel entry that holds one of the bundles. Entries that a newer one skips are left out.
+		use := func(c *catalog.ChannelInfo, place int) { found = append(found, b.entry(s, c, place)) }
+		wanted := make(map[*catalog.BundleInfo]bool, len(fits))
+		var packages []string
+		for _, bundle := range fits {
+			wanted[bundle] = true
+			if n := len(packages); n == 0 || packages[n-1] != bundle.Package {
+				packages = append(packages, bundle.Package)
+			}
+		}
+		slices.Sort(packages)
+		for _, name := range slices.Compact(packages) {
+			p, ok := s.Index.Package(name)
+			if !ok {
+				continue
+			}
+			for _, c := range p.Channels {
+				for place, e := range c.Entries {
+					if e.InChain && wanted[e.Bundle] {
+						use(c, place)
+					}
+				}
+			}
+		}
 	}
 	b.crowd.count(n, looked, len(found))
 	return b.sort(n, found), blind
-}
-
-// labels states which labels of others the node needs.
-func (b *dependencies) labels(v resolve.Var) {
-	n, i := b.node(v), 0
-	for _, p := range n.properties() {
-		if p.Type != catalog.PropertyLabelRequired {
-			continue
-		}
-		field := property(catalog.PropertyLabelRequired, i)
-		i++
-		label, ok := labelOf(p)
-		switch {
-		case ok:
-			b.depend(v, field, labelled(label), "")
-		case n.bundle != nil:
-			origin := n.origin(field, "%s has an olm.label.required that names no label: %s", n.label(), resolve.Tidy(string(p.Value), maxBrief))
-			origin.Hint = fmt.Sprintf("ask the authors of package %s to correct olm.label.required #%d of %s", n.bundle.Package, i, n.name())
-			b.problem.Depends(v, nil, origin)
-		}
-	}
 }
 
 func labelOf(p catalog.Property) (string, bool) {
 	var value struct{ Label string }
 	err := json.Unmarshal(p.Value, &value)
 	return value.Label, err == nil && value.Label != ""
-}
-
-// labelled is met by what has a label.
-func labelled(label string) condition {
-	return condition{
-		meets: func(n *node) bool {
-			for _, p := range n.properties() {
-				if p.Type != catalog.PropertyLabel {
-					continue
-				}
-				if has, _ := labelOf(p); has == label {
-					return true
-				}
-			}
-			return false
-		},
-		known: func(r *register) []resolve.Var { return r.all },
-		find:  everything,
-		text:  fmt.Sprintf("with label %q", label),
-	}
 }

@@ -64,7 +64,33 @@ func (b *extensionFront) recheck(_ *resolve.Problem, solution *resolve.Solution)
 		return false
 	}
 	if !b.refuseTooNew(b.chosen) {
-		return b.rivals(b.chosen)
+		// State that catalogs of one priority must not all have an answer, if the chosen one is in such a catalog, and tells whether it
+		// is. What is deprecated is no rival of what is not. Versions are not compared: which catalog to follow decides all upgrades to
+		// come.
+		chosen := b.chosen
+		var offers []resolve.Var
+		seen := map[*Catalog]bool{}
+		for _, c := range b.candidates {
+			if len(c.refusals) > 0 || seen[c.catalog] || c.deprecated() != chosen.deprecated() || c.catalog.Priority != chosen.catalog.Priority ||
+				c != chosen && b.refuseTooNew(c) {
+				continue
+			}
+			seen[c.catalog] = true
+			offer := b.problem.Var("offer of catalog:" + c.catalog.Name)
+			b.problem.Require(offer, resolve.Origin{
+				Object: "ClusterCatalog " + c.catalog.Name, Field: "spec.priority", Catalog: c.catalog.Name, Digest: c.catalog.digest(),
+				Text: fmt.Sprintf("catalog %s has %s and priority %d", c.catalog.Name, c.bundle.Name, c.catalog.Priority),
+			})
+			offers = append(offers, offer)
+		}
+		if len(offers) < 2 {
+			return false
+		}
+		origin := b.origin(fieldSelector, "the catalogs have the same priority, and only one of them can be followed")
+		origin.Hint = fmt.Sprintf("let %s select one of them with matchLabels %s: %s, or give one of the ClusterCatalogs a higher spec.priority",
+			fieldSelector, LabelName, chosen.catalog.Name)
+		b.problem.AtMostOne(offers, origin)
+		return true
 	}
 	for _, c := range b.candidates {
 		if len(c.refusals) == 0 && !b.refuseTooNew(c) {
@@ -145,7 +171,23 @@ func (b *extensionFront) state(ctx context.Context) {
 			return
 		}
 		wanted[i] = c.v
-		b.refuse(c)
+		// Apply the rules that look at one candidate alone.
+		if len(c.entries) == 0 {
+			b.add(c, ruleChannel, b.originOf(c, fieldChannels, "%s is in %s, and the extension follows %s",
+				c.bundle.Name, list("channel", c.all), list("channel", b.in.Channels)), "version in the channels that the extension follows")
+		}
+		if !b.versions.IsZero() && !b.versions.Contains(c.bundle.Version.Version) {
+			b.add(c, ruleRange, b.originOf(c, fieldVersion, "%s has version %s, which is not in range %q", c.bundle.Name, c.bundle.WrittenVersion(), b.in.Version),
+				"version in the range")
+		}
+		if len(c.entries) > 0 && !b.mayReplace(c) {
+			b.add(c, ruleEdge, b.originOf(c, fieldPolicy, "nothing upgrades from the installed %s to %s: in %s it neither replaces nor skips %s, and no skipRange of it contains %s",
+				b.in.Installed.Name, c.bundle.Name, list("channel", c.channels), b.in.Installed.Name, b.in.Installed.Version), "upgrade edge")
+		}
+		if b.isHidden(c) {
+			b.add(c, ruleHidden, b.originOf(c, fieldSelector, "%s of catalog %s may not be the best: catalog %s, whose content would come first or beside it, has none that is available: %s",
+				c.bundle.Name, c.catalog.Name, b.blind.Name, b.trouble(b.blind)), "hidden")
+		}
 		if len(c.refusals) == 0 && !b.isInstalled(c) {
 			b.needs(c)
 			if len(c.refusals) == 0 {
@@ -163,26 +205,6 @@ func (b *extensionFront) state(ctx context.Context) {
 		o.Text += fmt.Sprintf(", and catalog %s has no content that is available: %s", c.Name, b.trouble(c))
 	}
 	b.problem.Depends(b.self, wanted, o)
-}
-
-// refuse applies the rules that look at one candidate alone.
-func (b *extensionFront) refuse(c *candidate) {
-	if len(c.entries) == 0 {
-		b.add(c, ruleChannel, b.originOf(c, fieldChannels, "%s is in %s, and the extension follows %s",
-			c.bundle.Name, list("channel", c.all), list("channel", b.in.Channels)), "version in the channels that the extension follows")
-	}
-	if !b.versions.IsZero() && !b.versions.Contains(c.bundle.Version.Version) {
-		b.add(c, ruleRange, b.originOf(c, fieldVersion, "%s has version %s, which is not in range %q", c.bundle.Name, c.bundle.WrittenVersion(), b.in.Version),
-			"version in the range")
-	}
-	if len(c.entries) > 0 && !b.mayReplace(c) {
-		b.add(c, ruleEdge, b.originOf(c, fieldPolicy, "nothing upgrades from the installed %s to %s: in %s it neither replaces nor skips %s, and no skipRange of it contains %s",
-			b.in.Installed.Name, c.bundle.Name, list("channel", c.channels), b.in.Installed.Name, b.in.Installed.Version), "upgrade edge")
-	}
-	if b.isHidden(c) {
-		b.add(c, ruleHidden, b.originOf(c, fieldSelector, "%s of catalog %s may not be the best: catalog %s, whose content would come first or beside it, has none that is available: %s",
-			c.bundle.Name, c.catalog.Name, b.blind.Name, b.trouble(b.blind)), "hidden")
-	}
 }
 
 // add notes that a candidate is refused, and states the first reason of it.
@@ -212,34 +234,6 @@ func (b *extensionFront) decide(ctx context.Context) (*ExtensionResult, error) {
 		return r, nil
 	}
 	return b.answer(nil), conflict
-}
-
-// rivals states that catalogs of one priority must not all have an answer, if the chosen one is in such a catalog, and tells whether it
-// is. What is deprecated is no rival of what is not. Versions are not compared: which catalog to follow decides all upgrades to come.
-func (b *extensionFront) rivals(chosen *candidate) bool {
-	var offers []resolve.Var
-	seen := map[*Catalog]bool{}
-	for _, c := range b.candidates {
-		if len(c.refusals) > 0 || seen[c.catalog] || c.deprecated() != chosen.deprecated() || c.catalog.Priority != chosen.catalog.Priority ||
-			c != chosen && b.refuseTooNew(c) {
-			continue
-		}
-		seen[c.catalog] = true
-		offer := b.problem.Var("offer of catalog:" + c.catalog.Name)
-		b.problem.Require(offer, resolve.Origin{
-			Object: "ClusterCatalog " + c.catalog.Name, Field: "spec.priority", Catalog: c.catalog.Name, Digest: c.catalog.digest(),
-			Text: fmt.Sprintf("catalog %s has %s and priority %d", c.catalog.Name, c.bundle.Name, c.catalog.Priority),
-		})
-		offers = append(offers, offer)
-	}
-	if len(offers) < 2 {
-		return false
-	}
-	origin := b.origin(fieldSelector, "the catalogs have the same priority, and only one of them can be followed")
-	origin.Hint = fmt.Sprintf("let %s select one of them with matchLabels %s: %s, or give one of the ClusterCatalogs a higher spec.priority",
-		fieldSelector, LabelName, chosen.catalog.Name)
-	b.problem.AtMostOne(offers, origin)
-	return true
 }
 
 // ambiguous are the names of the catalogs that a core calls equal, by name; none when it is about something else.

@@ -25,9 +25,24 @@ func (b *extensionFront) ways(ctx context.Context, e *explanation) string {
 	}
 	switch w.reason {
 	case CatalogUnavailable:
-		return w.repair()
+		c := w.unavailable()
+		do := "repair"
+		if c.loading() {
+			do = "wait for"
+		}
+		return fmt.Sprintf("%s ClusterCatalog %s, set its spec.availabilityMode to Unavailable, or let %s of ClusterExtension %s select other catalogs",
+			do, c.Name, fieldSelector, w.name)
 	case DependencyMissing, BreaksOthers, KubernetesTooOld:
-		return w.unblock()
+		// What to do for the candidate that came nearest to be chosen, and for the most wanted one that something else keeps back: to do
+		// one of them is enough.
+		nearest := w.candidates.nearest()
+		hint := nearest.refusal().origin.Hint
+		for _, c := range w.candidates {
+			if r := c.refusal(); r.rule >= ruleNeed && r.origin.Hint != hint {
+				return fmt.Sprintf("for %s: %s; or for %s: %s", nearest.bundle.Name, hint, c.bundle.Name, r.origin.Hint)
+			}
+		}
+		return hint
 	}
 	text := last
 	if text == "" {
@@ -43,19 +58,6 @@ func (b *extensionFront) ways(ctx context.Context, e *explanation) string {
 	return text
 }
 
-// unblock says what to do for the candidate that came nearest to be chosen, and for the most wanted one that something else keeps back: to
-// do one of them is enough.
-func (b *remedy) unblock() string {
-	nearest := b.candidates.nearest()
-	hint := nearest.refusal().origin.Hint
-	for _, c := range b.candidates {
-		if r := c.refusal(); r.rule >= ruleNeed && r.origin.Hint != hint {
-			return fmt.Sprintf("for %s: %s; or for %s: %s", nearest.bundle.Name, hint, c.bundle.Name, r.origin.Hint)
-		}
-	}
-	return hint
-}
-
 // advice says what to do about a conflict whose rules do not know.
 func (b *remedy) advice(ctx context.Context) string {
 	edit := "of ClusterExtension " + b.name
@@ -66,7 +68,21 @@ func (b *remedy) advice(ctx context.Context) string {
 		}
 		return fmt.Sprintf("correct %s %s: the package has %s", fieldChannels, edit, list("channel", b.candidates.channels()))
 	case VersionNotFound:
-		return b.otherVersion(ctx)
+		// What to do about a range that fits nothing: which version its channels lead to or, where they lead nowhere, which other channel
+		// does.
+		correct := fmt.Sprintf("correct %s of ClusterExtension %s: ", fieldVersion, b.name)
+		newest := b.candidates.newest()
+		found := b.try(ctx, func(r *ExtensionRequest) { r.Version = "" })
+		switch {
+		case found == nil && b.in.Installed != nil:
+			return b.otherChannel(ctx, b.force(ctx))
+		case found == nil || found.VersionText == newest:
+			return correct + "the newest version in its channels is " + newest
+		case b.in.Installed == nil:
+			return fmt.Sprintf("%sthe newest version that can be had now is %s", correct, found.VersionText)
+		}
+		return fmt.Sprintf("%sthe newest version that can be had now is %s, and %s in its channels is not reached from the installed %s in one step",
+			correct, found.VersionText, newest, b.in.Installed.Name)
 	case DowngradeRefused:
 		return fmt.Sprintf("to go back to an older version, make sure that no data is lost by it and set %s %s to %s", fieldPolicy, edit, SelfCertified)
 	}
@@ -79,34 +95,6 @@ func (b *remedy) advice(ctx context.Context) string {
 func askAuthors(extension, from string) string {
 	return fmt.Sprintf("ask the authors of the catalog for an upgrade from %s, or, after making sure that it loses no data, set %s of ClusterExtension %s to %s",
 		from, fieldPolicy, extension, SelfCertified)
-}
-
-func (b *remedy) repair() string {
-	c := b.unavailable()
-	do := "repair"
-	if c.loading() {
-		do = "wait for"
-	}
-	return fmt.Sprintf("%s ClusterCatalog %s, set its spec.availabilityMode to Unavailable, or let %s of ClusterExtension %s select other catalogs",
-		do, c.Name, fieldSelector, b.name)
-}
-
-// otherVersion says what to do about a range that fits nothing: which version its channels lead to or, where they lead nowhere, which other
-// channel does.
-func (b *remedy) otherVersion(ctx context.Context) string {
-	correct := fmt.Sprintf("correct %s of ClusterExtension %s: ", fieldVersion, b.name)
-	newest := b.candidates.newest()
-	found := b.try(ctx, func(r *ExtensionRequest) { r.Version = "" })
-	switch {
-	case found == nil && b.in.Installed != nil:
-		return b.otherChannel(ctx, b.force(ctx))
-	case found == nil || found.VersionText == newest:
-		return correct + "the newest version in its channels is " + newest
-	case b.in.Installed == nil:
-		return fmt.Sprintf("%sthe newest version that can be had now is %s", correct, found.VersionText)
-	}
-	return fmt.Sprintf("%sthe newest version that can be had now is %s, and %s in its channels is not reached from the installed %s in one step",
-		correct, found.VersionText, newest, b.in.Installed.Name)
 }
 
 // otherChannel says which other channel leads on from what is installed, with the range as it is or with another one; without such a channel,

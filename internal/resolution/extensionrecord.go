@@ -83,7 +83,22 @@ func (b *extensionFront) record(r *ExtensionResult, err error) ExtensionRecord {
 	if !b.in.Kubernetes.Equals(semver.Version{}) {
 		out.Kubernetes = b.in.Kubernetes.String()
 	}
-	b.world.useAll()
+	// Mark what has a say in whether the needs of those that have a say are met, and so on.
+	done := map[*fact]bool{}
+	for again := true; again; {
+		again = false
+		for _, f := range b.world.facts {
+			if !f.used || done[f] {
+				continue
+			}
+			done[f], again = true, true
+			for _, n := range b.world.needsOf(f) {
+				if n.err == nil {
+					b.world.use(n.what)
+				}
+			}
+		}
+	}
 	for i, f := range b.world.facts {
 		if f.used {
 			out.Others = append(out.Others, b.recordBundle(f.extension, f.pkg, b.in.Others[i].Installed))

@@ -99,8 +99,6 @@ type Catalog struct {
 	Problem string
 }
 
-func (c *Catalog) problem() string { return cmp.Or(c.Problem, "it is still being loaded") }
-
 // loading reports whether the content of the catalog may be there in a moment.
 func (c *Catalog) loading() bool { return c.Index == nil && c.Problem == "" }
 

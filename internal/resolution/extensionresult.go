@@ -83,7 +83,14 @@ type answer struct {
 
 // result describes the answer.
 func (b *answer) result() *ExtensionResult {
-	r := &ExtensionResult{Candidates: b.candidates.verdicts(), Deprecation: b.deprecation(), Missing: b.candidates.missing()}
+	out := make([]Candidate, len(b.candidates))
+	for i, c := range b.candidates {
+		out[i] = Candidate{Name: c.bundle.Name, Version: c.bundle.WrittenVersion(), Catalog: c.catalog.Name, Channels: c.all, Deprecated: c.deprecated()}
+		for _, why := range c.refusals {
+			out[i].Refused = append(out[i].Refused, why.origin.Text)
+		}
+	}
+	r := &ExtensionResult{Candidates: out, Deprecation: b.deprecation(), Missing: b.candidates.missing()}
 	chosen := b.chosen
 	if chosen == nil {
 		return r

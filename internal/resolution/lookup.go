@@ -93,29 +93,3 @@ func either(parts []condition) condition {
 		},
 	}
 }
-
-// entriesOf calls use with the place of every channel entry that holds one of the bundles. Entries that a newer one skips are left out.
-func entriesOf(x *catalog.Index, bundles []*catalog.BundleInfo, use func(c *catalog.ChannelInfo, place int)) {
-	wanted := make(map[*catalog.BundleInfo]bool, len(bundles))
-	var packages []string
-	for _, bundle := range bundles {
-		wanted[bundle] = true
-		if n := len(packages); n == 0 || packages[n-1] != bundle.Package {
-			packages = append(packages, bundle.Package)
-		}
-	}
-	slices.Sort(packages)
-	for _, name := range slices.Compact(packages) {
-		p, ok := x.Package(name)
-		if !ok {
-			continue
-		}
-		for _, c := range p.Channels {
-			for place, e := range c.Entries {
-				if e.InChain && wanted[e.Bundle] {
-					use(c, place)
-				}
-			}
-		}
-	}
-}

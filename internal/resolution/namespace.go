@@ -39,7 +39,24 @@ func decideNamespace(ctx context.Context, in NamespaceRequest, trial bool) (Name
 		if err := d.decide(ctx, p); err != nil {
 			return NamespaceResult{}, err
 		}
-		if d.spared = d.served(d.found[before:]); len(d.spared) > 0 {
+		// The Subscriptions of some parts that go without although what they ask for is installed for others that need it.
+		parts := d.found[before:]
+		chosen := map[resolve.Var]bool{}
+		for i := range parts {
+			for _, v := range parts[i].solution.Selected {
+				chosen[v] = true
+			}
+		}
+		var names []string
+		for i := range parts {
+			for _, name := range parts[i].group.Subscriptions {
+				r := d.b.requestNamed(name)
+				if parts[i].group.Err != nil && slices.ContainsFunc(r.options, func(v resolve.Var) bool { return chosen[v] && v != r.own }) {
+					names = append(names, name)
+				}
+			}
+		}
+		if d.spared = names; len(d.spared) > 0 {
 			d.found, d.waived = d.found[:before], nil
 			if err := d.decide(ctx, p); err != nil {
 				return NamespaceResult{}, err
@@ -48,16 +65,11 @@ func decideNamespace(ctx context.Context, in NamespaceRequest, trial bool) (Name
 		}
 	}
 	slices.SortStableFunc(d.found, func(x, y part) int { return cmp.Compare(x.group.Subscriptions[0], y.group.Subscriptions[0]) })
-	return d.result(), nil
-}
-
-// result puts together what was found.
-func (d *decider) result() NamespaceResult {
 	r := NamespaceResult{b: d.b, parts: d.found}
 	for _, p := range d.found {
 		r.Groups = append(r.Groups, p.group)
 	}
-	return r
+	return r, nil
 }
 
 // decider solves the parts of a problem.
@@ -92,7 +104,21 @@ func (d *decider) decide(ctx context.Context, p *resolve.Problem) error {
 	}
 	var core *resolve.Unsatisfiable
 	if errors.As(err, &core) {
-		if less := d.waive(p, core); less != nil {
+		// Take back the needs of installed operators that the conflict speaks of and that are not met as things stand: what lacks
+		// something already keeps nobody else from anything. It returns nil when there are none.
+		var less *resolve.Problem
+		for _, c := range core.Core {
+			v := d.b.problem.Var(c.Subject)
+			if c.Subject == "" || !d.b.lacking[need{v, c.Origin.Field}] {
+				continue
+			}
+			if less == nil {
+				less = p
+			}
+			less = less.Waive(v, c.Origin.Field)
+			d.waived = append(d.waived, Held{Asker: d.b.asker(v), Reason: c.Origin.Text + ", which cannot be had as things stand"})
+		}
+		if less != nil {
 			return d.decide(ctx, less)
 		}
 	}
@@ -107,24 +133,6 @@ func (d *decider) decide(ctx context.Context, p *resolve.Problem) error {
 		}
 	}
 	return nil
-}
-
-// waive takes back the needs of installed operators that the conflict speaks of and that are not met as things stand: what lacks
-// something already keeps nobody else from anything. It returns nil when there are none.
-func (d *decider) waive(p *resolve.Problem, core *resolve.Unsatisfiable) *resolve.Problem {
-	var less *resolve.Problem
-	for _, c := range core.Core {
-		v := d.b.problem.Var(c.Subject)
-		if c.Subject == "" || !d.b.lacking[need{v, c.Origin.Field}] {
-			continue
-		}
-		if less == nil {
-			less = p
-		}
-		less = less.Waive(v, c.Origin.Field)
-		d.waived = append(d.waived, Held{Asker: d.b.asker(v), Reason: c.Origin.Text + ", which cannot be had as things stand"})
-	}
-	return less
 }
 
 // guilty are the Subscriptions of a part that go without because of a conflict: those that it speaks of. Of these, who has something
@@ -146,55 +154,10 @@ func (d *decider) guilty(core *resolve.Unsatisfiable, subscriptions []string) []
 	return blamed
 }
 
-// served are the Subscriptions of some parts that go without although what they ask for is installed for others that need it.
-func (d *decider) served(parts []part) []string {
-	chosen := map[resolve.Var]bool{}
-	for i := range parts {
-		for _, v := range parts[i].solution.Selected {
-			chosen[v] = true
-		}
-	}
-	var names []string
-	for i := range parts {
-		for _, name := range parts[i].group.Subscriptions {
-			r := d.b.requestNamed(name)
-			if parts[i].group.Err != nil && slices.ContainsFunc(r.options, func(v resolve.Var) bool { return chosen[v] && v != r.own }) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
 // add completes a group and adds it to what was found.
 func (d *decider) add(p *resolve.Problem, solution resolve.Solution, g Group) {
-	g.Catalogs = d.b.catalogsOf(g)
-	g.Installed = map[string]string{}
-	for _, r := range d.b.requests {
-		if r.installed != nil && slices.Contains(g.Subscriptions, r.sub.Name) {
-			g.Installed[r.sub.Name] = r.installed.Name
-		}
-	}
-	g.Record = d.record
-	g.Record.Outcome = g.outcome()
-	d.found = append(d.found, part{problem: p, solution: solution, group: g})
-}
-
-// answer adds the group of a solution.
-func (d *decider) answer(ctx context.Context, p *resolve.Problem, solution resolve.Solution, subscriptions []string) error {
-	of := decision{d.b, &solution}
-	held, err := of.held(ctx, subscriptions)
-	if err != nil {
-		return err
-	}
-	held = append(held, d.waived...)
-	d.waived = nil
-	d.add(p, solution, Group{Subscriptions: subscriptions, Choices: of.choices(), Held: held})
-	return nil
-}
-
-// catalogsOf names the content that the group was decided on: the catalogs of its Subscriptions and of its choices.
-func (b *namespaceFront) catalogsOf(g Group) map[catalog.Ref]string {
+	// Name the content that the group was decided on: the catalogs of its Subscriptions and of its choices.
+	b := d.b
 	used := map[catalog.Ref]string{}
 	note := func(s *Source) {
 		if s != nil && s.Index != nil {
@@ -213,5 +176,55 @@ func (b *namespaceFront) catalogsOf(g Group) map[catalog.Ref]string {
 			}
 		}
 	}
-	return used
+	g.Catalogs = used
+	g.Installed = map[string]string{}
+	for _, r := range d.b.requests {
+		if r.installed != nil && slices.Contains(g.Subscriptions, r.sub.Name) {
+			g.Installed[r.sub.Name] = r.installed.Name
+		}
+	}
+	g.Record = d.record
+	out := NamespaceOutcome{}
+	for _, c := range g.Choices {
+		install := c.Install()
+		install.Deprecations = nil // the catalog has them
+		out.Install = append(out.Install, install)
+	}
+	for _, h := range g.Held {
+		out.Held = append(out.Held, oneLine(h.Reason))
+	}
+	if g.Err != nil {
+		out.Conflict = g.summary()
+	}
+	g.Record.Outcome = out
+	d.found = append(d.found, part{problem: p, solution: solution, group: g})
+}
+
+// answer adds the group of a solution.
+func (d *decider) answer(ctx context.Context, p *resolve.Problem, solution resolve.Solution, subscriptions []string) error {
+	of := decision{d.b, &solution}
+	// List what is wanted more than what the solution has, with what holds it back: nothing older is chosen, and nothing stays as it
+	// is, without a word.
+	var all []Held
+	for i := range of.solution.Decisions {
+		wanted := of.wanted(&of.solution.Decisions[i])
+		if wanted == 0 {
+			continue
+		}
+		h, err := of.heldAt(ctx, i, wanted)
+		if err != nil {
+			return err
+		}
+		all = append(all, h)
+	}
+	for _, r := range of.requests {
+		if slices.Contains(subscriptions, r.sub.Name) {
+			all = append(all, of.heldOutside(ctx, r)...)
+		}
+	}
+	held := all
+	held = append(held, d.waived...)
+	d.waived = nil
+	d.add(p, solution, Group{Subscriptions: subscriptions, Choices: of.choices(), Held: held})
+	return nil
 }

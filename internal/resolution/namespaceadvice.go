@@ -21,7 +21,30 @@ type way struct {
 // of several: first those that take nothing away, then what the rules that know say, then who could be done without.
 func (b *namespaceFront) ways(ctx context.Context, of *explanation) string {
 	e := &way{b, of}
-	hints := e.hints()
+	// The different pieces of advice of rules, one of those that say the same. Of operators that nobody asked for, one has to go, and
+	// none for something that is only asked about.
+	var hints []string
+	orphan := ""
+	for _, r := range e.reasons {
+		hint := r.Origin.Hint
+		switch {
+		case hint == "" || r.Kind == resolve.Mandatory && e.wanted != 0:
+		case r.Kind == resolve.Mandatory:
+			orphan = hint
+		case r.Origin.Field == fieldMinKube: // the oldest of several versions needs least
+			for _, c := range e.core {
+				if c.Origin.Alike == r.Origin.Alike {
+					hint = c.Origin.Hint
+				}
+			}
+			fallthrough
+		case !slices.Contains(hints, hint):
+			hints = append(hints, hint)
+		}
+	}
+	if orphan != "" {
+		hints = append(hints, orphan)
+	}
 	if len(hints) > 2 {
 		hints = []string{hints[0], hints[len(hints)-1]}
 	}
@@ -55,34 +78,6 @@ func (e *way) changes(ctx context.Context) []string {
 		}
 	}
 	return nil
-}
-
-// hints are the different pieces of advice of rules, one of those that say the same. Of operators that nobody asked for, one has to go,
-// and none for something that is only asked about.
-func (e *way) hints() []string {
-	var hints []string
-	orphan := ""
-	for _, r := range e.reasons {
-		hint := r.Origin.Hint
-		switch {
-		case hint == "" || r.Kind == resolve.Mandatory && e.wanted != 0:
-		case r.Kind == resolve.Mandatory:
-			orphan = hint
-		case r.Origin.Field == fieldMinKube: // the oldest of several versions needs least
-			for _, c := range e.core {
-				if c.Origin.Alike == r.Origin.Alike {
-					hint = c.Origin.Hint
-				}
-			}
-			fallthrough
-		case !slices.Contains(hints, hint):
-			hints = append(hints, hint)
-		}
-	}
-	if orphan != "" {
-		hints = append(hints, orphan)
-	}
-	return hints
 }
 
 // wayFor says what to change to have what is wanted.
@@ -172,7 +167,8 @@ func (e *way) removals(ctx context.Context) []string {
 func (e *way) together(ctx context.Context, running []string) []string {
 	askers := e.askers(e.core)
 	asker := slices.IndexFunc(askers, func(name string) bool { return !e.hasInstalled(name) })
-	gone := e.node(e.operatorIn(running[0]))
+	_, name, _ := strings.Cut(running[0], "ClusterServiceVersion ")
+	gone := e.node(e.operator(e.operators[name]))
 	g, _ := e.try(ctx, askers[asker], func(in *NamespaceRequest) {
 		in.Operators = slices.DeleteFunc(in.Operators, func(o Operator) bool { return o.Name == gone.name() })
 		in.Subscriptions = slices.DeleteFunc(in.Subscriptions, func(s Subscription) bool { return s.Installed == gone.name() })
@@ -181,12 +177,6 @@ func (e *way) together(ctx context.Context, running []string) []string {
 		return running
 	}
 	return []string{strings.Join(running, " and ")}
-}
-
-// operatorIn is the operator that a removal ends with.
-func (e *way) operatorIn(removal string) resolve.Var {
-	_, name, _ := strings.Cut(removal, "ClusterServiceVersion ")
-	return e.operator(e.operators[name])
 }
 
 // wants reports whether a Subscription, or the one that an operator belongs to, may become what was asked about.
@@ -213,21 +203,17 @@ func (b *namespaceFront) noPath(ctx context.Context, r *request) *Conflict {
 		link(fieldChannel, "%s", what),
 	}}
 	if !b.trial {
-		c.Advice = b.waysOn(ctx, r)
+		// How a stranded Subscription gets on. Each way was tried.
+		ways := b.otherChannels(ctx, r, func(c *catalog.ChannelInfo) bool {
+			return c.Head == r.installed.Name || slices.ContainsFunc(c.Entries, func(e *catalog.EntryInfo) bool { return e.EdgeFrom(r.departure()) != catalog.NoEdge })
+		}, func(g *Group, c *Choice) bool { return c != nil || len(g.Held) == 0 })
+		ways = append(ways, fmt.Sprintf("ask the authors of catalog %s for an entry that replaces or skips %s", r.sub.Catalog, r.installed.Name))
+		if way := b.startAnew(ctx, r); way != "" {
+			ways = append(ways, way)
+		}
+		c.Advice = strings.Join(ways, "; or ")
 	}
 	return c
-}
-
-// waysOn says how a stranded Subscription gets on. Each way was tried.
-func (b *namespaceFront) waysOn(ctx context.Context, r *request) string {
-	ways := b.otherChannels(ctx, r, func(c *catalog.ChannelInfo) bool {
-		return c.Head == r.installed.Name || slices.ContainsFunc(c.Entries, func(e *catalog.EntryInfo) bool { return e.EdgeFrom(r.departure()) != catalog.NoEdge })
-	}, func(g *Group, c *Choice) bool { return c != nil || len(g.Held) == 0 })
-	ways = append(ways, fmt.Sprintf("ask the authors of catalog %s for an entry that replaces or skips %s", r.sub.Catalog, r.installed.Name))
-	if way := b.startAnew(ctx, r); way != "" {
-		ways = append(ways, way)
-	}
-	return strings.Join(ways, "; or ")
 }
 
 // startAnew says how to get the head of the channel without an upgrade, and what that costs. That the operator is deleted alone brings

@@ -99,7 +99,12 @@ func (b *namespaceFront) record(p *resolve.Problem) NamespaceRecord {
 	}
 	for _, q := range b.requests {
 		if reach[q.self] || q.installed != nil && reach[q.own] || b.mayTakeOver(q, reach) {
-			r.Requests = append(r.Requests, recordRequest(q))
+			s := q.sub
+			out := RecordedRequest{Name: s.Name, Package: s.Package, Channel: s.Channel, StartingCSV: s.StartingCSV, Catalog: s.Catalog.String(), VersionRange: s.VersionRange}
+			if q.installed != nil {
+				out.Installed = q.installed.Name
+			}
+			r.Requests = append(r.Requests, out)
 			if q.installed != nil {
 				reach[q.own] = true // also when it is in no question
 			}
@@ -116,31 +121,6 @@ func (b *namespaceFront) record(p *resolve.Problem) NamespaceRecord {
 // mayTakeOver tells whether a request is about the package of an operator in reach that nobody stands for.
 func (b *namespaceFront) mayTakeOver(q *request, reach map[resolve.Var]bool) bool {
 	return q.installed == nil && slices.ContainsFunc(b.order, func(o *Operator) bool { return reach[b.operator(o)] && o.isOf(q.sub.Package) })
-}
-
-func recordRequest(q *request) RecordedRequest {
-	s := q.sub
-	out := RecordedRequest{Name: s.Name, Package: s.Package, Channel: s.Channel, StartingCSV: s.StartingCSV, Catalog: s.Catalog.String(), VersionRange: s.VersionRange}
-	if q.installed != nil {
-		out.Installed = q.installed.Name
-	}
-	return out
-}
-
-func (g *Group) outcome() NamespaceOutcome {
-	out := NamespaceOutcome{}
-	for _, c := range g.Choices {
-		install := c.Install()
-		install.Deprecations = nil // the catalog has them
-		out.Install = append(out.Install, install)
-	}
-	for _, h := range g.Held {
-		out.Held = append(out.Held, oneLine(h.Reason))
-	}
-	if g.Err != nil {
-		out.Conflict = g.summary()
-	}
-	return out
 }
 
 // Text is the record as JSON with at most so many bytes. Where it would be longer, parts of it are left out and named in its place: first what

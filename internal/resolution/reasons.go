@@ -8,7 +8,6 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/safetext"
-	"fairlead.dev/fairlead/resolve"
 )
 
 // correct begins the advice about what a Subscription has wrong itself; what it could say instead is told with the trouble.
@@ -21,15 +20,6 @@ type trouble struct {
 	advice  string
 	passing bool    // it may pass by itself: what is installed is not called wrong because of it
 	catalog *Source // whose content it is about, if not that of the Subscription's own catalog
-}
-
-func (t *trouble) origin(self *node) resolve.Origin {
-	o := self.origin(t.field, "%s", t.text)
-	o.Hint = t.advice
-	if t.catalog != nil {
-		o.Object, o.Field, o.Catalog, o.Digest = "CatalogSource "+t.catalog.Ref.String(), "", t.catalog.Ref.String(), ""
-	}
-	return o
 }
 
 // findChannels finds the channels that a request follows, in order of preference, or says why there is none.

@@ -128,7 +128,29 @@ func (b *requirements) needs(c *candidate) {
 			b.unmet(c, n, o, "cannot be read")
 			continue
 		}
-		b.require(c, n)
+		b.world.use(n.what)
+		text := describe(n.what)
+		o := b.needOrigin(c, n.field, "%s requires %s", c.bundle.Name, text)
+		holds := b.world.holds(n.what, b.world.besides(c.bundle.Package))
+		if b.world.unknown(n.what) {
+			b.tooDear(c, n)
+			continue
+		}
+		if holds {
+			b.problem.Formula(c.v, b.formula(n.what, c.bundle.Package), o)
+			continue
+		}
+		if b.world.spent() {
+			b.tooDear(c, n)
+			continue
+		}
+		o.Text += ", and what other ClusterExtensions have installed does not meet that"
+		o.Hint = b.provide(n.what, strings.TrimPrefix(n.field, "properties, ")+" of "+c.bundle.Name)
+		o.Alike = "requires " + text
+		if len(c.refusals) == 0 {
+			b.problem.Formula(c.v, b.formula(n.what, c.bundle.Package), o)
+		}
+		c.refusals = append(c.refusals, refusal{rule: ruleNeed, origin: o, by: n.kind, lacks: b.lacks(n.what, c.bundle.Package)})
 	}
 }
 
@@ -153,32 +175,6 @@ func (b *requirements) needOrigin(c *candidate, field, format string, args ...an
 	o := b.originOf(c, field, format, args...)
 	o.Object = "bundle " + c.bundle.Name
 	return o
-}
-
-func (b *requirements) require(c *candidate, n requirement) {
-	b.world.use(n.what)
-	text := describe(n.what)
-	o := b.needOrigin(c, n.field, "%s requires %s", c.bundle.Name, text)
-	holds := b.world.holds(n.what, b.world.besides(c.bundle.Package))
-	if b.world.unknown(n.what) {
-		b.tooDear(c, n)
-		return
-	}
-	if holds {
-		b.problem.Formula(c.v, b.formula(n.what, c.bundle.Package), o)
-		return
-	}
-	if b.world.spent() {
-		b.tooDear(c, n)
-		return
-	}
-	o.Text += ", and what other ClusterExtensions have installed does not meet that"
-	o.Hint = b.provide(n.what, strings.TrimPrefix(n.field, "properties, ")+" of "+c.bundle.Name)
-	o.Alike = "requires " + text
-	if len(c.refusals) == 0 {
-		b.problem.Formula(c.v, b.formula(n.what, c.bundle.Package), o)
-	}
-	c.refusals = append(c.refusals, refusal{rule: ruleNeed, origin: o, by: n.kind, lacks: b.lacks(n.what, c.bundle.Package)})
 }
 
 // formula is a constraint over what is installed.

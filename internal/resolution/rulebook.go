@@ -71,33 +71,44 @@ func (k *rulebook) condition(r *constraint.Rule, pkg string) condition {
 		k.rules[r.Text] = asked
 	}
 	return condition{
-		meets: func(n *node) bool { return k.ask(asked, pkg, n) },
+		meets: func(n *node) bool {
+			var key any = n.bundle
+			if n.bundle == nil {
+				key = n.operator
+			}
+			if met, known := asked.met[key]; known {
+				return met
+			}
+			if asked.cost > maxRuleCost || k.costs.of(pkg) > maxPackageCost || k.costs.all > maxAllRulesCost {
+				return false
+			}
+			met, cost := asked.Ask(k.valuesOf(n))
+			if constraint.TooDear(cost) {
+				asked.stopped++
+			}
+			asked.cost += cost
+			k.costs.add(pkg, cost)
+			asked.met[key] = met
+			return met
+		},
 		known: func(r *register) []resolve.Var { return r.all },
 		find:  everything,
 		text:  fmt.Sprintf(ruleText+"%q", r.Text),
-		dear:  func() dear { return k.dear(asked, pkg) },
+		dear: func() dear {
+			switch {
+			case asked.cost > maxRuleCost:
+				return dear{"this rule has cost too much before all operators were compared", pkg}
+			case k.costs.of(pkg) > maxPackageCost:
+				return dear{fmt.Sprintf("the rules of package %s have together cost too much before all operators were compared", pkg), pkg}
+			case k.costs.all > maxAllRulesCost:
+				dearest := k.costs.dearest()
+				return dear{"the rules of all packages have together cost too much, most of all those of package " + dearest, dearest}
+			case asked.stopped > 0:
+				return dear{fmt.Sprintf("this rule costs too much to be asked about %d of the operators", asked.stopped), pkg}
+			}
+			return dear{}
+		},
 	}
-}
-
-func (k *rulebook) ask(r *askedRule, pkg string, n *node) bool {
-	var key any = n.bundle
-	if n.bundle == nil {
-		key = n.operator
-	}
-	if met, known := r.met[key]; known {
-		return met
-	}
-	if r.cost > maxRuleCost || k.costs.of(pkg) > maxPackageCost || k.costs.all > maxAllRulesCost {
-		return false
-	}
-	met, cost := r.Ask(k.valuesOf(n))
-	if constraint.TooDear(cost) {
-		r.stopped++
-	}
-	r.cost += cost
-	k.costs.add(pkg, cost)
-	r.met[key] = met
-	return met
 }
 
 // dear says that it is not known of everybody whether they meet a condition, because to ask costs too much; its zero value, that it is.
@@ -107,21 +118,6 @@ type dear struct{ why, pkg string }
 func (d dear) tell(o *resolve.Origin) {
 	o.Text += ", and " + d.why
 	o.Hint = fmt.Sprintf("ask the authors of package %s for needs that cost less to look into", d.pkg)
-}
-
-func (k *rulebook) dear(r *askedRule, pkg string) dear {
-	switch {
-	case r.cost > maxRuleCost:
-		return dear{"this rule has cost too much before all operators were compared", pkg}
-	case k.costs.of(pkg) > maxPackageCost:
-		return dear{fmt.Sprintf("the rules of package %s have together cost too much before all operators were compared", pkg), pkg}
-	case k.costs.all > maxAllRulesCost:
-		dearest := k.costs.dearest()
-		return dear{"the rules of all packages have together cost too much, most of all those of package " + dearest, dearest}
-	case r.stopped > 0:
-		return dear{fmt.Sprintf("this rule costs too much to be asked about %d of the operators", r.stopped), pkg}
-	}
-	return dear{}
 }
 
 func (k *rulebook) valuesOf(n *node) constraint.Values {

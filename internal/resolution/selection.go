@@ -140,7 +140,7 @@ func (b *selection) prefer(x, y *candidate) int {
 // trouble is why nothing of a catalog can be used; empty when it can, or when it does not have the package.
 func (b *selection) trouble(c *Catalog) string {
 	if c.Index == nil {
-		return c.problem()
+		return cmp.Or(c.Problem, "it is still being loaded")
 	}
 	if !b.in.RequireAll {
 		return ""

@@ -53,7 +53,16 @@ func (b *subscriptions) request(s *Subscription) *request {
 	}
 	why := b.reach(r)
 	if why == nil && r.installed == nil {
-		r.options = b.installations(r)
+		// Return the entries that may be installed first: the starting version, or any entry of the replaces chain.
+		var found []resolve.Var
+		for _, c := range r.channels {
+			for place, e := range c.Entries {
+				if r.sub.StartingCSV == "" && e.InChain || r.sub.StartingCSV != "" && e.Name == r.sub.StartingCSV {
+					found = append(found, b.entry(r.source, c, place))
+				}
+			}
+		}
+		r.options = found
 		if why = nothingToInstall(r); why == nil {
 			why = b.within(r)
 		}
@@ -78,7 +87,12 @@ func (b *subscriptions) request(s *Subscription) *request {
 		}
 	}
 	if why != nil {
-		b.problem.Depends(r.self, nil, why.origin(self))
+		o := self.origin(why.field, "%s", why.text)
+		o.Hint = why.advice
+		if why.catalog != nil {
+			o.Object, o.Field, o.Catalog, o.Digest = "CatalogSource "+why.catalog.Ref.String(), "", why.catalog.Ref.String(), ""
+		}
+		b.problem.Depends(r.self, nil, o)
 		b.stays(&b.problem, r)
 		return r
 	}
@@ -108,19 +122,6 @@ func (b *subscriptions) reach(r *request) *trouble {
 		return nil
 	}
 	return t
-}
-
-// installations returns the entries that may be installed first: the starting version, or any entry of the replaces chain.
-func (b *subscriptions) installations(r *request) []resolve.Var {
-	var found []resolve.Var
-	for _, c := range r.channels {
-		for place, e := range c.Entries {
-			if r.sub.StartingCSV == "" && e.InChain || r.sub.StartingCSV != "" && e.Name == r.sub.StartingCSV {
-				found = append(found, b.entry(r.source, c, place))
-			}
-		}
-	}
-	return found
 }
 
 // requestOf returns the request that is the node v, or nil.

@@ -78,7 +78,26 @@ func (r *NamespaceResult) verdict(ctx context.Context, s *Source, c *catalog.Cha
 		candidate = candidate || asked
 	}
 	if !candidate && !out.Installed {
-		out.Reasons = append(out.Reasons, r.b.notAsked(s, c, e)...)
+		// Why an entry was no candidate of any request.
+		var reasons []string
+		for _, q := range r.b.requests {
+			if q.sub.Package == c.Package {
+				reasons = append(reasons, "subscription "+q.sub.Name+": "+notFor(q, s, c, e))
+			}
+		}
+		if len(reasons) == 0 {
+			reasons = append(reasons, "no Subscription asks for package "+c.Package+", and nothing that is chosen needs it")
+		}
+		if e.Bundle.Deprecated {
+			reasons = append(reasons, "it is deprecated ("+catalog.PropertyDeprecated+"), so it is never chosen")
+		}
+		if least, tooNew := needsNewer(s.Index, e.Bundle, r.b.in.Kubernetes); tooNew {
+			reasons = append(reasons, fmt.Sprintf("it needs Kubernetes %s or newer, and the cluster has %s", least, r.b.in.Kubernetes))
+		}
+		if e.Skipped {
+			reasons = append(reasons, "a newer entry of its channel skips it, so it is not offered to what needs it")
+		}
+		out.Reasons = append(out.Reasons, reasons...)
 	}
 	return out, nil
 }
@@ -172,29 +191,6 @@ func (r *NamespaceResult) Why(operator string) []Because {
 		return []Because{{Need: "clusterserviceversion " + operator + " is there, and nothing that is asked for concerns it"}}
 	}
 	return nil
-}
-
-// notAsked tells why an entry was no candidate of any request.
-func (b *namespaceFront) notAsked(s *Source, c *catalog.ChannelInfo, e *catalog.EntryInfo) []string {
-	var reasons []string
-	for _, q := range b.requests {
-		if q.sub.Package == c.Package {
-			reasons = append(reasons, "subscription "+q.sub.Name+": "+notFor(q, s, c, e))
-		}
-	}
-	if len(reasons) == 0 {
-		reasons = append(reasons, "no Subscription asks for package "+c.Package+", and nothing that is chosen needs it")
-	}
-	if e.Bundle.Deprecated {
-		reasons = append(reasons, "it is deprecated ("+catalog.PropertyDeprecated+"), so it is never chosen")
-	}
-	if least, tooNew := needsNewer(s.Index, e.Bundle, b.in.Kubernetes); tooNew {
-		reasons = append(reasons, fmt.Sprintf("it needs Kubernetes %s or newer, and the cluster has %s", least, b.in.Kubernetes))
-	}
-	if e.Skipped {
-		reasons = append(reasons, "a newer entry of its channel skips it, so it is not offered to what needs it")
-	}
-	return reasons
 }
 
 // notFor tells why an entry is no candidate of a request.

@@ -53,8 +53,32 @@ func (b *dependencies) withholding(pkg string) withholding {
 		if !ok {
 			continue
 		}
-		h := withholding{text: fmt.Sprintf(": catalog %s has %s", s.Ref, versions(s.Index, pkg))}
-		if problem := brokenPart(s.Index, p); problem != "" {
+		// List some versions of a package, the newest first.
+		const shown = 3
+		bundles := bundlesOf(s.Index, pkg)
+		slices.SortFunc(bundles, func(a, b *catalog.BundleInfo) int { return b.Version.Compare(a.Version) })
+		var names []string
+		for _, bundle := range bundles[:min(shown, len(bundles))] {
+			names = append(names, bundle.Name)
+		}
+		text := strings.Join(names, ", ")
+		if more := len(bundles) - shown; more > 0 {
+			text += " and " + plural(more, "older version")
+		}
+		h := withholding{text: fmt.Sprintf(": catalog %s has %s", s.Ref, text)}
+		// The first error about a served package, one of whose channels or entries is not served.
+		x := s.Index
+		if problem := problemOf(x, func(o catalog.Object) bool {
+			switch o.Schema {
+			case catalog.SchemaBundle:
+				_, served := x.Bundle(p.Name, o.Name)
+				return o.Package == p.Name && !served
+			case catalog.SchemaChannel:
+				_, served := p.Channel(o.Name)
+				return o.Package == p.Name && !served
+			}
+			return false
+		}); problem != "" {
 			h.text += ", and something of it cannot be used: " + problem
 		}
 		return h
@@ -92,21 +116,6 @@ func withheld(x *catalog.Index, pkg string) string {
 		problemOf(x, func(o catalog.Object) bool { return o.Package == pkg }))
 }
 
-// brokenPart is the first error about a served package, one of whose channels or entries is not served.
-func brokenPart(x *catalog.Index, p *catalog.PackageInfo) string {
-	return problemOf(x, func(o catalog.Object) bool {
-		switch o.Schema {
-		case catalog.SchemaBundle:
-			_, served := x.Bundle(p.Name, o.Name)
-			return o.Package == p.Name && !served
-		case catalog.SchemaChannel:
-			_, served := p.Channel(o.Name)
-			return o.Package == p.Name && !served
-		}
-		return false
-	})
-}
-
 // problemOf is the first error about an object; empty when there is none. A bundle that is missing may be in text that cannot be read,
 // which comes first then: of the text nobody knows what it is about.
 func problemOf(x *catalog.Index, is func(catalog.Object) bool) string {
@@ -132,20 +141,4 @@ func unreadAfter(x *catalog.Index, at catalog.Position) string {
 		}
 	}
 	return ""
-}
-
-// versions lists some versions of a package, the newest first.
-func versions(x *catalog.Index, pkg string) string {
-	const shown = 3
-	bundles := bundlesOf(x, pkg)
-	slices.SortFunc(bundles, func(a, b *catalog.BundleInfo) int { return b.Version.Compare(a.Version) })
-	var names []string
-	for _, bundle := range bundles[:min(shown, len(bundles))] {
-		names = append(names, bundle.Name)
-	}
-	text := strings.Join(names, ", ")
-	if more := len(bundles) - shown; more > 0 {
-		text += " and " + plural(more, "older version")
-	}
-	return text
 }

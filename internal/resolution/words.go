@@ -80,35 +80,31 @@ func closest(wanted string, names []string) string {
 		if d := len(n) - len(wanted); d > mistakes || d < -mistakes {
 			continue
 		}
-		if d := distance(n, wanted); d < least && d < len(wanted)/2 {
+		// Count the bytes that have to be changed, put in, taken out, or exchanged with the next one, to make b of a.
+		var before, last []int
+		row := make([]int, len(wanted)+1)
+		for j := range row {
+			row[j] = j
+		}
+		for i := 1; i <= len(n); i++ {
+			before, last, row = last, row, make([]int, len(wanted)+1)
+			row[0] = i
+			for j := 1; j <= len(wanted); j++ {
+				change := last[j-1]
+				if n[i-1] != wanted[j-1] {
+					change++
+				}
+				row[j] = min(change, last[j]+1, row[j-1]+1)
+				if i > 1 && j > 1 && n[i-1] == wanted[j-2] && n[i-2] == wanted[j-1] {
+					row[j] = min(row[j], before[j-2]+1)
+				}
+			}
+		}
+		if d := row[len(wanted)]; d < least && d < len(wanted)/2 {
 			best, least = n, d
 		}
 	}
 	return best
-}
-
-// distance counts the bytes that have to be changed, put in, taken out, or exchanged with the next one, to make b of a.
-func distance(a, b string) int {
-	var before, last []int
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		before, last, row = last, row, make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := last[j-1]
-			if a[i-1] != b[j-1] {
-				change++
-			}
-			row[j] = min(change, last[j]+1, row[j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }
 
 // similar suggests the closest of some names.

@@ -80,25 +80,6 @@ func (w *world) use(c constraint.Constraint) {
 	}
 }
 
-// useAll marks what has a say in whether the needs of those that have a say are met, and so on.
-func (w *world) useAll() {
-	done := map[*fact]bool{}
-	for again := true; again; {
-		again = false
-		for _, f := range w.facts {
-			if !f.used || done[f] {
-				continue
-			}
-			done[f], again = true, true
-			for _, n := range w.needsOf(f) {
-				if n.err == nil {
-					w.use(n.what)
-				}
-			}
-		}
-	}
-}
-
 // spent tells that the needs of bundles have cost too much to look into any more of them.
 func (w *world) spent() bool { return w.cost > maxRuleCost || w.asked > maxAsked }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -32,7 +33,27 @@ func (e *Engine) Apply(ctx context.Context, phases []Phase) *Result {
 	}
 	for i := range r.phases {
 		p := &r.phases[i]
-		r.each(p.tasks, func(t *task) { t.write(ctx) })
+		r.each(p.tasks, func(t *task) { // Bring the object about.
+			for attempt := 1; ; attempt++ {
+				if !t.ready(ctx, attempt) {
+					return
+				}
+				verb, outcome, err := t.attempt(ctx)
+				if err == nil {
+					t.result.Outcome, t.result.Live = outcome, t.live
+					t.result.Waiting = t.probe(t.live)
+					u := t.live
+					t.owners.put(ownerKey{u.GroupVersionKind().GroupKind(), u.GetNamespace(), u.GetName()}, u.GetUID())
+					return
+				}
+				t.exists = t.exists || apierrors.IsAlreadyExists(err)
+				overtaken := apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) || apierrors.IsNotFound(err) && !servesNot(err) && t.live != nil
+				if !overtaken || t.Policy == Remove || attempt == attempts {
+					t.fail(verb, err)
+					return
+				}
+			}
+		})
 		if p.barrier {
 			r.each(p.tasks, func(t *task) { t.recheck(ctx) })
 		}

@@ -104,15 +104,11 @@ func stamp(u *unstructured.Unstructured) {
 	}
 	delete(annotations, ContentAnnotation)
 	u.SetAnnotations(annotations)
-	annotations[ContentAnnotation] = digest(u.Object)
-	u.SetAnnotations(annotations)
-}
-
-func digest(content map[string]any) string {
-	text, err := json.Marshal(content) // maps are written in the order of their keys
+	text, err := json.Marshal(u.Object) // maps are written in the order of their keys
 	if err != nil {
 		panic("an unstructured object always encodes: " + err.Error())
 	}
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:16])
+	annotations[ContentAnnotation] = hex.EncodeToString(sum[:16])
+	u.SetAnnotations(annotations)
 }

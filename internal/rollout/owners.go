@@ -96,10 +96,6 @@ type ownerKey struct {
 	namespace, name string
 }
 
-func (x *ownerIndex) add(u *unstructured.Unstructured) {
-	x.put(ownerKey{u.GroupVersionKind().GroupKind(), u.GetNamespace(), u.GetName()}, u.GetUID())
-}
-
 func (x *ownerIndex) put(key ownerKey, uid types.UID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -17,26 +17,6 @@ import (
 // attempts is how often a write is tried when others write the same object at the same time.
 const attempts = 4
 
-// write brings the object about.
-func (t *task) write(ctx context.Context) {
-	for attempt := 1; ; attempt++ {
-		if !t.ready(ctx, attempt) {
-			return
-		}
-		verb, outcome, err := t.attempt(ctx)
-		if err == nil {
-			t.done(outcome)
-			return
-		}
-		t.exists = t.exists || apierrors.IsAlreadyExists(err)
-		overtaken := apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) || apierrors.IsNotFound(err) && !servesNot(err) && t.live != nil
-		if !overtaken || t.Policy == Remove || attempt == attempts {
-			t.fail(verb, err)
-			return
-		}
-	}
-}
-
 // ready makes sure that the observation is a current one that allows writing.
 func (t *task) ready(ctx context.Context, attempt int) bool {
 	if t.result.Err == nil && (!t.seen || attempt > 1) {
@@ -168,13 +148,6 @@ func (t *task) adopt(ctx context.Context, managers sets.Set[string]) (revision s
 		return "", err
 	}
 	return target.GetResourceVersion(), nil
-}
-
-// done records a written object.
-func (t *task) done(outcome Outcome) {
-	t.result.Outcome, t.result.Live = outcome, t.live
-	t.result.Waiting = t.probe(t.live)
-	t.owners.add(t.live)
 }
 
 // Ensure writes one object for a caller that reads and judges it itself, and reads the answer into wanted. An object that the caller believes to be

@@ -65,14 +65,3 @@ func (a APIs) Within(b APIs) bool {
 	}
 	return true
 }
-
-// Common is what two sets have in common.
-func (a APIs) Common(b APIs) APIs {
-	common := APIs{}
-	for api := range a {
-		if _, ok := b[api]; ok {
-			common[api] = struct{}{}
-		}
-	}
-	return common
-}

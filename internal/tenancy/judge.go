@@ -93,7 +93,15 @@ func relate(member Member, group *v1.OperatorGroup, others []*v1.OperatorGroup) 
 		if other.Namespace == group.Namespace && other.Name == group.Name {
 			continue
 		}
-		apis, namespaces := mine.Common(AnnotatedOn(other)), reach.Common(ReachOf(other))
+		// What two sets have in common.
+		b := AnnotatedOn(other)
+		common := APIs{}
+		for api := range mine {
+			if _, ok := b[api]; ok {
+				common[api] = struct{}{}
+			}
+		}
+		apis, namespaces := common, reach.Common(ReachOf(other))
 		if len(apis) > 0 && len(namespaces) > 0 {
 			r.rivals = append(r.rivals, rival{other, apis, namespaces})
 		}

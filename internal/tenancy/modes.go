@@ -64,16 +64,12 @@ func Advice(csv *v1alpha1.ClusterServiceVersion, namespace, groupName string) st
 	if err := encoder.Encode(group); err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("the operator supports %s: apply %s", supported(modes), strings.TrimSpace(text.String()))
-}
-
-// supported lists the supported install modes.
-func supported(modes v1alpha1.InstallModeSet) string {
+	// List the supported install modes.
 	var names []string
 	for mode, ok := range modes {
 		if ok {
 			names = append(names, string(mode))
 		}
 	}
-	return strings.Join(slices.Sorted(slices.Values(names)), ", ")
+	return fmt.Sprintf("the operator supports %s: apply %s", strings.Join(slices.Sorted(slices.Values(names)), ", "), strings.TrimSpace(text.String()))
 }

@@ -24,9 +24,24 @@ func (m *maker) metadata(i, apis int) any {
 			"displayName": m.text(20), "description": m.text(60), "specDescriptors": descriptors,
 		})
 	}
+	// A list of objects as indented JSON.
+	size := m.bytes / 6
+	var all []any
+	for n := range apis {
+		spec := map[string]any{}
+		for f := range size / apis / 60 {
+			spec[fmt.Sprintf("field%d", f)] = m.text(30)
+		}
+		api := m.api(n)
+		all = append(all, map[string]any{"apiVersion": api.Group + "/" + api.Version, "kind": api.Kind, "metadata": map[string]string{"name": "example"}, "spec": spec})
+	}
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		panic(fmt.Sprintf("bigcatalog: an example made here cannot be written: %v", err))
+	}
 	return map[string]any{
 		"annotations": map[string]string{
-			"alm-examples": m.examples(apis, m.bytes/6), "capabilities": "Full Lifecycle", "categories": "Database",
+			"alm-examples": string(text), "capabilities": "Full Lifecycle", "categories": "Database",
 			"createdAt": fmt.Sprintf("2024-01-%02dT00:00:00Z", 1+i%28), "repository": "https://example.com/" + m.name,
 		},
 		"apiServiceDefinitions": map[string]any{},
@@ -41,24 +56,6 @@ func (m *maker) metadata(i, apis int) any {
 		"minKubeVersion":        "1.25.0",
 		"provider":              map[string]string{"name": "Example", "url": "https://example.com"},
 	}
-}
-
-// examples is a list of objects as indented JSON.
-func (m *maker) examples(apis, size int) string {
-	var all []any
-	for n := range apis {
-		spec := map[string]any{}
-		for f := range size / apis / 60 {
-			spec[fmt.Sprintf("field%d", f)] = m.text(30)
-		}
-		api := m.api(n)
-		all = append(all, map[string]any{"apiVersion": api.Group + "/" + api.Version, "kind": api.Kind, "metadata": map[string]string{"name": "example"}, "spec": spec})
-	}
-	text, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		panic(fmt.Sprintf("bigcatalog: an example made here cannot be written: %v", err))
-	}
-	return string(text)
 }
 
 var syllables = strings.Fields("ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu an el in or us tra ple con sti mon")

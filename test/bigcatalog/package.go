@@ -24,7 +24,20 @@ func Package(s Shape, number int) *catalog.Catalog {
 		c.Channels = append(c.Channels, m.channel("candidate", n/2, n))
 	}
 	for i := range n {
-		c.Bundles = append(c.Bundles, m.bundle(i))
+		b := catalog.Bundle{
+			Schema: catalog.SchemaBundle, Package: m.name, Name: m.bundleName(i), Image: m.image(m.name + "-bundle"),
+		}
+		apis := 1 + i%10
+		for n := range apis {
+			b.Properties = append(b.Properties, property(catalog.PropertyGVK, m.api(n)))
+		}
+		b.Properties = append(b.Properties,
+			property(catalog.PropertyPackage, map[string]string{"packageName": m.name, "version": m.version(i)}),
+			property(catalog.PropertyCSVMetadata, m.metadata(i, apis)))
+		for n := range 2 + i%6 {
+			b.RelatedImages = append(b.RelatedImages, catalog.RelatedImage{Name: fmt.Sprintf("image-%d", n), Image: m.image(m.name)})
+		}
+		c.Bundles = append(c.Bundles, b)
 	}
 	return c
 }
@@ -52,23 +65,6 @@ func (m *maker) channel(name string, first, last int) catalog.Channel {
 		c.Entries = append(c.Entries, e)
 	}
 	return c
-}
-
-func (m *maker) bundle(i int) catalog.Bundle {
-	b := catalog.Bundle{
-		Schema: catalog.SchemaBundle, Package: m.name, Name: m.bundleName(i), Image: m.image(m.name + "-bundle"),
-	}
-	apis := 1 + i%10
-	for n := range apis {
-		b.Properties = append(b.Properties, property(catalog.PropertyGVK, m.api(n)))
-	}
-	b.Properties = append(b.Properties,
-		property(catalog.PropertyPackage, map[string]string{"packageName": m.name, "version": m.version(i)}),
-		property(catalog.PropertyCSVMetadata, m.metadata(i, apis)))
-	for n := range 2 + i%6 {
-		b.RelatedImages = append(b.RelatedImages, catalog.RelatedImage{Name: fmt.Sprintf("image-%d", n), Image: m.image(m.name)})
-	}
-	return b
 }
 
 func property(propertyType string, value any) catalog.Property {

@@ -50,7 +50,8 @@ func (a *Archive) Without(prefix string) []txtar.File {
 func (a *Archive) Compare(t *testing.T, files []txtar.File) {
 	t.Helper()
 	if *update {
-		a.write(t, files)
+		t.Helper()
+		must.NoError(t, os.WriteFile(a.file, txtar.Format(&txtar.Archive{Comment: a.Comment, Files: files}), 0o644))
 		return
 	}
 	must.Equal(t, "run with -update if this is right", texts(files), texts(a.Files))
@@ -70,11 +71,6 @@ func (a *Archive) CompareNamed(t *testing.T, got map[string]string) {
 		t.Fatal("the archive has no file with what is wanted")
 	}
 	a.Compare(t, files)
-}
-
-func (a *Archive) write(t *testing.T, files []txtar.File) {
-	t.Helper()
-	must.NoError(t, os.WriteFile(a.file, txtar.Format(&txtar.Archive{Comment: a.Comment, Files: files}), 0o644))
 }
 
 // texts are files as a difference between them is best read. A file without its last line break is one with it in an archive.

@@ -55,34 +55,26 @@ func (s InstallModeSet) Supports(operatorNamespace string, targets []string) err
 	case 0:
 		return errors.New("invalid target namespaces: at least one namespace has to be selected")
 	case 1:
-		return s.supportsOne(operatorNamespace, targets[0])
+		switch targets[0] {
+		case metav1.NamespaceAll:
+			return s.require(InstallModeTypeAllNamespaces, "all namespaces")
+		case operatorNamespace:
+			return s.require(InstallModeTypeOwnNamespace, "own namespace")
+		default:
+			return s.require(InstallModeTypeSingleNamespace, "one namespace")
+		}
 	default:
-		return s.supportsMany(operatorNamespace, targets)
+		if slices.Contains(targets, metav1.NamespaceAll) {
+			return fmt.Errorf("invalid target namespaces: all namespaces cannot be combined with %d others", len(targets)-1)
+		}
+		if err := s.require(InstallModeTypeMultiNamespace, fmt.Sprintf("%d namespaces", len(targets))); err != nil {
+			return err
+		}
+		if slices.Contains(targets, operatorNamespace) {
+			return s.require(InstallModeTypeOwnNamespace, "own namespace")
+		}
+		return nil
 	}
-}
-
-func (s InstallModeSet) supportsOne(operatorNamespace, target string) error {
-	switch target {
-	case metav1.NamespaceAll:
-		return s.require(InstallModeTypeAllNamespaces, "all namespaces")
-	case operatorNamespace:
-		return s.require(InstallModeTypeOwnNamespace, "own namespace")
-	default:
-		return s.require(InstallModeTypeSingleNamespace, "one namespace")
-	}
-}
-
-func (s InstallModeSet) supportsMany(operatorNamespace string, targets []string) error {
-	if slices.Contains(targets, metav1.NamespaceAll) {
-		return fmt.Errorf("invalid target namespaces: all namespaces cannot be combined with %d others", len(targets)-1)
-	}
-	if err := s.require(InstallModeTypeMultiNamespace, fmt.Sprintf("%d namespaces", len(targets))); err != nil {
-		return err
-	}
-	if slices.Contains(targets, operatorNamespace) {
-		return s.require(InstallModeTypeOwnNamespace, "own namespace")
-	}
-	return nil
 }
 
 // require is an error that begins with the mode, unless the mode is supported.

@@ -142,17 +142,13 @@ func (p *pattern) matches(file []string) bool {
 	if p.dirOnly {
 		file = file[:len(file)-1]
 	}
-	return matchPrefix(p.segments, file)
-}
-
-// matchPrefix reports whether the segments match the first one or more of the
-// parts. It walks along the parts with the set of segments that are due next,
-// so that several "**" cannot make it slow.
-func matchPrefix(segments []segment, parts []string) bool {
+	// Report whether the segments match the first one or more of the parts. It walks along the parts with the set of segments that are
+	// due next, so that several "**" cannot make it slow.
+	segments := p.segments
 	due := make([]bool, len(segments)+1)
 	due[0] = true
 	passOver(segments, due)
-	for _, part := range parts {
+	for _, part := range file {
 		next := make([]bool, len(segments)+1)
 		for i, segment := range segments {
 			if !due[i] {

@@ -8,58 +8,6 @@ import (
 	"fairlead.dev/fairlead/catalog/internal/rawjson"
 )
 
-// singleQuoted reads a scalar in single quotes.
-func (b *blocks) singleQuoted(indent int) bool {
-	b.pos++
-	b.folded = b.folded[:0]
-	for b.pos < len(b.text) {
-		switch c := b.text[b.pos]; c {
-		case '\'':
-			if at(b.text, b.pos+1) != '\'' {
-				b.pos++
-				return b.finishQuoted()
-			}
-			b.folded = append(b.folded, '\'')
-			b.pos += 2
-		case '\n':
-			if !b.foldQuoted(indent) {
-				return false
-			}
-		case '\t':
-			return false
-		default:
-			b.copyUntil("'\n\t")
-		}
-	}
-	return false
-}
-
-// doubleQuoted reads a scalar in double quotes.
-func (b *blocks) doubleQuoted(indent int) bool {
-	b.pos++
-	b.folded = b.folded[:0]
-	for b.pos < len(b.text) {
-		switch c := b.text[b.pos]; c {
-		case '"':
-			b.pos++
-			return b.finishQuoted()
-		case '\\':
-			if !b.escape(indent) {
-				return false
-			}
-		case '\n':
-			if !b.foldQuoted(indent) {
-				return false
-			}
-		case '\t':
-			return false
-		default:
-			b.copyUntil("\"\\\n\t")
-		}
-	}
-	return false
-}
-
 func (b *blocks) finishQuoted() bool {
 	b.out = rawjson.AppendString(b.out, string(b.folded))
 	return b.restIsBlank()

@@ -9,9 +9,53 @@ import (
 func (b *blocks) scalar(indent int) bool {
 	switch c := b.text[b.pos]; c {
 	case '"':
-		return b.doubleQuoted(indent)
+		// Read a scalar in double quotes.
+		b.pos++
+		b.folded = b.folded[:0]
+		for b.pos < len(b.text) {
+			switch c := b.text[b.pos]; c {
+			case '"':
+				b.pos++
+				return b.finishQuoted()
+			case '\\':
+				if !b.escape(indent) {
+					return false
+				}
+			case '\n':
+				if !b.foldQuoted(indent) {
+					return false
+				}
+			case '\t':
+				return false
+			default:
+				b.copyUntil("\"\\\n\t")
+			}
+		}
+		return false
 	case '\'':
-		return b.singleQuoted(indent)
+		// Read a scalar in single quotes.
+		b.pos++
+		b.folded = b.folded[:0]
+		for b.pos < len(b.text) {
+			switch c := b.text[b.pos]; c {
+			case '\'':
+				if at(b.text, b.pos+1) != '\'' {
+					b.pos++
+					return b.finishQuoted()
+				}
+				b.folded = append(b.folded, '\'')
+				b.pos += 2
+			case '\n':
+				if !b.foldQuoted(indent) {
+					return false
+				}
+			case '\t':
+				return false
+			default:
+				b.copyUntil("'\n\t")
+			}
+		}
+		return false
 	case '|':
 		return b.literal(indent)
 	case '{', '[':

@@ -59,7 +59,22 @@ func (e *emitter) nested(end byte, indent int) {
 			e.newLine(indent)
 		}
 		if end == '}' {
-			e.key(indent)
+			// Write a key and its colon. Long ones need a "?" in front.
+			const long = 150 // bytes; escaped, each has at most six characters, and about 1,000 are allowed
+			e.in.Peek()
+			key := e.text()
+			if len(key) > long {
+				e.out = append(e.out, "? "...)
+				e.quoted(key)
+				e.newLine(indent)
+			} else if isKey(key) {
+				e.out = append(e.out, key...)
+			} else {
+				e.quoted(key)
+			}
+			e.out = append(e.out, ':')
+			e.in.Peek()
+			e.in.Skip()
 			e.member(indent)
 		} else {
 			e.out = append(e.out, "- "...)
@@ -117,23 +132,4 @@ func (e *emitter) newLine(indent int) {
 	for range indent {
 		e.out = append(e.out, ' ')
 	}
-}
-
-// key writes a key and its colon. Long ones need a "?" in front.
-func (e *emitter) key(indent int) {
-	const long = 150 // bytes; escaped, each has at most six characters, and about 1,000 are allowed
-	e.in.Peek()
-	key := e.text()
-	if len(key) > long {
-		e.out = append(e.out, "? "...)
-		e.quoted(key)
-		e.newLine(indent)
-	} else if isKey(key) {
-		e.out = append(e.out, key...)
-	} else {
-		e.quoted(key)
-	}
-	e.out = append(e.out, ':')
-	e.in.Peek()
-	e.in.Skip()
 }

@@ -62,20 +62,18 @@ always stay.`,
 		for _, file := range plan.Files {
 			result.Written = append(result.Written, file.Path)
 		}
-		return format.Write(s.Out, result, func(w io.Writer) error { return printGenerated(w, result) })
+		return format.Write(s.Out, result, func(w io.Writer) error {
+			for _, path := range result.Written {
+				if _, err := fmt.Fprintln(w, "wrote", path); err != nil {
+					return err
+				}
+			}
+			if len(result.Written) == 0 {
+				_, err := fmt.Fprintln(w, "everything is as it should be")
+				return err
+			}
+			return nil
+		})
 	}
 	return cmd
-}
-
-func printGenerated(w io.Writer, g generatedBundle) error {
-	for _, path := range g.Written {
-		if _, err := fmt.Fprintln(w, "wrote", path); err != nil {
-			return err
-		}
-	}
-	if len(g.Written) == 0 {
-		_, err := fmt.Fprintln(w, "everything is as it should be")
-		return err
-	}
-	return nil
 }

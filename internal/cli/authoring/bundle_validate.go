@@ -59,7 +59,18 @@ Exit code 0: valid, perhaps with warnings. 3: not valid. 1: the bundle cannot be
 		}
 		if list {
 			all := validate.Validators()
-			return format.Write(s.Out, all, func(w io.Writer) error { return printValidators(w, all) })
+			return format.Write(s.Out, all, func(w io.Writer) error {
+				table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(table, "NAME\tCHECKED\tSUITE\tDESCRIPTION")
+				for _, v := range all {
+					when := "always"
+					if v.Optional {
+						when = "when selected"
+					}
+					fmt.Fprintln(table, strings.Join([]string{v.Name, when, v.Labels["suite"], v.Description}, "\t"))
+				}
+				return table.Flush()
+			})
 		}
 		o, err := validateOptions(selectors, values)
 		if err != nil {
@@ -143,19 +154,6 @@ func (p platforms) Platforms(ctx context.Context, ref string) ([]validate.Platfo
 		out = append(out, validate.Platform(each))
 	}
 	return out, err
-}
-
-func printValidators(w io.Writer, all []validate.Validator) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tCHECKED\tSUITE\tDESCRIPTION")
-	for _, v := range all {
-		when := "always"
-		if v.Optional {
-			when = "when selected"
-		}
-		fmt.Fprintln(table, strings.Join([]string{v.Name, when, v.Labels["suite"], v.Description}, "\t"))
-	}
-	return table.Flush()
 }
 
 func printReport(w io.Writer, ref string, report validate.Report) error {

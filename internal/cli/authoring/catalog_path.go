@@ -59,7 +59,20 @@ Exit code 0: both APIs come there. 3: at least one does not; it is said where it
 		if err != nil {
 			return err
 		}
-		if err := format.Write(s.Out, journey, func(w io.Writer) error { return printJourney(w, journey) }); err != nil {
+		if err := format.Write(s.Out, journey, func(w io.Writer) error {
+			var b strings.Builder
+			fmt.Fprintf(&b, "package %s, ", journey.Package)
+			if journey.Channel == "" {
+				fmt.Fprint(&b, "all channels")
+			} else {
+				fmt.Fprintf(&b, "channel %s", journey.Channel)
+			}
+			fmt.Fprintf(&b, ": from %s to %s\n", journey.From, journey.To)
+			printRoute(&b, "v0", journey.V0)
+			printRoute(&b, "v1", journey.V1)
+			_, err := io.WriteString(w, b.String())
+			return err
+		}); err != nil {
 			return err
 		}
 		if !journey.V0.Reached || !journey.V1.Reached {
@@ -68,21 +81,6 @@ Exit code 0: both APIs come there. 3: at least one does not; it is said where it
 		return nil
 	}
 	return cmd
-}
-
-func printJourney(w io.Writer, j graph.Journey) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "package %s, ", j.Package)
-	if j.Channel == "" {
-		fmt.Fprint(&b, "all channels")
-	} else {
-		fmt.Fprintf(&b, "channel %s", j.Channel)
-	}
-	fmt.Fprintf(&b, ": from %s to %s\n", j.From, j.To)
-	printRoute(&b, "v0", j.V0)
-	printRoute(&b, "v1", j.V1)
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 func printRoute(b *strings.Builder, name string, r graph.Route) {

@@ -29,7 +29,17 @@ func unpinned(c *catalog.Catalog, pkg string) []graph.Finding {
 		if pkg != "" && b.Package != pkg {
 			continue
 		}
-		for _, ref := range imagesOf(b) {
+		// The images that a bundle of a catalog names.
+		var images []string
+		if b.Image != "" {
+			images = append(images, b.Image)
+		}
+		for _, related := range b.RelatedImages {
+			if related.Image != "" {
+				images = append(images, related.Image)
+			}
+		}
+		for _, ref := range images {
 			if image.CheckPinned(ref) == nil {
 				continue
 			}
@@ -54,18 +64,4 @@ func unpinned(c *catalog.Catalog, pkg string) []graph.Finding {
 		}})
 	}
 	return findings
-}
-
-// imagesOf are the images that a bundle of a catalog names.
-func imagesOf(b *catalog.Bundle) []string {
-	var images []string
-	if b.Image != "" {
-		images = append(images, b.Image)
-	}
-	for _, related := range b.RelatedImages {
-		if related.Image != "" {
-			images = append(images, related.Image)
-		}
-	}
-	return images
 }

@@ -60,7 +60,17 @@ A port is a number, 0 for any free one, HOST:PORT to listen at one address only,
   fairlead catalog serve /configs --cache-dir /tmp/cache --cache-only`,
 		Args: command.Usage(cobra.MinimumNArgs(1)),
 	}
-	f.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVarP(&f.port, "port", "p", "50051", "port of gRPC")
+	flags.StringVar(&f.httpPort, "http-port", "8080", "port of HTTP")
+	flags.StringVar(&f.pprof, "pprof-addr", "", "address at which to serve profiles of this process, such as localhost:6060")
+	flags.BoolVar(&f.profileStart, "pprof-capture-profiles", false, "profile the start too, and serve it at /debug/pprof/startup/cpu")
+	flags.StringVarP(&f.terminationLog, "termination-log", "t", catalogserver.TerminationLog, "file to write the reason to when the server fails")
+	flags.StringVar(&f.cacheDir, "cache-dir", "", "directory that keeps indexes and images between runs; a temporary one if not given")
+	flags.BoolVar(&f.cacheOnly, "cache-only", false, "fill the cache and end")
+	flags.BoolVar(&f.enforce, "cache-enforce-integrity", false, "read all files and the whole cache before either is believed, rather than sizes, times and checksums of what is used")
+	flags.DurationVar(&f.pollImages, "poll-images", 0, "how often to ask registries for new images; 0 is never")
+	flags.BoolVar(&f.debug, "debug", false, "log every call")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if f.enforce && f.cacheDir == "" {
 			return command.UsageError{Err: errors.New("--cache-dir must be specified with --cache-enforce-integrity")}
@@ -77,20 +87,6 @@ A port is a number, 0 for any free one, HOST:PORT to listen at one address only,
 		return err
 	}
 	return cmd
-}
-
-func (f *catalogServeFlags) add(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringVarP(&f.port, "port", "p", "50051", "port of gRPC")
-	flags.StringVar(&f.httpPort, "http-port", "8080", "port of HTTP")
-	flags.StringVar(&f.pprof, "pprof-addr", "", "address at which to serve profiles of this process, such as localhost:6060")
-	flags.BoolVar(&f.profileStart, "pprof-capture-profiles", false, "profile the start too, and serve it at /debug/pprof/startup/cpu")
-	flags.StringVarP(&f.terminationLog, "termination-log", "t", catalogserver.TerminationLog, "file to write the reason to when the server fails")
-	flags.StringVar(&f.cacheDir, "cache-dir", "", "directory that keeps indexes and images between runs; a temporary one if not given")
-	flags.BoolVar(&f.cacheOnly, "cache-only", false, "fill the cache and end")
-	flags.BoolVar(&f.enforce, "cache-enforce-integrity", false, "read all files and the whole cache before either is believed, rather than sizes, times and checksums of what is used")
-	flags.DurationVar(&f.pollImages, "poll-images", 0, "how often to ask registries for new images; 0 is never")
-	flags.BoolVar(&f.debug, "debug", false, "log every call")
 }
 
 // serve serves until ctx ends.

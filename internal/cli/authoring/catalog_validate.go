@@ -2,7 +2,6 @@ package authoring
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -38,12 +37,32 @@ Exit code 0: valid, perhaps with warnings. 3: not valid. 1: the catalog cannot b
 		if err := format.Check(); err != nil {
 			return err
 		}
-		problems, err := validateCatalog(cmd.Context(), s, args[0])
-		if err != nil {
-			return err
+		// List what is wrong with a catalog; its error is for what could not be looked at.
+		c, err := renderedCatalog(cmd.Context(), s, &bundleio.Renderer{Allowed: bundleio.Catalogs, Load: catalog.LoadOptions{DropPayloads: true}}, args[0])
+		var invalid *catalog.InvalidError
+		if err != nil && !errors.As(err, &invalid) {
+			return fmt.Errorf("validate catalog: %w", err)
 		}
+		problems := append(catalog.Validate(c), constraint.Review(c)...)
+		slices.SortStableFunc(problems, func(a, b catalog.Problem) int {
+			return cmp.Or(cmp.Compare(a.Position.File, b.Position.File), cmp.Compare(a.Position.Line, b.Position.Line))
+		})
 		result := catalogVerdict{Passed: problems.Err() == nil, Problems: problems}
-		if err := format.Write(s.Out, result, func(w io.Writer) error { return printCatalogVerdict(w, args[0], result) }); err != nil {
+		if err := format.Write(s.Out, result, func(w io.Writer) error {
+			dir := args[0]
+			for _, problem := range result.Problems {
+				if _, err := fmt.Fprintln(w, problem); err != nil {
+					return err
+				}
+			}
+			errs := len(result.Problems.Errors())
+			text := fmt.Sprintf("%s is not valid: %s, %s", dir, command.Count(errs, "error"), command.Count(len(result.Problems)-errs, "warning"))
+			if result.Passed {
+				text = fmt.Sprintf("%s is valid, %s", dir, command.Count(len(result.Problems), "warning"))
+			}
+			_, err := fmt.Fprintln(w, text)
+			return err
+		}); err != nil {
 			return err
 		}
 		if !result.Passed {
@@ -52,33 +71,4 @@ Exit code 0: valid, perhaps with warnings. 3: not valid. 1: the catalog cannot b
 		return nil
 	}
 	return cmd
-}
-
-// validateCatalog lists what is wrong with a catalog; its error is for what could not be looked at.
-func validateCatalog(ctx context.Context, s command.Streams, ref string) (catalog.Problems, error) {
-	c, err := renderedCatalog(ctx, s, &bundleio.Renderer{Allowed: bundleio.Catalogs, Load: catalog.LoadOptions{DropPayloads: true}}, ref)
-	var invalid *catalog.InvalidError
-	if err != nil && !errors.As(err, &invalid) {
-		return nil, fmt.Errorf("validate catalog: %w", err)
-	}
-	problems := append(catalog.Validate(c), constraint.Review(c)...)
-	slices.SortStableFunc(problems, func(a, b catalog.Problem) int {
-		return cmp.Or(cmp.Compare(a.Position.File, b.Position.File), cmp.Compare(a.Position.Line, b.Position.Line))
-	})
-	return problems, nil
-}
-
-func printCatalogVerdict(w io.Writer, dir string, v catalogVerdict) error {
-	for _, problem := range v.Problems {
-		if _, err := fmt.Fprintln(w, problem); err != nil {
-			return err
-		}
-	}
-	errs := len(v.Problems.Errors())
-	text := fmt.Sprintf("%s is not valid: %s, %s", dir, command.Count(errs, "error"), command.Count(len(v.Problems)-errs, "warning"))
-	if v.Passed {
-		text = fmt.Sprintf("%s is valid, %s", dir, command.Count(len(v.Problems), "warning"))
-	}
-	_, err := fmt.Fprintln(w, text)
-	return err
 }

@@ -1,7 +1,6 @@
 package authoring
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -44,21 +43,17 @@ func newOpmBundleBuildCommand(s command.Streams) *cobra.Command {
 		if err := f.write(cmd); err != nil {
 			return err
 		}
-		return runBuilder(cmd.Context(), s, builder, append(first[:len(first):len(first)], "-f", scaffold.DockerfileName, "-t", tag, "."))
+		// Run a program that builds an image.
+		program := exec.CommandContext(cmd.Context(), builder, append(first[:len(first):len(first)], "-f", scaffold.DockerfileName, "-t", tag, ".")...)
+		program.Stdout, program.Stderr = s.Err, s.Err
+		err := program.Run()
+		if errors.Is(err, exec.ErrNotFound) {
+			return fmt.Errorf("build the image: %s is not installed; name another program with --image-builder, or use 'fairlead bundle build', which needs none", builder)
+		}
+		if err != nil {
+			return fmt.Errorf("build the image with %s: %w", builder, err)
+		}
+		return nil
 	}
 	return cmd
-}
-
-// runBuilder runs a program that builds an image.
-func runBuilder(ctx context.Context, s command.Streams, builder string, args []string) error {
-	program := exec.CommandContext(ctx, builder, args...)
-	program.Stdout, program.Stderr = s.Err, s.Err
-	err := program.Run()
-	if errors.Is(err, exec.ErrNotFound) {
-		return fmt.Errorf("build the image: %s is not installed; name another program with --image-builder, or use 'fairlead bundle build', which needs none", builder)
-	}
-	if err != nil {
-		return fmt.Errorf("build the image with %s: %w", builder, err)
-	}
-	return nil
 }

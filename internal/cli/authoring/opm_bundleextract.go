@@ -47,25 +47,17 @@ func newOpmBundleExtractCommand(command.Streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		client, err := f.client()
+		rules := clientcmd.NewDefaultClientConfigLoadingRules()
+		rules.ExplicitPath = f.kubeconfig
+		config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
 		if err != nil {
-			return err
+			return fmt.Errorf("find the cluster: %w; name a kubeconfig with --kubeconfig", err)
+		}
+		client, err := dynamic.NewForConfig(config)
+		if err != nil {
+			return fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
 		}
 		return bundleio.Extract(cmd.Context(), client, f.namespace, f.configMap, content)
 	}
 	return cmd
-}
-
-func (f *extractFlags) client() (dynamic.Interface, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = f.kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("find the cluster: %w; name a kubeconfig with --kubeconfig", err)
-	}
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
-	}
-	return client, nil
 }

@@ -2,6 +2,7 @@ package authoring
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -55,8 +56,22 @@ func newRoot(s command.Streams) *cobra.Command {
 	root.Flags().Bool("debug", false, "accepted and ignored: errors say all there is")
 	hideFlag(root.Flags(), "debug")
 	access := &accessFlags{}
-	access.add(root.PersistentFlags())
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return access.check() }
+	flags := root.PersistentFlags()
+	flags.BoolVar(&access.skipTLS, "skip-tls", false, "reach registries over plain HTTP (deprecated: use --use-http and --skip-tls-verify)")
+	flags.BoolVar(&access.skipTLSVerify, "skip-tls-verify", false, "accept certificates of registries without verifying who signed them")
+	flags.BoolVar(&access.useHTTP, "use-http", false, "reach registries over plain HTTP")
+	hideFlag(flags, "skip-tls")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { // Refuse flags that contradict each other.
+		switch {
+		case access.skipTLS && access.useHTTP:
+			return command.UsageError{Err: errors.New("invalid flag combination: cannot use --use-http with --skip-tls")}
+		case access.skipTLS && access.skipTLSVerify:
+			return command.UsageError{Err: errors.New("invalid flag combination: cannot use --skip-tls-verify with --skip-tls")}
+		case access.useHTTP && access.skipTLSVerify:
+			return command.UsageError{Err: errors.New("invalid flag combination: --use-http and --skip-tls-verify cannot both be true")}
+		}
+		return nil
+	}
 	root.AddCommand(opmCommands(s, access)...)
 	for _, name := range slices.Sorted(maps.Keys(goneCommands)) {
 		root.AddCommand(goneCommand(name, "opm", goneCommands[name]))
@@ -65,8 +80,25 @@ func newRoot(s command.Streams) *cobra.Command {
 }
 
 func opmCommands(s command.Streams, access *accessFlags) []*cobra.Command {
+	cmd := &cobra.Command{
+		Use:    "alpha",
+		Short:  "Commands that may change",
+		Hidden: !showOpmAlpha(),
+		Args:   command.Usage(cobra.NoArgs), // an unknown command is an error
+		RunE:   func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		newOpmBundleCommand(s, access),
+		newOpmListCommand(s, access),
+		newOpmRenderGraphCommand(s, access),
+		newOpmRenderTemplateCommand(s, access),
+		newOpmConvertTemplateCommand(s, access),
+	)
+	for _, name := range slices.Sorted(maps.Keys(goneAlpha)) {
+		cmd.AddCommand(goneCommand(name, "opm alpha", goneAlpha[name]))
+	}
 	return []*cobra.Command{
-		newOpmAlphaCommand(s, access),
+		cmd,
 		newOpmGenerateCommand(s),
 		newOpmInitCommand(s),
 		newOpmMigrateCommand(s, access),

@@ -16,28 +16,24 @@ func newOpmVersionCommand(s command.Streams) *cobra.Command {
 		Short: "Print the version",
 		Args:  command.Usage(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(s.Out, readVersion())
+			// What the running binary was built from, in the form that scripts pick apart.
+			release, commit, date := "unknown", "unknown", "unknown"
+			if build, ok := debug.ReadBuildInfo(); ok {
+				if build.Main.Version != "" {
+					release = build.Main.Version
+				}
+				for _, setting := range build.Settings {
+					switch setting.Key {
+					case "vcs.revision":
+						commit = setting.Value
+					case "vcs.time":
+						date = setting.Value
+					}
+				}
+			}
+			_, err := fmt.Fprintln(s.Out, fmt.Sprintf("Version: version.Version{OpmVersion:%q, GitCommit:%q, BuildDate:%q, GoOs:%q, GoArch:%q}",
+				release, commit, date, runtime.GOOS, runtime.GOARCH))
 			return err
 		},
 	}
-}
-
-// readVersion is what the running binary was built from, in the form that scripts pick apart.
-func readVersion() string {
-	release, commit, date := "unknown", "unknown", "unknown"
-	if build, ok := debug.ReadBuildInfo(); ok {
-		if build.Main.Version != "" {
-			release = build.Main.Version
-		}
-		for _, setting := range build.Settings {
-			switch setting.Key {
-			case "vcs.revision":
-				commit = setting.Value
-			case "vcs.time":
-				date = setting.Value
-			}
-		}
-	}
-	return fmt.Sprintf("Version: version.Version{OpmVersion:%q, GitCommit:%q, BuildDate:%q, GoOs:%q, GoArch:%q}",
-		release, commit, date, runtime.GOOS, runtime.GOARCH)
 }

@@ -14,7 +14,7 @@ func Code(err error) int {
 		return ExitOK
 	case errors.As(err, &exit):
 		return exit.Code
-	case errors.As(err, &wrong) || excluded(err):
+	case errors.As(err, &wrong) || strings.HasPrefix(err.Error(), "if any flags in the group ["):
 		return ExitUsage
 	}
 	return ExitFailed
@@ -24,9 +24,4 @@ func Code(err error) int {
 func Silent(err error) bool {
 	var exit ExitError
 	return err == nil || errors.As(err, &exit)
-}
-
-// excluded tells whether flags were given that exclude each other, which cobra says in words alone.
-func excluded(err error) bool {
-	return strings.HasPrefix(err.Error(), "if any flags in the group [")
 }

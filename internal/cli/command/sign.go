@@ -46,7 +46,25 @@ func (f *Flags) Read(s Streams) (*Signer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
 	}
-	key, err := signature.ParseKey(data, func() ([]byte, error) { return password(s) })
+	key, err := signature.ParseKey(data, func() ([]byte, error) {
+		if text, ok := os.LookupEnv(passwordVariable); ok {
+			return []byte(text), nil
+		}
+		if file, ok := s.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+			fmt.Fprint(s.Err, "password of the signing key: ")
+			secret, err := term.ReadPassword(int(file.Fd()))
+			fmt.Fprintln(s.Err)
+			return secret, err
+		}
+		if s.In == nil {
+			return nil, errors.New("it is encrypted; set " + passwordVariable)
+		}
+		line, err := bufio.NewReader(s.In).ReadString('\n')
+		if line == "" && err != nil {
+			return nil, fmt.Errorf("it is encrypted, and no password can be read from standard input (%w); set %s", err, passwordVariable)
+		}
+		return []byte(strings.TrimRight(line, "\r\n")), nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read the signing key %s: %w", f.File, err)
 	}
@@ -66,24 +84,4 @@ func (s *Signer) Sign(ctx context.Context, pinned string) error {
 		return fmt.Errorf("the image was pushed, but not signed: %w; push it again to sign it", err)
 	}
 	return nil
-}
-
-func password(s Streams) ([]byte, error) {
-	if text, ok := os.LookupEnv(passwordVariable); ok {
-		return []byte(text), nil
-	}
-	if file, ok := s.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		fmt.Fprint(s.Err, "password of the signing key: ")
-		secret, err := term.ReadPassword(int(file.Fd()))
-		fmt.Fprintln(s.Err)
-		return secret, err
-	}
-	if s.In == nil {
-		return nil, errors.New("it is encrypted; set " + passwordVariable)
-	}
-	line, err := bufio.NewReader(s.In).ReadString('\n')
-	if line == "" && err != nil {
-		return nil, fmt.Errorf("it is encrypted, and no password can be read from standard input (%w); set %s", err, passwordVariable)
-	}
-	return []byte(strings.TrimRight(line, "\r\n")), nil
 }

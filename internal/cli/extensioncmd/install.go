@@ -165,11 +165,6 @@ func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, b
 			printer.Done("%s is installed and works in namespace %s", e.Status.Install.Bundle.Name, e.Spec.Namespace)
 		}
 	}
-	return i.result(s, asked)
-}
-
-// result prints the ClusterExtension for programs.
-func (i *Install) result(s command.Streams, asked ops.AskedExtension) error {
 	return i.output.Write(s.Out, asked.Extension, func(io.Writer) error { return nil })
 }
 

@@ -131,7 +131,17 @@ func (m *migration) run(ctx context.Context, name string) (err error) {
 		return first.Bundle, first.Objects, first.Blocked, nil
 	}}
 	if m.undo {
-		return m.takeBack(ctx, mover, name)
+		v, err := mover.Find(ctx, name)
+		if err != nil {
+			return err
+		}
+		question := fmt.Sprintf("Give the operator of ClusterExtension %s back to Subscription %s?", name, v.Subscription)
+		after := fmt.Sprintf("Subscription %s has its operator back", v.Subscription)
+		if v.Unbegun {
+			question = fmt.Sprintf("End the migration of Subscription %s, which took nothing over?", v.Subscription)
+			after = fmt.Sprintf("Secret %s is deleted; nothing of Subscription %s had been adopted", v.BackupSecret, v.Subscription)
+		}
+		return m.act(ctx, v, v.WriteBack, question, mover.Undo, after)
 	}
 	v, err := mover.Plan(ctx, client.ObjectKey{Namespace: namespace, Name: name}, m.wish)
 	if err != nil {

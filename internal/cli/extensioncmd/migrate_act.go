@@ -10,21 +10,6 @@ import (
 	"fairlead.dev/fairlead/internal/ops"
 )
 
-// takeBack gives the operator of a ClusterExtension back to its Subscription, or ends a migration that took nothing over.
-func (m *migration) takeBack(ctx context.Context, mover *ops.Mover, name string) error {
-	v, err := mover.Find(ctx, name)
-	if err != nil {
-		return err
-	}
-	question := fmt.Sprintf("Give the operator of ClusterExtension %s back to Subscription %s?", name, v.Subscription)
-	after := fmt.Sprintf("Subscription %s has its operator back", v.Subscription)
-	if v.Unbegun {
-		question = fmt.Sprintf("End the migration of Subscription %s, which took nothing over?", v.Subscription)
-		after = fmt.Sprintf("Secret %s is deleted; nothing of Subscription %s had been adopted", v.BackupSecret, v.Subscription)
-	}
-	return m.act(ctx, v, v.WriteBack, question, mover.Undo, after)
-}
-
 // act shows a move, asks, and makes it.
 func (m *migration) act(ctx context.Context, v *ops.Move, text func(io.Writer) error, question string, do func(context.Context, *ops.Move, func(string)) error, after string) error {
 	if err := m.output.Write(m.streams.Out, v, text); err != nil {

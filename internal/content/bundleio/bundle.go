@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"text/template"
 
@@ -29,19 +28,6 @@ func imageRef(t *template.Template, b *bundle.Bundle) (string, error) {
 	var out bytes.Buffer
 	err := t.Execute(&out, struct{ Package, Name, Version string }{b.Package, b.Name, b.VersionText()})
 	return strings.TrimSpace(out.String()), err
-}
-
-func (r *Renderer) bundleDir(dir string) (*result, error) {
-	b, err := bundle.Load(os.DirFS(dir))
-	if err != nil {
-		return nil, err
-	}
-	if r.ImageRef != nil {
-		if b.Image, err = imageRef(r.ImageRef, b); err != nil {
-			return nil, fmt.Errorf("make an image reference: %w", err)
-		}
-	}
-	return r.described(b)
 }
 
 // described makes a catalog of one bundle. Manifests that migration would drop are left out beforehand: most of a bundle is CRDs.

@@ -68,7 +68,18 @@ func (r *Renderer) pull(ctx context.Context, ref string) (*image.Image, error) {
 func (r *Renderer) wanted(labels map[string]string) (func(path string) bool, error) {
 	kind := kindOf(labels)
 	if kind == 0 {
-		return nil, unknownImage(labels)
+		e := &image.Error{Kind: image.InvalidImage, Advice: "name the image of a catalog or of a bundle"}
+		_, isDatabase := labels[labelDatabase]
+		switch {
+		case isDatabase:
+			e.Reason = "sqlite-based index images are no longer supported"
+			e.Advice = "render it to a file-based catalog with a version of opm up to 1.73, or take a newer image of the catalog"
+		case len(labels) == 0:
+			e.Reason = "image type could not be determined: image has no labels"
+		default:
+			e.Reason = "image type could not be determined, found labels " + safetext.List(slices.Sorted(maps.Keys(labels)), 20, ", ")
+		}
+		return nil, e
 	}
 	if err := r.Allowed.check(kind); err != nil {
 		return nil, &image.Error{Kind: image.InvalidImage, Reason: err.Error(), Advice: "name another reference"}
@@ -88,21 +99,6 @@ func kindOf(labels map[string]string) Kinds {
 		return BundleImage
 	}
 	return 0
-}
-
-func unknownImage(labels map[string]string) error {
-	e := &image.Error{Kind: image.InvalidImage, Advice: "name the image of a catalog or of a bundle"}
-	_, isDatabase := labels[labelDatabase]
-	switch {
-	case isDatabase:
-		e.Reason = "sqlite-based index images are no longer supported"
-		e.Advice = "render it to a file-based catalog with a version of opm up to 1.73, or take a newer image of the catalog"
-	case len(labels) == 0:
-		e.Reason = "image type could not be determined: image has no labels"
-	default:
-		e.Reason = "image type could not be determined, found labels " + safetext.List(slices.Sorted(maps.Keys(labels)), 20, ", ")
-	}
-	return e
 }
 
 func (r *Renderer) bundleImage(ref string, img *image.Image) (*result, error) {

@@ -31,19 +31,6 @@ func Extract(ctx context.Context, client dynamic.Interface, namespace, name stri
 		object.SetNamespace(namespace)
 		object.SetName(name)
 	}
-	fill(object, c)
-	if missing {
-		_, err = maps.Create(ctx, object, metav1.CreateOptions{})
-	} else {
-		_, err = maps.Update(ctx, object, metav1.UpdateOptions{})
-	}
-	if err != nil {
-		return fmt.Errorf("write ConfigMap %s/%s: %w", namespace, name, err)
-	}
-	return nil
-}
-
-func fill(object *unstructured.Unstructured, c *configmap.Content) {
 	annotations := object.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -65,4 +52,13 @@ func fill(object *unstructured.Unstructured, c *configmap.Content) {
 		binary[key] = base64.StdEncoding.EncodeToString(value)
 	}
 	object.Object["data"], object.Object["binaryData"] = data, binary
+	if missing {
+		_, err = maps.Create(ctx, object, metav1.CreateOptions{})
+	} else {
+		_, err = maps.Update(ctx, object, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		return fmt.Errorf("write ConfigMap %s/%s: %w", namespace, name, err)
+	}
+	return nil
 }

@@ -76,11 +76,24 @@ func ReadSource(tree fs.FS) ([]BundleSource, error) {
 // Push pushes the images of bundles and returns them in the same order.
 func (p Publisher) Push(ctx context.Context, sources []BundleSource) ([]PublishedBundle, error) {
 	published := make([]PublishedBundle, len(sources))
-	err := inParallel(len(sources), func(i int) (err error) {
+	n := len(sources)
+	do := func(i int) (err error) {
 		published[i].Bundle = sources[i].Bundle
 		published[i].Image, err = p.push(ctx, sources[i].Bundle, sources[i].files)
 		return err
-	})
+	}
+	var group sync.WaitGroup
+	failures := make([]error, n)
+	slots := make(chan struct{}, parallelPushes)
+	for i := range n {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			failures[i] = do(i)
+		})
+	}
+	group.Wait()
+	err := errors.Join(failures...)
 	return published, err
 }
 
@@ -114,19 +127,4 @@ func (p Publisher) Catalog(ctx context.Context, c *catalog.Catalog, name string)
 		return "", fmt.Errorf("lay out catalog %s: %w", name, err)
 	}
 	return image.Push(ctx, p.Registry+"/"+name, files, image.CatalogLabels(), p.Options)
-}
-
-func inParallel(n int, do func(int) error) error {
-	var group sync.WaitGroup
-	failures := make([]error, n)
-	slots := make(chan struct{}, parallelPushes)
-	for i := range n {
-		slots <- struct{}{}
-		group.Go(func() {
-			defer func() { <-slots }()
-			failures[i] = do(i)
-		})
-	}
-	group.Wait()
-	return errors.Join(failures...)
 }

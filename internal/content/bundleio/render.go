@@ -80,9 +80,16 @@ func (r *Renderer) Render(ctx context.Context, refs ...string) (*catalog.Catalog
 	var partial error
 	for i, f := range found {
 		if len(refs) > 1 {
-			f.locate(refs[i])
+			ref := refs[i]
+			f.catalog.EachPosition(func(p *catalog.Position) { p.File = path.Join(filepath.ToSlash(ref), p.File) })
 		}
-		appendTo(whole, f.catalog)
+		c := f.catalog
+		whole.Packages = append(whole.Packages, c.Packages...)
+		whole.Channels = append(whole.Channels, c.Channels...)
+		whole.Bundles = append(whole.Bundles, c.Bundles...)
+		whole.Deprecations = append(whole.Deprecations, c.Deprecations...)
+		whole.Others = append(whole.Others, c.Others...)
+		whole.LoadProblems = append(whole.LoadProblems, c.LoadProblems...)
 		partial = cmp.Or(partial, f.partial)
 		for _, warning := range f.warnings {
 			if r.Warn != nil {
@@ -110,7 +117,20 @@ func (r *Renderer) one(ctx context.Context, ref string) (*result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("render %q: %w", ref, err)
 	}
-	normalize(f.catalog)
+	// Put the parts of bundles in order: properties that carry manifests, which are long, come after all others, and related images
+	// are sorted.
+	for i := range f.catalog.Bundles {
+		b := &f.catalog.Bundles[i]
+		b.Properties = slices.Clone(b.Properties)
+		slices.SortStableFunc(b.Properties, func(x, y catalog.Property) int { return weight(x.Type) - weight(y.Type) })
+		b.Payloads = slices.Clone(b.Payloads)
+		slices.SortStableFunc(b.Payloads, func(x, y catalog.Payload) int { return cmp.Compare(x.Index, y.Index) })
+		for j := range b.Payloads {
+			b.Payloads[j].Index = len(b.Properties) + j
+		}
+		b.RelatedImages = slices.Clone(b.RelatedImages)
+		slices.SortStableFunc(b.RelatedImages, func(x, y catalog.RelatedImage) int { return strings.Compare(x.Image, y.Image) })
+	}
 	if f.catalog, err = migrate(f.catalog, r.Migrations); err != nil {
 		return nil, fmt.Errorf("render %q: %w", ref, err)
 	}
@@ -133,7 +153,16 @@ func (r *Renderer) read(ctx context.Context, ref string) (*result, error) {
 	}
 	switch kind {
 	case BundleDir:
-		return r.bundleDir(ref)
+		b, err := bundle.Load(os.DirFS(ref))
+		if err != nil {
+			return nil, err
+		}
+		if r.ImageRef != nil {
+			if b.Image, err = imageRef(r.ImageRef, b); err != nil {
+				return nil, fmt.Errorf("make an image reference: %w", err)
+			}
+		}
+		return r.described(b)
 	case PackageManifests:
 		c, warnings, err := packagemanifest.Convert(ctx, os.DirFS(ref))
 		f, err := loaded(c, err)
@@ -175,37 +204,6 @@ func isEmpty(c *catalog.Catalog) bool {
 }
 
 const sqliteHeader = "SQLite format 3\x00"
-
-// locate puts the reference before the places of objects.
-func (f *result) locate(ref string) {
-	f.catalog.EachPosition(func(p *catalog.Position) { p.File = path.Join(filepath.ToSlash(ref), p.File) })
-}
-
-func appendTo(whole, c *catalog.Catalog) {
-	whole.Packages = append(whole.Packages, c.Packages...)
-	whole.Channels = append(whole.Channels, c.Channels...)
-	whole.Bundles = append(whole.Bundles, c.Bundles...)
-	whole.Deprecations = append(whole.Deprecations, c.Deprecations...)
-	whole.Others = append(whole.Others, c.Others...)
-	whole.LoadProblems = append(whole.LoadProblems, c.LoadProblems...)
-}
-
-// normalize puts the parts of bundles in order: properties that carry manifests, which are long, come after all others, and related
-// images are sorted.
-func normalize(c *catalog.Catalog) {
-	for i := range c.Bundles {
-		b := &c.Bundles[i]
-		b.Properties = slices.Clone(b.Properties)
-		slices.SortStableFunc(b.Properties, func(x, y catalog.Property) int { return weight(x.Type) - weight(y.Type) })
-		b.Payloads = slices.Clone(b.Payloads)
-		slices.SortStableFunc(b.Payloads, func(x, y catalog.Payload) int { return cmp.Compare(x.Index, y.Index) })
-		for j := range b.Payloads {
-			b.Payloads[j].Index = len(b.Properties) + j
-		}
-		b.RelatedImages = slices.Clone(b.RelatedImages)
-		slices.SortStableFunc(b.RelatedImages, func(x, y catalog.RelatedImage) int { return strings.Compare(x.Image, y.Image) })
-	}
-}
 
 func weight(propertyType string) int {
 	switch propertyType {

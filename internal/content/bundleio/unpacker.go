@@ -54,20 +54,6 @@ type Request struct {
 // what names the bundle for people.
 func (r Request) what() string { return cmp.Or(r.Name, r.Image) }
 
-// key identifies a request under a signature policy: what was fetched under another one has to be verified again.
-func (r Request) key(policy string) string {
-	sum := sha256.New()
-	if r.NamedBy != nil {
-		fmt.Fprintf(sum, "named by %q %q ", r.NamedBy.Ref, r.NamedBy.Digest)
-	}
-	fmt.Fprintf(sum, "policy %q requested as %q judge %t by catalog %t ", policy, r.Requested, r.Judge, r.ByCatalog)
-	fmt.Fprintf(sum, "%q %q %q %d %d", r.Name, r.Image, r.Content, r.Timeout, r.MinRetry)
-	for _, document := range r.Auth.DockerConfig {
-		fmt.Fprintf(sum, " %q", document)
-	}
-	return hex.EncodeToString(sum.Sum(nil))
-}
-
 // State is how far the fetching of a bundle got. While it is not done and Err is not set it is under way.
 type State struct {
 	Bundle *bundle.Bundle
@@ -126,7 +112,17 @@ func NewUnpacker(store *image.Store, c clock.Clock, notify func()) *Unpacker {
 // patience, so that content which is at hand is there at once.
 func (u *Unpacker) Get(ctx context.Context, r Request, patience time.Duration) State {
 	policy := u.policy()
-	key := r.key(policy)
+	// Identify a request under a signature policy: what was fetched under another one has to be verified again.
+	sum := sha256.New()
+	if r.NamedBy != nil {
+		fmt.Fprintf(sum, "named by %q %q ", r.NamedBy.Ref, r.NamedBy.Digest)
+	}
+	fmt.Fprintf(sum, "policy %q requested as %q judge %t by catalog %t ", policy, r.Requested, r.Judge, r.ByCatalog)
+	fmt.Fprintf(sum, "%q %q %q %d %d", r.Name, r.Image, r.Content, r.Timeout, r.MinRetry)
+	for _, document := range r.Auth.DockerConfig {
+		fmt.Fprintf(sum, " %q", document)
+	}
+	key := hex.EncodeToString(sum.Sum(nil))
 	u.mu.Lock()
 	// Drop results that nobody asked for lately. The lock is held
 	for key, j := range u.jobs {

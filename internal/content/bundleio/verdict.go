@@ -46,7 +46,23 @@ func (r *Renderer) CheckImages(ctx context.Context, c *catalog.Catalog, seen fun
 	if err != nil {
 		return nil, err
 	}
-	users := imagesOf(c)
+	// The images of a catalog with the bundles that name them.
+	users := map[string][]string{}
+	for _, b := range c.Bundles {
+		name := b.Package + "/" + b.Name
+		images := []string{b.Image}
+		for _, related := range b.RelatedImages {
+			images = append(images, related.Image)
+		}
+		for _, ref := range images {
+			if list := users[ref]; ref != "" && !slices.Contains(list, name) {
+				users[ref] = append(list, name)
+			}
+		}
+	}
+	for _, list := range users {
+		slices.Sort(list)
+	}
 	verdicts := make([]Verdict, 0, len(users))
 	for _, ref := range slices.Sorted(maps.Keys(users)) {
 		verdicts = append(verdicts, Verdict{Image: ref, Bundles: users[ref]})
@@ -126,25 +142,4 @@ func judgeAll(ctx context.Context, verdicts []Verdict, workers int, seen func(do
 		return err
 	}
 	return context.Cause(ctx)
-}
-
-// imagesOf are the images of a catalog with the bundles that name them.
-func imagesOf(c *catalog.Catalog) map[string][]string {
-	users := map[string][]string{}
-	for _, b := range c.Bundles {
-		name := b.Package + "/" + b.Name
-		images := []string{b.Image}
-		for _, related := range b.RelatedImages {
-			images = append(images, related.Image)
-		}
-		for _, ref := range images {
-			if list := users[ref]; ref != "" && !slices.Contains(list, name) {
-				users[ref] = append(list, name)
-			}
-		}
-	}
-	for _, list := range users {
-		slices.Sort(list)
-	}
-	return users
 }

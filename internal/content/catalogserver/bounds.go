@@ -134,12 +134,6 @@ type deadlineWriter struct {
 	time  time.Duration
 }
 
-func newDeadlineWriter(w http.ResponseWriter) *deadlineWriter {
-	d := &deadlineWriter{ResponseWriter: w, time: progressTime}
-	d.extend()
-	return d
-}
-
 // extend gives the client time for the next bytes. Writers without deadlines are those of tests.
 func (d *deadlineWriter) extend() {
 	d.bytes = 0

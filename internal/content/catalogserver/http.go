@@ -83,7 +83,9 @@ func (s *httpServer) serve(answer func(http.ResponseWriter, *http.Request, Serve
 			}
 			return
 		}
-		err := answer(newDeadlineWriter(w), r, served)
+		d := &deadlineWriter{ResponseWriter: w, time: progressTime}
+		d.extend()
+		err := answer(d, r, served)
 		if err == nil {
 			return
 		}

@@ -89,34 +89,27 @@ func addProperties(b *registry.Bundle, properties []catalog.Property) error {
 			b.RequiredApis = append(b.RequiredApis, apis([]catalog.GVK{required})...)
 			b.Dependencies = append(b.Dependencies, &registry.Dependency{Type: catalog.PropertyGVK, Value: value})
 		case catalog.PropertyPackageRequired:
-			dependency, err := packageDependency(p.Value)
+			// Write an olm.package.required property as a dependency, where the range has another key.
+			var required struct {
+				PackageName string `json:"packageName"`
+				Range       string `json:"versionRange"`
+			}
+			if err := json.Unmarshal(p.Value, &required); err != nil {
+				return fmt.Errorf("decode its property %s: %w", catalog.PropertyPackageRequired, err)
+			}
+			text, err := encode(struct {
+				PackageName string `json:"packageName"`
+				Version     string `json:"version"`
+			}{required.PackageName, required.Range})
 			if err != nil {
 				return err
 			}
+			dependency := &registry.Dependency{Type: catalog.PropertyPackage, Value: text}
 			packages = append(packages, dependency)
 		}
 	}
 	b.Dependencies = append(b.Dependencies, packages...)
 	return nil
-}
-
-// packageDependency writes an olm.package.required property as a dependency, where the range has another key.
-func packageDependency(value json.RawMessage) (*registry.Dependency, error) {
-	var required struct {
-		PackageName string `json:"packageName"`
-		Range       string `json:"versionRange"`
-	}
-	if err := json.Unmarshal(value, &required); err != nil {
-		return nil, fmt.Errorf("decode its property %s: %w", catalog.PropertyPackageRequired, err)
-	}
-	text, err := encode(struct {
-		PackageName string `json:"packageName"`
-		Version     string `json:"version"`
-	}{required.PackageName, required.Range})
-	if err != nil {
-		return nil, err
-	}
-	return &registry.Dependency{Type: catalog.PropertyPackage, Value: text}, nil
 }
 
 // encode writes JSON in one line, leaving < and > as they are.

@@ -1,7 +1,6 @@
 package catalogserver
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
@@ -48,22 +47,6 @@ func channelsByName(p *catalog.PackageInfo) []*catalog.ChannelInfo {
 
 func entriesByName(c *catalog.ChannelInfo) []*catalog.EntryInfo {
 	return slices.SortedFunc(slices.Values(c.Entries), func(a, b *catalog.EntryInfo) int { return strings.Compare(a.Name, b.Name) })
-}
-
-// places are all entries by the names of package, channel and bundle.
-func places(x *catalog.Index) iter.Seq[place] {
-	return func(yield func(place) bool) {
-		for _, name := range x.PackageNames() {
-			p, _ := x.Package(name)
-			for _, c := range channelsByName(p) {
-				for _, e := range entriesByName(c) {
-					if !yield(place{p, c, e}) {
-						return
-					}
-				}
-			}
-		}
-	}
 }
 
 // upgrade is the way from one bundle to the one at a place.

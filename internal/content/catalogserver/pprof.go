@@ -3,22 +3,9 @@ package catalogserver
 import (
 	"bytes"
 	"net/http"
-	"net/http/pprof"
 	runtimepprof "runtime/pprof"
 	"sync"
 )
-
-// newPprof is a server of profiles of this process.
-func newPprof(startup *startupProfile) *http.Server {
-	mux := http.NewServeMux()
-	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	mux.Handle("/debug/pprof/startup/cpu", startup)
-	return &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaderBytes}
-}
 
 // startupProfile is a CPU profile of the time until the server is ready. A nil one is none.
 type startupProfile struct {
@@ -26,15 +13,6 @@ type startupProfile struct {
 	content bytes.Buffer
 	running bool
 	err     error
-}
-
-// newStartupProfile begins to take a profile.
-func newStartupProfile() *startupProfile {
-	p := &startupProfile{running: true}
-	if p.err = runtimepprof.StartCPUProfile(&p.content); p.err != nil {
-		p.running = false
-	}
-	return p
 }
 
 // stop ends the profile.

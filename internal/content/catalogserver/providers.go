@@ -97,7 +97,10 @@ func providers(x *catalog.Index, gvk catalog.GVK) iter.Seq[place] {
 	return func(yield func(place) bool) {
 		bundles := x.Providers(gvk)
 		for len(bundles) > 0 {
-			n := samePackage(bundles)
+			n := 1
+			for n < len(bundles) && bundles[n].Package == bundles[0].Package {
+				n++
+			}
 			p, _ := x.Package(bundles[0].Package)
 			for _, c := range channelsByName(p) {
 				for _, b := range bundles[:n] {
@@ -109,13 +112,4 @@ func providers(x *catalog.Index, gvk catalog.GVK) iter.Seq[place] {
 			bundles = bundles[n:]
 		}
 	}
-}
-
-// samePackage counts how many bundles at the beginning are of one package.
-func samePackage(bundles []*catalog.BundleInfo) int {
-	n := 1
-	for n < len(bundles) && bundles[n].Package == bundles[0].Package {
-		n++
-	}
-	return n
 }

@@ -1,7 +1,6 @@
 package catalogserver
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -44,17 +43,13 @@ func writeObjects(w io.Writer, x *catalog.Index, f catalog.ObjectFilter) error {
 		if err != nil {
 			return err
 		}
-		if err := writeLine(w, object); err != nil {
+		if _, err := w.Write(object); err != nil {
+			return err
+		}
+		_, err := w.Write([]byte("\n"))
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func writeLine(w io.Writer, object json.RawMessage) error {
-	if _, err := w.Write(object); err != nil {
-		return err
-	}
-	_, err := w.Write([]byte("\n"))
-	return err
 }

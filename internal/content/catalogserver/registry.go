@@ -2,6 +2,7 @@ package catalogserver
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strings"
 
@@ -115,7 +116,19 @@ func (s *registryServer) GetChannelEntriesThatReplace(request *registry.GetAllRe
 		return errNoName
 	}
 	found := false
-	for at := range places(x) {
+	for at := range iter.
+		Seq[place](func(yield func(place) bool) {
+		for _, name := range x.PackageNames() {
+			p, _ := x.Package(name)
+			for _, c := range channelsByName(p) {
+				for _, e := range entriesByName(c) {
+					if !yield(place{p, c, e}) {
+						return
+					}
+				}
+			}
+		}
+	}) {
 		for range edgesFrom(at.entry, name) {
 			found = true
 			if err := stream.Send(upgrade(at, at.entry.Replaces)); err != nil {

@@ -7,8 +7,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"os"
 	"runtime/debug"
+	runtimepprof "runtime/pprof"
 	"sync"
 	"time"
 
@@ -73,11 +75,48 @@ func Run(ctx context.Context, cfg Config) error {
 		if err := s.listen(group); err != nil {
 			return err
 		}
-		watchers, err := s.start(running)
-		if err != nil {
-			return err
+		// Read all catalogs.
+		begin := time.Now()
+		var watchers []*watcher
+		for _, c := range s.cfg.Catalogs {
+			w := &watcher{set: s.set, catalog: c, log: s.cfg.Log}
+			// Read the catalog for the first time.
+			state, err := w.catalog.Origin.State(running)
+			if err != nil {
+				return fmt.Errorf("read catalog %s from %s: %w", w.catalog.Name, w.catalog.Origin, err)
+			}
+			index, err := Read(running, w.catalog, w.log)
+			if err != nil {
+				return err
+			}
+			w.state = state
+			w.set.Publish(w.catalog.Name, index)
+			watchers = append(watchers, w)
 		}
-		watch(running, watchers, cfg.Reload)
+		debug.FreeOSMemory() // what reading took is not needed again soon
+		s.profile.stop()
+		s.health.Set(true)
+		s.cfg.Log.Info("ready", "catalogs", len(watchers), "took", time.Since(begin).Round(time.Millisecond))
+		// Read catalogs again when they have changed, until ctx ends.
+		var all sync.WaitGroup
+		asked := make([]chan struct{}, len(watchers))
+		for i, w := range watchers {
+			asked[i] = make(chan struct{}, 1)
+			all.Go(func() { w.run(running, asked[i]) })
+		}
+		for running.Err() == nil {
+			select {
+			case <-running.Done():
+			case <-cfg.Reload:
+				for _, a := range asked {
+					select {
+					case a <- struct{}{}:
+					default: // it will look anyway
+					}
+				}
+			}
+		}
+		all.Wait()
 		return nil
 	})
 	if err := group.Wait(); ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
@@ -102,9 +141,21 @@ type server struct {
 func (s *server) listen(group *errgroup.Group) error {
 	calls, web := NewGRPC(s.set, s.health, s.cfg.Log, GRPCOptions{}), NewHTTP(s.set, s.health, s.cfg.Log)
 	if s.cfg.Pprof != "" && s.cfg.StartupProfile {
-		s.profile = newStartupProfile()
+		p := &startupProfile{running: true}
+		if p.err = runtimepprof.StartCPUProfile(&p.content); p.err != nil {
+			p.running = false
+		}
+		s.profile = p
 	}
-	profiles := newPprof(s.profile)
+	// A server of profiles of this process.
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	mux.Handle("/debug/pprof/startup/cpu", s.profile)
+	profiles := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaderBytes}
 	var at Addresses
 	for _, l := range []struct {
 		what, address string
@@ -145,24 +196,6 @@ func Limit(l net.Listener) net.Listener { return LimitTo(l, maxConnections) }
 
 // LimitTo is Limit with another number of clients.
 func LimitTo(l net.Listener, clients int) net.Listener { return netutil.LimitListener(l, clients) }
-
-// start reads all catalogs.
-func (s *server) start(ctx context.Context) ([]*watcher, error) {
-	begin := time.Now()
-	var watchers []*watcher
-	for _, c := range s.cfg.Catalogs {
-		w := &watcher{set: s.set, catalog: c, log: s.cfg.Log}
-		if err := w.start(ctx); err != nil {
-			return nil, err
-		}
-		watchers = append(watchers, w)
-	}
-	debug.FreeOSMemory() // what reading took is not needed again soon
-	s.profile.stop()
-	s.health.Set(true)
-	s.cfg.Log.Info("ready", "catalogs", len(watchers), "took", time.Since(begin).Round(time.Millisecond))
-	return watchers, nil
-}
 
 // onStop remembers what to do in the end, or does it when that has come already.
 func (s *server) onStop(stop func(context.Context)) {

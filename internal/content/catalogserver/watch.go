@@ -2,39 +2,13 @@ package catalogserver
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"os"
 	"runtime/debug"
-	"sync"
 	"time"
 )
 
 // maxBackoff bounds the time between two attempts at a catalog that cannot be read.
 const maxBackoff = 5 * time.Minute
-
-// watch reads catalogs again when they have changed, until ctx ends.
-func watch(ctx context.Context, watchers []*watcher, reload <-chan os.Signal) {
-	var all sync.WaitGroup
-	asked := make([]chan struct{}, len(watchers))
-	for i, w := range watchers {
-		asked[i] = make(chan struct{}, 1)
-		all.Go(func() { w.run(ctx, asked[i]) })
-	}
-	for ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-reload:
-			for _, a := range asked {
-				select {
-				case a <- struct{}{}:
-				default: // it will look anyway
-				}
-			}
-		}
-	}
-	all.Wait()
-}
 
 // watcher follows one catalog.
 type watcher struct {
@@ -46,21 +20,6 @@ type watcher struct {
 	pending string    // the state at the last look: what is being written is left alone until it holds still
 	failed  int       // attempts in a row
 	next    time.Time // of the next attempt after a failed one
-}
-
-// start reads the catalog for the first time.
-func (w *watcher) start(ctx context.Context) error {
-	state, err := w.catalog.Origin.State(ctx)
-	if err != nil {
-		return fmt.Errorf("read catalog %s from %s: %w", w.catalog.Name, w.catalog.Origin, err)
-	}
-	index, err := Read(ctx, w.catalog, w.log)
-	if err != nil {
-		return err
-	}
-	w.state = state
-	w.set.Publish(w.catalog.Name, index)
-	return nil
 }
 
 func (w *watcher) run(ctx context.Context, asked <-chan struct{}) {

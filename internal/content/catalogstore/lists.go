@@ -3,6 +3,7 @@ package catalogstore
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"fairlead.dev/fairlead/bundle/packagemanifest"
 	"fairlead.dev/fairlead/catalog"
@@ -85,7 +86,28 @@ func (l lists) read() (*content, error) {
 	for _, d := range crds {
 		c.addDefinition(d)
 	}
-	c.addPackages(packages)
+	// Put together what is listed of each package, and corrects what stands in the way of serving it.
+	at := map[string]int{}
+	for _, p := range packages {
+		name := p.value.PackageName
+		if name == "" {
+			c.warn(p.place, "it has no packageName and is left out; name the package")
+			continue
+		}
+		i, again := at[name]
+		if !again {
+			i = len(c.packages)
+			at[name] = i
+			c.packages = append(c.packages, listed{place: p.place, Package: packagemanifest.Package{PackageName: name}})
+		} else {
+			c.warn(p.place, "package %s is listed before, at %s, and the channels of both are served; put them into one", name, c.packages[i].place)
+		}
+		c.addChannels(&c.packages[i], p)
+	}
+	for i := range c.packages {
+		c.settleDefault(&c.packages[i])
+	}
+	c.packages = slices.DeleteFunc(c.packages, func(p listed) bool { return len(p.Channels) == 0 })
 	return c, nil
 }
 

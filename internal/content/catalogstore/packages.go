@@ -1,7 +1,6 @@
 package catalogstore
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,31 +13,6 @@ import (
 type listed struct {
 	place string // of the first one
 	packagemanifest.Package
-}
-
-// addPackages puts together what is listed of each package, and corrects what stands in the way of serving it.
-func (c *content) addPackages(all []item[packagemanifest.Package]) {
-	at := map[string]int{}
-	for _, p := range all {
-		name := p.value.PackageName
-		if name == "" {
-			c.warn(p.place, "it has no packageName and is left out; name the package")
-			continue
-		}
-		i, again := at[name]
-		if !again {
-			i = len(c.packages)
-			at[name] = i
-			c.packages = append(c.packages, listed{place: p.place, Package: packagemanifest.Package{PackageName: name}})
-		} else {
-			c.warn(p.place, "package %s is listed before, at %s, and the channels of both are served; put them into one", name, c.packages[i].place)
-		}
-		c.addChannels(&c.packages[i], p)
-	}
-	for i := range c.packages {
-		c.settleDefault(&c.packages[i])
-	}
-	c.packages = slices.DeleteFunc(c.packages, func(p listed) bool { return len(p.Channels) == 0 })
 }
 
 // addChannels adds the channels of one element to its package.
@@ -96,31 +70,6 @@ func (c *content) settleDefault(p *listed) {
 	if asked != "" || len(names) > 1 {
 		c.warn(p.place, "the default channel %q of package %s is none of its channels; %s, the first by name, is served as such: correct defaultChannel", asked, p.PackageName, p.DefaultChannel)
 	}
-}
-
-// layout lays a package out as a directory, and one in it for each ClusterServiceVersion with the CustomResourceDefinitions that it owns. The
-// names say where in the ConfigMap a manifest is.
-func (c *content) layout(p listed, names []string, broken map[string]error) (map[string][]byte, error) {
-	text, err := json.Marshal(p.Package)
-	if err != nil {
-		return nil, fmt.Errorf("write down package %s: %w", p.PackageName, err)
-	}
-	files := map[string][]byte{p.place + "/package.yaml": text}
-	for _, name := range names {
-		o := c.operators[name]
-		dir := p.place + "/" + o.place + "/"
-		if broken[name] != nil {
-			if files[dir+"csv.json"], err = o.value.outline(o.text); err != nil {
-				return nil, fmt.Errorf("outline %s: %w", name, err)
-			}
-			continue
-		}
-		files[dir+"csv.json"] = o.text
-		for _, crd := range c.owned(o) {
-			files[dir+crd.place+".json"] = crd.text
-		}
-	}
-	return files, nil
 }
 
 // reached are the ClusterServiceVersions that the channels of a package lead to, sorted.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -49,7 +50,13 @@ func ReadConfigMap(ctx context.Context, data map[string]string, binary map[strin
 		contents[key] = []byte(value)
 	}
 	maps.Copy(contents, binary)
-	read := Content{Digest: digestOf(contents)}
+	// A digest of keys and values.
+	sum := sha256.New()
+	for _, key := range slices.Sorted(maps.Keys(contents)) {
+		part := sha256.Sum256(contents[key])
+		fmt.Fprintf(sum, "%q %x\n", key, part)
+	}
+	read := Content{Digest: ("sha256:" + hex.EncodeToString(sum.Sum(nil)))}
 	lists := lists{crds: contents[keyCRDs], csvs: contents[keyCSVs], packages: contents[keyPackages]}
 	for _, key := range []string{keyCRDs, keyCSVs, keyPackages} {
 		delete(contents, key)
@@ -109,7 +116,15 @@ func (c *content) convert(ctx context.Context, p listed) (*catalog.Catalog, erro
 	if err == nil || ctx.Err() != nil {
 		return whole, err
 	}
-	broken := c.broken(ctx, p, names)
+	// The ClusterServiceVersions of a package that cannot be bundles even alone, with the reason.
+	broken := map[string]error{}
+	for _, name := range names {
+		alone := listed{place: p.place, Package: packagemanifest.Package{PackageName: p.PackageName,
+			Channels: []packagemanifest.Channel{{Name: "alone", CurrentCSV: name}}}}
+		if _, err := c.convertWith(ctx, alone, []string{name}, nil); err != nil {
+			broken[name] = err
+		}
+	}
 	if len(broken) == 0 || len(broken) == len(names) {
 		return nil, err
 	}
@@ -117,15 +132,47 @@ func (c *content) convert(ctx context.Context, p listed) (*catalog.Catalog, erro
 	if partErr != nil {
 		return nil, err
 	}
-	c.leaveOutBroken(p, part, broken)
+	// Take the bundles made of outlines out of a converted package, and says so of them and of the channels that have no other.
+	part.Bundles = slices.DeleteFunc(part.Bundles, func(b catalog.Bundle) bool { return broken[b.Name] != nil })
+	for _, name := range c.reached(p) {
+		if err := broken[name]; err != nil {
+			c.leaveOut(c.operators[name].place, fmt.Sprintf("%s of package %s", name, p.PackageName),
+				catalog.Object{Schema: catalog.SchemaBundle, Package: p.PackageName, Name: name}, ": "+err.Error(), "")
+		}
+	}
+	for _, channel := range part.Channels {
+		if slices.ContainsFunc(channel.Entries, func(e catalog.Entry) bool { return broken[e.Name] == nil }) {
+			continue
+		}
+		head := channel.Entries[0].Name
+		c.leaveOut(p.place, fmt.Sprintf("channel %s of package %s", channel.Name, p.PackageName), channelObject(p.PackageName, channel.Name),
+			fmt.Sprintf(", because no ClusterServiceVersion of it can be used; of its head %s: %v", head, broken[head]), "")
+	}
 	return part, nil
 }
 
 // convertWith makes a catalog of a package with some ClusterServiceVersions, those of which that are broken by their outlines.
 func (c *content) convertWith(ctx context.Context, p listed, names []string, broken map[string]error) (*catalog.Catalog, error) {
-	files, err := c.layout(p, names, broken)
+	// Lay a package out as a directory, and one in it for each ClusterServiceVersion with the CustomResourceDefinitions that it owns.
+	// The names say where in the ConfigMap a manifest is.
+	text, err := json.Marshal(p.Package)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("write down package %s: %w", p.PackageName, err)
+	}
+	files := map[string][]byte{p.place + "/package.yaml": text}
+	for _, name := range names {
+		o := c.operators[name]
+		dir := p.place + "/" + o.place + "/"
+		if broken[name] != nil {
+			if files[dir+"csv.json"], err = o.value.outline(o.text); err != nil {
+				return nil, fmt.Errorf("outline %s: %w", name, err)
+			}
+			continue
+		}
+		files[dir+"csv.json"] = o.text
+		for _, crd := range c.owned(o) {
+			files[dir+crd.place+".json"] = crd.text
+		}
 	}
 	tree, err := image.Files(files)
 	if err != nil {
@@ -136,14 +183,4 @@ func (c *content) convertWith(ctx context.Context, p listed, names []string, bro
 		return nil, fmt.Errorf("%w; %s", err, strings.Join(passed, "; ")) // a head may be missing because it was passed over
 	}
 	return converted, err
-}
-
-// digestOf is a digest of keys and values.
-func digestOf(contents map[string][]byte) string {
-	sum := sha256.New()
-	for _, key := range slices.Sorted(maps.Keys(contents)) {
-		part := sha256.Sum256(contents[key])
-		fmt.Fprintf(sum, "%q %x\n", key, part)
-	}
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
 }

@@ -39,7 +39,22 @@ func bundleOf(b *registry.Bundle) (catalog.Bundle, error) {
 		p.add(catalog.PropertyGVKRequired, catalog.GVK{Group: gvk.GetGroup(), Version: gvk.GetVersion(), Kind: gvk.GetKind()})
 	}
 	for _, dependency := range b.GetDependencies() {
-		p.addDependency(dependency)
+		// Add a dependency as the property that it is.
+		switch dependency.GetType() {
+		case catalog.PropertyGVK:
+			p.addText(catalog.PropertyGVKRequired, dependency.GetValue())
+		case catalog.PropertyLabel:
+			p.addText(catalog.PropertyLabelRequired, dependency.GetValue())
+		case catalog.PropertyPackage:
+			var needed packageProperty
+			if err := json.Unmarshal([]byte(dependency.GetValue()), &needed); err != nil {
+				p.err = cmp.Or(p.err, fmt.Errorf("dependency %s: %w", dependency.GetType(), err))
+				continue
+			}
+			p.add(catalog.PropertyPackageRequired, packageRequired{needed.Name, needed.Version})
+		default:
+			p.addText(dependency.GetType(), dependency.GetValue())
+		}
 	}
 	for _, object := range b.GetObject() {
 		p.add(catalog.PropertyBundleObject, manifest{[]byte(object)})
@@ -103,25 +118,6 @@ func (p *properties) addText(kind, value string) {
 	}
 	p.seen[key] = true
 	p.list = append(p.list, catalog.Property{Type: kind, Value: json.RawMessage(same)})
-}
-
-// addDependency adds a dependency as the property that it is.
-func (p *properties) addDependency(d *registry.Dependency) {
-	switch d.GetType() {
-	case catalog.PropertyGVK:
-		p.addText(catalog.PropertyGVKRequired, d.GetValue())
-	case catalog.PropertyLabel:
-		p.addText(catalog.PropertyLabelRequired, d.GetValue())
-	case catalog.PropertyPackage:
-		var needed packageProperty
-		if err := json.Unmarshal([]byte(d.GetValue()), &needed); err != nil {
-			p.err = cmp.Or(p.err, fmt.Errorf("dependency %s: %w", d.GetType(), err))
-			return
-		}
-		p.add(catalog.PropertyPackageRequired, packageRequired{needed.Name, needed.Version})
-	default:
-		p.addText(d.GetType(), d.GetValue())
-	}
 }
 
 // canonical writes JSON with sorted keys, so that what is the same looks the same.

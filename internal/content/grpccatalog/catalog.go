@@ -126,12 +126,6 @@ func (g *gatherer) keep(ctx context.Context, release func(), cost int64) error {
 	return nil
 }
 
-// channelCost is what a channel of a package takes, and what is noted about its head.
-func channelCost(pkg string, channel *registry.Channel) int64 {
-	c := catalog.Channel{Package: pkg, Name: channel.GetName(), Entries: []catalog.Entry{{Name: channel.GetCsvName()}}}
-	return catalog.Footprint(&c) + deprecationCost(channel.GetDeprecation())
-}
-
 func deprecationCost(d *registry.Deprecation) int64 {
 	if d == nil {
 		return 0
@@ -145,7 +139,8 @@ func (g *gatherer) addPackage(ctx context.Context, p *registry.Package, release 
 	}
 	cost := catalog.Footprint(&catalog.Package{Name: p.GetName(), DefaultChannel: p.GetDefaultChannelName()}) + deprecationCost(p.GetDeprecation())
 	for _, channel := range p.GetChannels() {
-		cost += channelCost(p.GetName(), channel)
+		c := catalog.Channel{Package: p.GetName(), Name: channel.GetName(), Entries: []catalog.Entry{{Name: channel.GetCsvName()}}}
+		cost += catalog.Footprint(&c) + deprecationCost(channel.GetDeprecation())
 	}
 	if err := errors.Join(g.count(p), g.keep(ctx, release, cost)); err != nil {
 		return err
@@ -153,7 +148,14 @@ func (g *gatherer) addPackage(ctx context.Context, p *registry.Package, release 
 	g.catalog.Packages = append(g.catalog.Packages, catalog.Package{
 		Schema: catalog.SchemaPackage, Name: p.GetName(), DefaultChannel: p.GetDefaultChannelName(),
 	})
-	g.heads.note(p)
+	// Remember the heads of a package. Of the channels that a bundle is the head of, the default channel counts.
+	g.heads.defaults[p.GetName()] = p.GetDefaultChannelName()
+	for _, channel := range p.GetChannels() {
+		key := [2]string{p.GetName(), channel.GetCsvName()}
+		if g.heads.channels[key] == "" || channel.GetName() == p.GetDefaultChannelName() {
+			g.heads.channels[key] = channel.GetName()
+		}
+	}
 	g.deprecate(p.GetName(), catalog.Reference{Schema: catalog.SchemaPackage}, p.GetDeprecation())
 	for _, channel := range p.GetChannels() {
 		g.channel(p.GetName(), channel.GetName())
@@ -189,23 +191,19 @@ func (g *gatherer) deprecate(pkg string, of catalog.Reference, d *registry.Depre
 	found.Entries = append(found.Entries, catalog.Deprecation{Reference: of, Message: d.GetMessage()})
 }
 
-// entryCost is what stays in memory of an entry: itself, as part of a channel that may be new, and the name and the digest of its bundle.
-func entryCost(b *registry.Bundle, known bool) int64 {
-	e := catalog.Entry{Name: b.GetCsvName(), Replaces: b.GetReplaces(), Skips: b.GetSkips(), SkipRange: b.GetSkipRange()}
-	cost := catalog.Footprint(&catalog.Channel{Package: b.GetPackageName(), Name: b.GetChannelName(), Entries: []catalog.Entry{e}}) + deprecationCost(b.GetDeprecation())
-	if known { // of a channel, only the entry is new
-		cost -= catalog.Footprint(&catalog.Channel{Package: b.GetPackageName(), Name: b.GetChannelName()})
-	}
-	return cost
-}
-
 // addEntry adds an entry to its channel, and its bundle when it is the first one of it.
 func (g *gatherer) addEntry(ctx context.Context, c *Client, b *registry.Bundle, release func()) error {
 	if g.entries++; g.entries > maxEntries {
 		return fmt.Errorf("it has more than %d entries of channels; serve a smaller catalog", maxEntries)
 	}
 	_, known := g.channels[[2]string{b.GetPackageName(), b.GetChannelName()}]
-	cost, key := entryCost(b, known), [2]string{b.GetPackageName(), b.GetCsvName()}
+	// What stays in memory of an entry: itself, as part of a channel that may be new, and the name and the digest of its bundle.
+	e := catalog.Entry{Name: b.GetCsvName(), Replaces: b.GetReplaces(), Skips: b.GetSkips(), SkipRange: b.GetSkipRange()}
+	cost := catalog.Footprint(&catalog.Channel{Package: b.GetPackageName(), Name: b.GetChannelName(), Entries: []catalog.Entry{e}}) + deprecationCost(b.GetDeprecation())
+	if known { // of a channel, only the entry is new
+		cost -= catalog.Footprint(&catalog.Channel{Package: b.GetPackageName(), Name: b.GetChannelName()})
+	}
+	cost, key := cost, [2]string{b.GetPackageName(), b.GetCsvName()}
 	if !g.bundles[key] {
 		cost += catalog.Footprint(&catalog.Bundle{Package: b.GetPackageName(), Name: b.GetCsvName()})
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -76,7 +77,14 @@ func (k *Keeper) object(source *v1alpha1.CatalogSource, wanted client.Object, cl
 				return fmt.Errorf("understand ServiceAccount %s/%s: %w", live.GetNamespace(), live.GetName(), err)
 			}
 			merged := account.DeepCopy()
-			keepForeign(merged, &there)
+			// Add the pull secrets that others put on the live service account: the list has one owner, and taking it away from the controller
+			// of a registry would lead to both writing it for ever.
+			brought := strings.Split(there.Annotations[PullSecretsAnnotation], ",")
+			for _, secret := range there.ImagePullSecrets {
+				if !slices.Contains(brought, secret.Name) {
+					merged.ImagePullSecrets = addSecret(merged.ImagePullSecrets, secret.Name)
+				}
+			}
 			var list []any
 			for _, s := range merged.ImagePullSecrets {
 				list = append(list, map[string]any{"name": s.Name})

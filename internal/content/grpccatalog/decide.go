@@ -86,7 +86,26 @@ const youngDeath = 10 * time.Second
 // A pod that is replaced goes on serving until its successor answers, so that a catalog whose new image cannot be started keeps its
 // last good content. Under a signature policy only a pod of the same image does: no other one is known to be accepted.
 func Decide(s Situation) Decision {
-	in := survey(s.Wanted, s.Pods)
+	// Judge the pods.
+	var in inventory
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		switch {
+		case p.DeletionTimestamp != nil:
+		case p.Labels[v1alpha1.CatalogSourceLabel] == "" && p.Labels[v1alpha1.CatalogSourceUpdateLabel] == s.Wanted.Labels[v1alpha1.CatalogSourceLabel]:
+			in.updates = append(in.updates, p)
+		case p.Labels[v1alpha1.CatalogSourceLabel] != s.Wanted.Labels[v1alpha1.CatalogSourceLabel]:
+		case isDead(p):
+			in.dead = append(in.dead, p)
+		case IsCurrent(p, s.Wanted):
+			in.current = append(in.current, p)
+		default:
+			in.outdated = append(in.outdated, p)
+		}
+	}
+	for _, list := range [][]*corev1.Pod{in.current, in.outdated, in.dead, in.updates} {
+		slices.SortFunc(list, newer)
+	}
 	d := &Decision{}
 	in.current = d.settleUpdate(s, in)
 	d.choose(s, in)

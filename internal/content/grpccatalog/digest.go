@@ -37,12 +37,6 @@ func RunningDigest(p *corev1.Pod) string {
 	return ""
 }
 
-// pinned is the digest that an image is named by; empty is a tag, which may come to stand for something else.
-func pinned(image string) string {
-	_, digest, _ := strings.Cut(image, "@")
-	return digest
-}
-
 // runs tells whether the pod is known to run what the registry calls by a digest.
 func runs(p *corev1.Pod, digest string) bool {
 	return digest != "" && (RunningDigest(p) == digest || p.Annotations[RegistryDigestAnnotation] == digest)

@@ -42,7 +42,19 @@ func (e encryption) open(ctx context.Context, name, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	secure := tls.Client(conn, e.config(name))
+	host, _, err := net.SplitHostPort(name)
+	if err != nil {
+		host = name
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if e.profile != nil {
+		if chosen := e.profile(); chosen != nil {
+			c = chosen
+		}
+	}
+	c.ServerName, c.NextProtos = host, []string{"h2"}
+	c.RootCAs, c.InsecureSkipVerify = e.authorities, e.authorities == nil
+	secure := tls.Client(conn, c)
 	ctxHandshake, cancel := context.WithTimeout(ctx, handshakeTime)
 	defer cancel()
 	err = secure.HandshakeContext(ctxHandshake)
@@ -57,22 +69,6 @@ func (e encryption) open(ctx context.Context, name, address string) (net.Conn, e
 		return nil, fmt.Errorf("speak TLS: %w", err)
 	}
 	return e.dial(ctx, address)
-}
-
-func (e encryption) config(name string) *tls.Config {
-	host, _, err := net.SplitHostPort(name)
-	if err != nil {
-		host = name
-	}
-	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	if e.profile != nil {
-		if chosen := e.profile(); chosen != nil {
-			c = chosen
-		}
-	}
-	c.ServerName, c.NextProtos = host, []string{"h2"}
-	c.RootCAs, c.InsecureSkipVerify = e.authorities, e.authorities == nil
-	return c
 }
 
 func dialTCP(ctx context.Context, address string) (net.Conn, error) {

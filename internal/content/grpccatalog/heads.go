@@ -39,17 +39,6 @@ func newHeads(turns *Turns) *heads {
 		givenUp: make(chan struct{})}
 }
 
-// note remembers the heads of a package. Of the channels that a bundle is the head of, the default channel counts.
-func (h *heads) note(p *registry.Package) {
-	h.defaults[p.GetName()] = p.GetDefaultChannelName()
-	for _, channel := range p.GetChannels() {
-		key := [2]string{p.GetName(), channel.GetCsvName()}
-		if h.channels[key] == "" || channel.GetName() == p.GetDefaultChannelName() {
-			h.channels[key] = channel.GetName()
-		}
-	}
-}
-
 // described is a bundle with what its ClusterServiceVersion says of it. The icon is that of its package, if it has one to give.
 type described struct {
 	catalog.Bundle
@@ -96,7 +85,42 @@ func (h *heads) describeInTurn(ctx context.Context, b catalog.Bundle, csv string
 		}
 		defer h.turns.heavy.end()
 	}
-	return describe(b, csv)
+	// Add to a bundle what its ClusterServiceVersion says of it, in the form of catalogs whose bundles have images.
+	object, err := json.Marshal(manifest{[]byte(csv)})
+	if err != nil {
+		return described{}, fmt.Errorf("encode the ClusterServiceVersion of bundle %q: %w", b.Name, err)
+	}
+	whole := b
+	whole.Properties = append(b.Properties[:len(b.Properties):len(b.Properties)], catalog.Property{Type: catalog.PropertyBundleObject, Value: object})
+	migrated, err := catalog.Migrate(&catalog.Catalog{Bundles: []catalog.Bundle{whole}}, catalog.MigrateCSVMetadata)
+	if err != nil {
+		return described{}, err
+	}
+	d := described{Bundle: migrated.Bundles[0]}
+	if has(d.Bundle, catalog.PropertyBundleObject) {
+		return described{}, fmt.Errorf("describe bundle %q: what the server calls its ClusterServiceVersion is none", b.Name)
+	}
+	var read operator
+	var form *json.UnmarshalTypeError
+	if err := json.Unmarshal([]byte(csv), &read); err != nil && !errors.As(err, &form) { // a field of another form says nothing
+		return described{}, fmt.Errorf("read the ClusterServiceVersion of bundle %q: %w", b.Name, err)
+	}
+	// Those that it names, and those that it runs.
+	images, seen := read.Spec.RelatedImages, map[string]bool{}
+	for _, i := range images {
+		seen[i.Image] = true
+	}
+	for _, d := range read.Spec.Install.Spec.Deployments {
+		pod := d.Spec.Template.Spec
+		for _, container := range append(pod.InitContainers[:len(pod.InitContainers):len(pod.InitContainers)], pod.Containers...) {
+			if image := container.Image; image != "" && !seen[image] {
+				seen[image] = true
+				images = append(images, catalog.RelatedImage{Image: image})
+			}
+		}
+	}
+	d.RelatedImages, d.icon = images, read.icon()
+	return d, nil
 }
 
 // ask returns the ClusterServiceVersion at the head of a channel, empty if the server does not say it.
@@ -131,31 +155,6 @@ func (h *heads) ask(ctx context.Context, c *Client, pkg, channel, name string) s
 	return b.GetCsvJson()
 }
 
-// describe adds to a bundle what its ClusterServiceVersion says of it, in the form of catalogs whose bundles have images.
-func describe(b catalog.Bundle, csv string) (described, error) {
-	object, err := json.Marshal(manifest{[]byte(csv)})
-	if err != nil {
-		return described{}, fmt.Errorf("encode the ClusterServiceVersion of bundle %q: %w", b.Name, err)
-	}
-	whole := b
-	whole.Properties = append(b.Properties[:len(b.Properties):len(b.Properties)], catalog.Property{Type: catalog.PropertyBundleObject, Value: object})
-	migrated, err := catalog.Migrate(&catalog.Catalog{Bundles: []catalog.Bundle{whole}}, catalog.MigrateCSVMetadata)
-	if err != nil {
-		return described{}, err
-	}
-	d := described{Bundle: migrated.Bundles[0]}
-	if has(d.Bundle, catalog.PropertyBundleObject) {
-		return described{}, fmt.Errorf("describe bundle %q: what the server calls its ClusterServiceVersion is none", b.Name)
-	}
-	var read operator
-	var form *json.UnmarshalTypeError
-	if err := json.Unmarshal([]byte(csv), &read); err != nil && !errors.As(err, &form) { // a field of another form says nothing
-		return described{}, fmt.Errorf("read the ClusterServiceVersion of bundle %q: %w", b.Name, err)
-	}
-	d.RelatedImages, d.icon = read.images(), read.icon()
-	return d, nil
-}
-
 func has(b catalog.Bundle, kind string) bool {
 	return (&properties{list: b.Properties}).has(kind)
 }
@@ -182,24 +181,6 @@ type operator struct {
 			}
 		}
 	}
-}
-
-// images are those that it names, and those that it runs.
-func (o *operator) images() []catalog.RelatedImage {
-	images, seen := o.Spec.RelatedImages, map[string]bool{}
-	for _, i := range images {
-		seen[i.Image] = true
-	}
-	for _, d := range o.Spec.Install.Spec.Deployments {
-		pod := d.Spec.Template.Spec
-		for _, container := range append(pod.InitContainers[:len(pod.InitContainers):len(pod.InitContainers)], pod.Containers...) {
-			if image := container.Image; image != "" && !seen[image] {
-				seen[image] = true
-				images = append(images, catalog.RelatedImage{Image: image})
-			}
-		}
-	}
-	return images
 }
 
 // icon is its first picture; nil when there is none that can be read.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -77,8 +78,20 @@ func (k *Keeper) Ensure(ctx context.Context, r Request) (Outcome, error) {
 		return out, err
 	}
 	if r.PullAgain {
-		if err := k.pullAgain(ctx, pods, &out); err != nil {
-			return out, err
+		// End the pods that wait for their image. They are still among the pods, as those that are being deleted.
+		for i := range pods {
+			p := &pods[i]
+			if p.DeletionTimestamp != nil || !slices.ContainsFunc(containerStatuses(p), func(s corev1.ContainerStatus) bool {
+				return s.State.Waiting != nil && (s.State.Waiting.Reason == imagePullBackOff || s.State.Waiting.Reason == errImagePull)
+			}) {
+				continue
+			}
+			if err := k.deletePod(ctx, p, graceDead); err != nil {
+				return out, fmt.Errorf("delete pod %s/%s, which waits for its image, because its pull secrets have changed: %w", p.Namespace, p.Name, err)
+			}
+			now := metav1.Now()
+			p.DeletionTimestamp = &now
+			out.Changes = append(out.Changes, fmt.Sprintf("%s Pod %s/%s: it waits for its image, and its pull secrets have changed", Delete, p.Namespace, p.Name))
 		}
 	}
 	out.Decision = Decide(Situation{Wanted: wanted.Pod, Pods: pods, PollDue: r.PollDue, RegistryDigest: r.RegistryDigest, Verified: r.Verified, Now: r.Now})

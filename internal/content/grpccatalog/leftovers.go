@@ -118,7 +118,7 @@ func everything(source *v1alpha1.CatalogSource) []namedObject {
 		{serviceKind, ServiceName(source.Name)},
 		{policy, ServerPolicyName(source.Name)},
 		{policy, UnpackPolicyName(source.Name)},
-		{rbac.WithKind("RoleBinding"), configMapRoleBindingName(source.Name)},
+		{rbac.WithKind("RoleBinding"), objectName(source.Name, "-server-configmap-reader")},
 		{rbac.WithKind("Role"), objectName(source.Name, "-configmap-reader")},
 		{core.WithKind("ServiceAccount"), objectName(source.Name, "-configmap-server")},
 		{core.WithKind("ServiceAccount"), source.Name},

@@ -43,10 +43,6 @@ func ServerPolicyName(catalog string) string { return objectName(catalog, "-grpc
 // UnpackPolicyName is the name of the NetworkPolicy for pods that unpack bundles.
 func UnpackPolicyName(catalog string) string { return objectName(catalog, "-unpack-bundles") }
 
-func configMapRoleBindingName(catalog string) string {
-	return objectName(catalog, "-server-configmap-reader")
-}
-
 // podName is what the API server would make of a generateName, but follows from what makes the pod different from all others: a
 // create that is repeated, or made by two managers at once, makes one pod.
 func podName(generateName string, different ...string) string {

@@ -3,12 +3,15 @@ package grpccatalog
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -43,14 +46,56 @@ func Companions(source *v1alpha1.CatalogSource, settings Settings) (*Objects, er
 	if source.Spec.SourceType != v1alpha1.SourceTypeGrpc || source.Spec.Image == "" {
 		return nil, failed(source, errors.New("no image is named that could be run: set spec.sourceType grpc and spec.image"))
 	}
-	service, err := service(source)
+	// What clients of the catalog's gRPC API dial.
+	spec := corev1.ServiceSpec{
+		Ports:    []corev1.ServicePort{{Name: portName, Port: Port, TargetPort: intstr.FromInt32(Port)}},
+		Selector: selector(source),
+	}
+	hash, err := bundle.Hash62(spec)
 	if err != nil {
 		return nil, failed(source, err)
 	}
+	// The hash is of the spec before the API server's defaults. The protocol is one of them, but also part of the key by which ports
+	// are told apart when they are applied.
+	spec.Ports[0].Protocol = corev1.ProtocolTCP
+	service := &corev1.Service{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: meta(source, ServiceName(source.Name), map[string]string{
+			v1alpha1.ServiceSpecHashLabel: hash,
+			v1alpha1.ManagedLabel:         v1alpha1.ManagedLabelValue,
+		}),
+		Spec: spec,
+	}
+	// What the pod runs as.
+	account := &corev1.ServiceAccount{
+		TypeMeta:         metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"},
+		ObjectMeta:       meta(source, source.Name, managed()),
+		ImagePullSecrets: pullSecrets(source, nil),
+	}
+	account.OwnerReferences = []metav1.OwnerReference{owner(source, true)}
+	var names []string
+	for _, s := range account.ImagePullSecrets {
+		names = append(names, s.Name)
+	}
+	if len(names) > 0 {
+		account.Annotations = map[string]string{PullSecretsAnnotation: strings.Join(names, ",")}
+	}
+	// Open the port of the server to its clients, and nothing else: the server may call no one.
+	p := networkPolicy(source, ServerPolicyName(source.Name), metav1.LabelSelector{MatchLabels: selector(source)})
+	from := clients(source.Namespace, settings)
+	if from != nil {
+		// The pod of an update has the empty value until it serves, and its content is as private.
+		p.Spec.PodSelector = metav1.LabelSelector{
+			MatchLabels: managed(),
+			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: v1alpha1.CatalogSourceLabel, Operator: metav1.LabelSelectorOpIn,
+				Values: []string{LabelValue(source.Name), ""}}},
+		}
+	}
+	p.Spec.Ingress = []networkingv1.NetworkPolicyIngressRule{{From: from, Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, Port)}}}
 	return &Objects{
 		Service:        service,
-		ServiceAccount: serviceAccount(source),
-		ServerPolicy:   serverPolicy(source, settings),
+		ServiceAccount: account,
+		ServerPolicy:   p,
 		UnpackPolicy:   unpackPolicy(source),
 	}, nil
 }

@@ -29,21 +29,7 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 func pod(source *v1alpha1.CatalogSource, settings Settings, observed Observed) (*corev1.Pod, error) {
 	p := &corev1.Pod{ObjectMeta: meta(source, "", selector(source)), Spec: podSpec(source, observed)}
 	p.GenerateName = source.Name + "-"
-	p.Annotations = podAnnotations(source, observed)
-	if err := configure(p, source, settings); err != nil {
-		return nil, failed(source, err)
-	}
-	secure(p, profile(source, observed.NamespaceLabels), settings.RunAsUser)
-	hash, err := bundle.Hash62(p.Spec)
-	if err != nil {
-		return nil, failed(source, err)
-	}
-	p.Labels[v1alpha1.PodSpecHashLabel] = hash
-	return p, nil
-}
-
-// podAnnotations are those of the catalog, and that nobody minds when the pod is moved: it is replaced.
-func podAnnotations(source *v1alpha1.CatalogSource, observed Observed) map[string]string {
+	// Those of the catalog, and that nobody minds when the pod is moved: it is replaced.
 	annotations := maps.Clone(source.Annotations)
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -54,7 +40,17 @@ func podAnnotations(source *v1alpha1.CatalogSource, observed Observed) map[strin
 	if observed.RegistryDigest != "" {
 		annotations[RegistryDigestAnnotation] = observed.RegistryDigest
 	}
-	return annotations
+	p.Annotations = annotations
+	if err := configure(p, source, settings); err != nil {
+		return nil, failed(source, err)
+	}
+	secure(p, profile(source, observed.NamespaceLabels), settings.RunAsUser)
+	hash, err := bundle.Hash62(p.Spec)
+	if err != nil {
+		return nil, failed(source, err)
+	}
+	p.Labels[v1alpha1.PodSpecHashLabel] = hash
+	return p, nil
 }
 
 // podSpec is the pod before spec.grpcPodConfig is looked at.

@@ -15,7 +15,21 @@ import (
 // configure changes a pod as spec.grpcPodConfig and the annotation for the priority class ask for.
 func configure(p *corev1.Pod, source *v1alpha1.CatalogSource, settings Settings) error {
 	if config := source.Spec.GrpcPodConfig; config != nil {
-		schedule(&p.Spec, config)
+		// Replace what is given; nothing is merged. A selector or a class that is given and empty takes the default away.
+		spec := &p.Spec
+		if config.NodeSelector != nil {
+			spec.NodeSelector = maps.Clone(config.NodeSelector)
+		}
+		if config.PriorityClassName != nil {
+			spec.PriorityClassName = *config.PriorityClassName
+		}
+		wanted := config.DeepCopy()
+		if wanted.Tolerations != nil {
+			spec.Tolerations = wanted.Tolerations
+		}
+		if wanted.Affinity != nil {
+			spec.Affinity = wanted.Affinity
+		}
 		if err := limitMemory(&p.Spec.Containers[0], config.MemoryTarget); err != nil {
 			return err
 		}
@@ -29,23 +43,6 @@ func configure(p *corev1.Pod, source *v1alpha1.CatalogSource, settings Settings)
 		p.Spec.PriorityClassName = class
 	}
 	return nil
-}
-
-// schedule replaces what is given; nothing is merged. A selector or a class that is given and empty takes the default away.
-func schedule(spec *corev1.PodSpec, config *v1alpha1.GrpcPodConfig) {
-	if config.NodeSelector != nil {
-		spec.NodeSelector = maps.Clone(config.NodeSelector)
-	}
-	if config.PriorityClassName != nil {
-		spec.PriorityClassName = *config.PriorityClassName
-	}
-	wanted := config.DeepCopy()
-	if wanted.Tolerations != nil {
-		spec.Tolerations = wanted.Tolerations
-	}
-	if wanted.Affinity != nil {
-		spec.Affinity = wanted.Affinity
-	}
 }
 
 // Settings are the same for all catalogs of a manager.

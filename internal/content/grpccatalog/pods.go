@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -12,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,7 +29,14 @@ func (k *Keeper) carryOut(ctx context.Context, wanted *corev1.Pod, out *Outcome)
 		case Delete:
 			err = k.deletePod(ctx, a.Pod, a.Grace)
 		case Promote:
-			err = k.promotePod(ctx, a.Pod, wanted)
+			// Take the labels over by server-side apply. The UID keeps the request from making a pod of nothing but labels.
+			u := &unstructured.Unstructured{}
+			u.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
+			u.SetNamespace(a.Pod.Namespace)
+			u.SetName(a.Pod.Name)
+			u.SetUID(a.Pod.UID)
+			u.SetLabels(PromotedLabels(wanted))
+			err = rollout.Assert(ctx, k.Client, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(k.FieldOwner))
 		case Annotate:
 			err = k.patchPod(ctx, a.Pod, nil, map[string]string{RegistryDigestAnnotation: a.Why})
 		}
@@ -40,7 +45,22 @@ func (k *Keeper) carryOut(ctx context.Context, wanted *corev1.Pod, out *Outcome)
 		}
 		out.Changes = append(out.Changes, fmt.Sprintf("%s Pod %s/%s: %s", a.Verb, a.Pod.Namespace, a.Pod.Name, a.Why))
 	}
-	return k.refresh(ctx, wanted, out)
+	// Bring the labels and annotations of the pod that serves up to date. Those that others added stay.
+	p := out.Serving
+	if p == nil || p.UID == "" || p.Labels[v1alpha1.CatalogSourceLabel] == "" || !IsCurrent(p, wanted) {
+		return nil
+	}
+	labels := missing(wanted.Labels, p.Labels)
+	annotations := missing(wanted.Annotations, p.Annotations)
+	delete(annotations, RegistryDigestAnnotation) // says what this pod runs, not what the next one would
+	if len(labels)+len(annotations) == 0 {
+		return nil
+	}
+	if err := k.patchPod(ctx, p, labels, annotations); err != nil {
+		return fmt.Errorf("update the labels and annotations of pod %s/%s: %w", p.Namespace, p.Name, err)
+	}
+	out.Changes = append(out.Changes, fmt.Sprintf("updated labels or annotations of Pod %s/%s", p.Namespace, p.Name))
+	return nil
 }
 
 // createPod gives the pod another name when somebody else's pod has it.
@@ -69,25 +89,6 @@ func (k *Keeper) createPod(ctx context.Context, p *corev1.Pod) error {
 	}
 }
 
-// pullAgain ends the pods that wait for their image. They are still among the pods, as those that are being deleted.
-func (k *Keeper) pullAgain(ctx context.Context, pods []corev1.Pod, out *Outcome) error {
-	for i := range pods {
-		p := &pods[i]
-		if p.DeletionTimestamp != nil || !slices.ContainsFunc(containerStatuses(p), func(s corev1.ContainerStatus) bool {
-			return s.State.Waiting != nil && (s.State.Waiting.Reason == imagePullBackOff || s.State.Waiting.Reason == errImagePull)
-		}) {
-			continue
-		}
-		if err := k.deletePod(ctx, p, graceDead); err != nil {
-			return fmt.Errorf("delete pod %s/%s, which waits for its image, because its pull secrets have changed: %w", p.Namespace, p.Name, err)
-		}
-		now := metav1.Now()
-		p.DeletionTimestamp = &now
-		out.Changes = append(out.Changes, fmt.Sprintf("%s Pod %s/%s: it waits for its image, and its pull secrets have changed", Delete, p.Namespace, p.Name))
-	}
-	return nil
-}
-
 // What a node says while it cannot pull an image.
 const (
 	imagePullBackOff = "ImagePullBackOff"
@@ -112,36 +113,6 @@ func (k *Keeper) deletePod(ctx context.Context, p *corev1.Pod, grace int64) erro
 		return nil
 	}
 	return client.IgnoreNotFound(err)
-}
-
-// promotePod takes the labels over by server-side apply. The UID keeps the request from making a pod of nothing but labels.
-func (k *Keeper) promotePod(ctx context.Context, p, wanted *corev1.Pod) error {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
-	u.SetNamespace(p.Namespace)
-	u.SetName(p.Name)
-	u.SetUID(p.UID)
-	u.SetLabels(PromotedLabels(wanted))
-	return rollout.Assert(ctx, k.Client, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(k.FieldOwner))
-}
-
-// refresh brings the labels and annotations of the pod that serves up to date. Those that others added stay.
-func (k *Keeper) refresh(ctx context.Context, wanted *corev1.Pod, out *Outcome) error {
-	p := out.Serving
-	if p == nil || p.UID == "" || p.Labels[v1alpha1.CatalogSourceLabel] == "" || !IsCurrent(p, wanted) {
-		return nil
-	}
-	labels := missing(wanted.Labels, p.Labels)
-	annotations := missing(wanted.Annotations, p.Annotations)
-	delete(annotations, RegistryDigestAnnotation) // says what this pod runs, not what the next one would
-	if len(labels)+len(annotations) == 0 {
-		return nil
-	}
-	if err := k.patchPod(ctx, p, labels, annotations); err != nil {
-		return fmt.Errorf("update the labels and annotations of pod %s/%s: %w", p.Namespace, p.Name, err)
-	}
-	out.Changes = append(out.Changes, fmt.Sprintf("updated labels or annotations of Pod %s/%s", p.Namespace, p.Name))
-	return nil
 }
 
 // missing returns what of the wanted pairs is not there.

@@ -12,22 +12,6 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// serverPolicy opens the port of the server to its clients, and nothing else: the server may call no one.
-func serverPolicy(source *v1alpha1.CatalogSource, settings Settings) *networkingv1.NetworkPolicy {
-	p := networkPolicy(source, ServerPolicyName(source.Name), metav1.LabelSelector{MatchLabels: selector(source)})
-	from := clients(source.Namespace, settings)
-	if from != nil {
-		// The pod of an update has the empty value until it serves, and its content is as private.
-		p.Spec.PodSelector = metav1.LabelSelector{
-			MatchLabels: managed(),
-			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: v1alpha1.CatalogSourceLabel, Operator: metav1.LabelSelectorOpIn,
-				Values: []string{LabelValue(source.Name), ""}}},
-		}
-	}
-	p.Spec.Ingress = []networkingv1.NetworkPolicyIngressRule{{From: from, Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, Port)}}}
-	return p
-}
-
 // clients are the pods that may ask the server of a catalog. Catalogs of the global namespace are for all of them, and so is any catalog where the
 // manager is in no pod: a policy cannot name it then. Other catalogs are for the pods of their own namespace and for the manager.
 func clients(namespace string, settings Settings) []networkingv1.NetworkPolicyPeer {

@@ -3,6 +3,7 @@ package grpccatalog
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -44,7 +45,13 @@ func (d *Decision) settleUpdate(s Situation, in inventory) []*corev1.Pod {
 	case isDead(p) || p.Status.Phase == corev1.PodUnknown || slices.ContainsFunc(containerStatuses(p), func(s corev1.ContainerStatus) bool {
 		return s.State.Waiting != nil && s.State.Waiting.Reason == crashLoop
 	}):
-		d.fail(p)
+		// End an update that came to nothing.
+		d.Problem = fmt.Sprintf("pod %s, started for an update, failed: %s", p.Name, words(p))
+		grace := int64(graceReplaced)
+		if isDead(p) {
+			grace = graceDead
+		}
+		d.add(Delete, p, grace, d.Problem)
 	case serving == nil:
 		return d.promote(s, in, p, "no pod serves")
 	case !isReady(p):
@@ -64,16 +71,6 @@ func (d *Decision) settleUpdate(s Situation, in inventory) []*corev1.Pod {
 	return in.current
 }
 
-// fail ends an update that came to nothing.
-func (d *Decision) fail(p *corev1.Pod) {
-	d.Problem = fmt.Sprintf("pod %s, started for an update, failed: %s", p.Name, words(p))
-	grace := int64(graceReplaced)
-	if isDead(p) {
-		grace = graceDead
-	}
-	d.add(Delete, p, grace, d.Problem)
-}
-
 // promote makes a pod serve in place of all others. It is the only one that is current from then on, also for who decides again after
 // an interruption: it is the newest.
 func (d *Decision) promote(s Situation, in inventory, p *corev1.Pod, why string) []*corev1.Pod {
@@ -91,7 +88,8 @@ func (d *Decision) poll(s Situation, in inventory) {
 		return // the poll before this one is only just over, or not yet
 	}
 	d.Polled = true
-	if pinned(sourceImage(s.Wanted)) != "" || runs(d.Serving, s.RegistryDigest) {
+	_, digest, _ := strings.Cut(sourceImage(s.Wanted), "@")
+	if digest != "" || runs(d.Serving, s.RegistryDigest) {
 		return
 	}
 	p := UpdatePod(s.Wanted)

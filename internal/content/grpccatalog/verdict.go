@@ -26,30 +26,6 @@ type inventory struct {
 	updates  []*corev1.Pod // were run to find out what the image is now
 }
 
-// survey judges the pods.
-func survey(wanted *corev1.Pod, pods []corev1.Pod) inventory {
-	var in inventory
-	for i := range pods {
-		p := &pods[i]
-		switch {
-		case p.DeletionTimestamp != nil:
-		case isUpdate(p, wanted):
-			in.updates = append(in.updates, p)
-		case p.Labels[v1alpha1.CatalogSourceLabel] != wanted.Labels[v1alpha1.CatalogSourceLabel]:
-		case isDead(p):
-			in.dead = append(in.dead, p)
-		case IsCurrent(p, wanted):
-			in.current = append(in.current, p)
-		default:
-			in.outdated = append(in.outdated, p)
-		}
-	}
-	for _, list := range [][]*corev1.Pod{in.current, in.outdated, in.dead, in.updates} {
-		slices.SortFunc(list, newer)
-	}
-	return in
-}
-
 // newer orders pods. Of two of the same second, the one that was promoted is the newer one.
 func newer(a, b *corev1.Pod) int {
 	return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), promoted(b)-promoted(a), strings.Compare(a.Name, b.Name))
@@ -60,12 +36,6 @@ func promoted(p *corev1.Pod) int {
 		return 1
 	}
 	return 0
-}
-
-// isUpdate tells whether a pod was run for an update, and not promoted.
-func isUpdate(p, wanted *corev1.Pod) bool {
-	return p.Labels[v1alpha1.CatalogSourceLabel] == "" &&
-		p.Labels[v1alpha1.CatalogSourceUpdateLabel] == wanted.Labels[v1alpha1.CatalogSourceLabel]
 }
 
 // IsCurrent tells whether a pod is of the wanted spec.

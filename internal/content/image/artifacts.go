@@ -52,27 +52,6 @@ type Descriptor struct {
 	Annotations  map[string]string `json:"annotations"`
 }
 
-// artifacts opens the repository of ref at each of its endpoints.
-func (s *Store) artifacts(ctx context.Context, ref string, auth Auth, limits Limits) ([]*Artifacts, error) {
-	named, err := parseReference(ref)
-	if err != nil {
-		return nil, err
-	}
-	endpoints, err := s.config.endpoints(named, auth)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]*Artifacts, 0, len(endpoints))
-	for _, e := range endpoints {
-		a, err := newArtifacts(newWatch(ctx, limits.Stall), e)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, a)
-	}
-	return all, nil
-}
-
 // newArtifacts makes no request. The watch ends with the context of the request.
 func newArtifacts(w *watch, e endpoint) (*Artifacts, error) {
 	sys := w.context(e)

@@ -114,7 +114,16 @@ func (a Attachment) refer(subject name.Digest, options []remote.Option) error {
 		if err := remote.WriteLayer(subject.Context(), layer, options...); err != nil {
 			return err
 		}
-		d, err := descriptorOfLayer(layer)
+		digest, err := layer.Digest()
+		if err != nil {
+			return err
+		}
+		size, err := layer.Size()
+		if err != nil {
+			return err
+		}
+		media, err := layer.MediaType()
+		d := v1.Descriptor{MediaType: media, Digest: digest, Size: size}
 		if err != nil {
 			return err
 		}
@@ -144,19 +153,6 @@ type artifactManifest struct {
 	Layers        []v1.Descriptor   `json:"layers"`
 	Subject       v1.Descriptor     `json:"subject"`
 	Annotations   map[string]string `json:"annotations,omitempty"`
-}
-
-func descriptorOfLayer(layer v1.Layer) (v1.Descriptor, error) {
-	digest, err := layer.Digest()
-	if err != nil {
-		return v1.Descriptor{}, err
-	}
-	size, err := layer.Size()
-	if err != nil {
-		return v1.Descriptor{}, err
-	}
-	media, err := layer.MediaType()
-	return v1.Descriptor{MediaType: media, Digest: digest, Size: size}, err
 }
 
 // rawManifest is a manifest to push as it is.

@@ -53,7 +53,27 @@ func buildLayer(ctx context.Context, files fs.FS) (*layerContent, error) {
 		if err != nil || name == "." {
 			return err
 		}
-		return addEntry(archive, files, name, entry)
+		// Write a directory or a regular file. A link is followed, as fs.Stat does; anything else is no content of an image.
+		info, err := fs.Stat(files, name)
+		switch {
+		case err != nil:
+			return err
+		case info.IsDir() && entry.IsDir():
+			return archive.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, Format: tar.FormatPAX})
+		case !info.Mode().IsRegular():
+			return fmt.Errorf("%s is neither a regular file nor a directory; remove it", name)
+		}
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: info.Size(), Mode: 0o644, Format: tar.FormatPAX}
+		if err := archive.WriteHeader(header); err != nil {
+			return err
+		}
+		file, err := files.Open(name)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		_, err = io.Copy(archive, file)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -70,31 +90,6 @@ func buildLayer(ctx context.Context, files fs.FS) (*layerContent, error) {
 	}
 	content.digest, content.size, err = v1.SHA256(bytes.NewReader(content.compressed))
 	return content, err
-}
-
-// addEntry writes a directory or a regular file. A link is followed, as
-// fs.Stat does; anything else is no content of an image.
-func addEntry(archive *tar.Writer, files fs.FS, name string, entry fs.DirEntry) error {
-	info, err := fs.Stat(files, name)
-	switch {
-	case err != nil:
-		return err
-	case info.IsDir() && entry.IsDir():
-		return archive.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, Format: tar.FormatPAX})
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is neither a regular file nor a directory; remove it", name)
-	}
-	header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: info.Size(), Mode: 0o644, Format: tar.FormatPAX}
-	if err := archive.WriteHeader(header); err != nil {
-		return err
-	}
-	file, err := files.Open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	_, err = io.Copy(archive, file)
-	return err
 }
 
 // layerContent is a finished layer in memory; it implements v1.Layer.

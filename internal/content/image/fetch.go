@@ -81,7 +81,21 @@ func (f *fetching) from(ctx context.Context, e endpoint) (*pack, error) {
 	if f.wanted, err = f.options.filter(labels); err != nil {
 		return nil, err
 	}
-	return f.extract(src, manifest.Layers, labels)
+	// Write the wanted files of the layers to a pack, and stores it.
+	out, err := f.store.dir.temp()
+	if err != nil {
+		return nil, storeFailure(err)
+	}
+	defer func() { _ = os.Remove(out.Name()) }()
+	if err := f.write(out, src, manifest.Layers, labels); err != nil {
+		_ = out.Close()
+		return nil, err
+	}
+	if err := os.Rename(out.Name(), f.store.dir.path(imagesDir, f.digest)); err != nil {
+		_ = out.Close()
+		return nil, storeFailure(err)
+	}
+	return openPack(out)
 }
 
 // checkLayers applies the limits that can be seen to be exceeded beforehand.
@@ -98,33 +112,21 @@ func (f *fetching) checkLayers(layers []descriptor) error {
 	return nil
 }
 
-// extract writes the wanted files of the layers to a pack, and stores it.
-func (f *fetching) extract(src *source, layers []descriptor, labels map[string]string) (*pack, error) {
-	out, err := f.store.dir.temp()
-	if err != nil {
-		return nil, storeFailure(err)
-	}
-	defer func() { _ = os.Remove(out.Name()) }()
-	if err := f.write(out, src, layers, labels); err != nil {
-		_ = out.Close()
-		return nil, err
-	}
-	if err := os.Rename(out.Name(), f.store.dir.path(imagesDir, f.digest)); err != nil {
-		_ = out.Close()
-		return nil, storeFailure(err)
-	}
-	return openPack(out)
-}
-
 func (f *fetching) write(out *os.File, src *source, layers []descriptor, labels map[string]string) error {
 	names, err := f.store.dir.temp()
 	if err != nil {
 		return storeFailure(err)
 	}
 	defer discard(names)
-	keep, err := f.keep()
-	if err != nil {
+	// Return what the new pack is to hold: what is wanted now, and what the pack that it replaces holds because others wanted it.
+	old, err := f.store.dir.openPack(f.digest)
+	if err != nil || old == nil {
 		return err
+	}
+	_ = old.file.Close()
+	keep := func(path string) bool {
+		_, held := old.index.Files[path]
+		return held || f.wanted(path)
 	}
 	x := extraction{
 		budget:   budget{limits: f.limits},
@@ -146,20 +148,6 @@ func (f *fetching) write(out *os.File, src *source, layers []descriptor, labels 
 		return err
 	}
 	return storeFailure(x.out.finish(packIndex{Digest: f.digest.String(), Labels: labels, Files: files}))
-}
-
-// keep returns what the new pack is to hold: what is wanted now, and what the
-// pack that it replaces holds because others wanted it.
-func (f *fetching) keep() (func(string) bool, error) {
-	old, err := f.store.dir.openPack(f.digest)
-	if err != nil || old == nil {
-		return f.wanted, err
-	}
-	_ = old.file.Close()
-	return func(path string) bool {
-		_, held := old.index.Files[path]
-		return held || f.wanted(path)
-	}, nil
 }
 
 // fetch reads one layer from the registry and applies it.

@@ -44,9 +44,26 @@ func (s *Store) GC(ctx context.Context, keep func(digest string) bool, maxBytes 
 	var stats GCStats
 	var candidates []stored
 	for _, kind := range []string{blobsDir, imagesDir} {
-		found, err := s.dir.list(kind)
+		// Return what is stored of a kind.
+		entries, err := os.ReadDir(filepath.Join(string(s.dir), kind))
 		if err != nil {
 			return stats, fmt.Errorf("collect garbage in content store %s: %w", s.dir, err)
+		}
+		var found []stored
+		for _, entry := range entries {
+			info, err := entry.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // another process collects too
+			}
+			if err != nil {
+				return stats, fmt.Errorf("collect garbage in content store %s: %w", s.dir, err)
+			}
+			found = append(found, stored{
+				path:   filepath.Join(string(s.dir), kind, entry.Name()),
+				digest: strings.Replace(entry.Name(), "-", ":", 1),
+				size:   info.Size(),
+				used:   info.ModTime(),
+			})
 		}
 		candidates = append(candidates, found...)
 	}
@@ -74,31 +91,6 @@ func (s *Store) GC(ctx context.Context, keep func(digest string) bool, maxBytes 
 		stats.LeftBytes -= c.size
 	}
 	return stats, nil
-}
-
-// list returns what is stored of a kind.
-func (in directory) list(kind string) ([]stored, error) {
-	entries, err := os.ReadDir(filepath.Join(string(in), kind))
-	if err != nil {
-		return nil, err
-	}
-	var found []stored
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // another process collects too
-		}
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, stored{
-			path:   filepath.Join(string(in), kind, entry.Name()),
-			digest: strings.Replace(entry.Name(), "-", ":", 1),
-			size:   info.Size(),
-			used:   info.ModTime(),
-		})
-	}
-	return found, nil
 }
 
 // Remove removes an image, and who had access to it. One that is open stays readable, and none is no error.

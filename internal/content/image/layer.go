@@ -30,7 +30,8 @@ func (x *extraction) layer(b *blob) error {
 		return err
 	}}
 	err := x.contents(compressed)
-	if isStoreError(err) || KindOf(err) == LimitExceeded {
+	var e *storeError
+	if errors.As(err, &e) || KindOf(err) == LimitExceeded {
 		return err
 	}
 	// What follows the archive belongs to the digest too; and content that
@@ -80,7 +81,9 @@ func (x *extraction) entry(header *tar.Header, data io.Reader) error {
 	if target, opaque, ok := name.whiteoutTarget(); ok {
 		switch {
 		case opaque:
-			x.merge.opaque(target)
+			if dir := x.merge.find(target); dir != nil && dir.children != nil {
+				x.merge.prune(dir)
+			}
 		case target != "":
 			x.merge.whiteout(target)
 		}
@@ -91,7 +94,18 @@ func (x *extraction) entry(header *tar.Header, data io.Reader) error {
 	}
 	switch header.Typeflag {
 	case tar.TypeReg, tar.TypeGNUSparse:
-		return x.file(name, header.Size, data)
+		ok, err := x.keep(name)
+		if err != nil || !ok {
+			return err
+		}
+		if err := x.budget.takeContent(name.path, header.Size); err != nil {
+			return err
+		}
+		content, err := x.out.add(data, header.Size)
+		if err != nil {
+			return err
+		}
+		return x.put(name, &node{content: content})
 	case tar.TypeLink, tar.TypeSymlink:
 		return x.link(name, header)
 	default: // directories, devices, pipes
@@ -113,21 +127,6 @@ func (x *extraction) keep(name entryName) (bool, error) {
 		return false, problem(InvalidImage, "a layer holds the absolute name %q; names must be relative", "/"+name.path)
 	}
 	return true, x.budget.takeFiles(1)
-}
-
-func (x *extraction) file(name entryName, size int64, data io.Reader) error {
-	ok, err := x.keep(name)
-	if err != nil || !ok {
-		return err
-	}
-	if err := x.budget.takeContent(name.path, size); err != nil {
-		return err
-	}
-	content, err := x.out.add(data, size)
-	if err != nil {
-		return err
-	}
-	return x.put(name, &node{content: content})
 }
 
 func (x *extraction) put(name entryName, n *node) error {

@@ -88,13 +88,6 @@ func (m *merger) whiteout(p string) {
 	}
 }
 
-// opaque removes everything below the directory p that comes from lower layers.
-func (m *merger) opaque(p string) {
-	if dir := m.find(p); dir != nil && dir.children != nil {
-		m.prune(dir)
-	}
-}
-
 // prune removes what lower layers brought below dir. Doing so twice in one
 // layer costs nothing, so that a layer of whiteouts stays cheap.
 func (m *merger) prune(dir *node) {

@@ -9,7 +9,6 @@ import (
 	"runtime"
 
 	"github.com/opencontainers/go-digest"
-	"go.podman.io/image/v5/docker/reference"
 )
 
 // PullOptions say what to read of an image, and with which credentials.
@@ -116,27 +115,22 @@ func (s *Store) pull(ctx context.Context, ref string, o PullOptions, limits Limi
 	if err != nil {
 		return nil, err
 	}
-	image := newImage(pinned, p, f.wanted)
-	image.Verification = verification
-	return image, nil
-}
-
-// newImage shows the wanted part of a pack. The pack may hold more, when others
-// have wanted more.
-func newImage(pinned reference.Canonical, p *pack, wanted func(string) bool) *Image {
+	// Show the wanted part of a pack. The pack may hold more, when others have wanted more.
 	files := make(map[string]content, len(p.index.Files))
 	for name, where := range p.index.Files {
-		if wanted(name) {
+		if f.wanted(name) {
 			files[name] = content{p.file, where}
 		}
 	}
-	return &Image{
+	image := &Image{
 		Digest: pinned.Digest().String(),
 		Pinned: pinned.String(),
 		Labels: maps.Clone(p.index.Labels),
 		file:   p.file,
 		tree:   newTree(files),
 	}
+	image.Verification = verification
+	return image, nil
 }
 
 // filter returns the filter that the options mean for an image.

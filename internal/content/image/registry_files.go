@@ -60,9 +60,21 @@ func (m *manifestFiles) delete(f manifestFile) error {
 // the manifests that it names, so what is refused is tried again as long as
 // something else is accepted. Indexes of deleted manifests stay out.
 func (m *manifestFiles) replay(to http.Handler) error {
-	pending, err := m.load()
+	// Read what is kept. A file that a crash of the machine has damaged is as good as not pushed.
+	entries, err := os.ReadDir(m.dir)
 	if err != nil {
 		return err
+	}
+	var pending []manifestFile
+	for _, entry := range entries {
+		data, err := os.ReadFile(filepath.Join(m.dir, entry.Name()))
+		if err != nil {
+			return err
+		}
+		var f manifestFile
+		if json.Unmarshal(data, &f) == nil && filepath.Base(m.path(f)) == entry.Name() {
+			pending = append(pending, f)
+		}
 	}
 	for {
 		var refused []manifestFile
@@ -76,27 +88,6 @@ func (m *manifestFiles) replay(to http.Handler) error {
 		}
 		pending = refused
 	}
-}
-
-// load reads what is kept. A file that a crash of the machine has damaged is
-// as good as not pushed.
-func (m *manifestFiles) load() ([]manifestFile, error) {
-	entries, err := os.ReadDir(m.dir)
-	if err != nil {
-		return nil, err
-	}
-	var files []manifestFile
-	for _, entry := range entries {
-		data, err := os.ReadFile(filepath.Join(m.dir, entry.Name()))
-		if err != nil {
-			return nil, err
-		}
-		var f manifestFile
-		if json.Unmarshal(data, &f) == nil && filepath.Base(m.path(f)) == entry.Name() {
-			files = append(files, f)
-		}
-	}
-	return files, nil
 }
 
 // push tells whether the registry accepts the manifest.

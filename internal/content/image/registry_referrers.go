@@ -26,8 +26,22 @@ type referrers struct {
 
 // ServeHTTP implements http.Handler.
 func (r *referrers) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	if subject, ok := referrersAt(req.URL.Path); ok && req.Method == http.MethodGet {
-		r.list(w, subject, req.URL.Query().Get("artifactType"))
+	rest, ok := strings.CutPrefix(req.URL.Path, "/v2/")
+	repository, digest, found := strings.Cut(rest, "/referrers/")
+	if subject, ok := repository+"@"+digest, ok && found; ok && req.Method == http.MethodGet {
+		artifactType := req.URL.Query().Get("artifactType")
+		r.mu.RLock()
+		found := slices.Clone(r.of[subject])
+		r.mu.RUnlock()
+		w.Header().Set("Content-Type", string(types.OCIImageIndex))
+		if artifactType != "" {
+			found = slices.DeleteFunc(found, func(d v1.Descriptor) bool { return d.ArtifactType != artifactType })
+			w.Header().Set("OCI-Filters-Applied", "artifactType")
+		}
+		if found == nil {
+			found = []v1.Descriptor{}
+		}
+		_ = json.NewEncoder(w).Encode(v1.IndexManifest{SchemaVersion: 2, MediaType: types.OCIImageIndex, Manifests: found}) // the client has gone otherwise
 		return
 	}
 	at, ok := manifestAt(req.URL.Path)
@@ -40,13 +54,6 @@ func (r *referrers) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	default:
 		r.inner.ServeHTTP(w, req)
 	}
-}
-
-// referrersAt parses /v2/<repository>/referrers/<digest> to the key of a subject.
-func referrersAt(path string) (string, bool) {
-	rest, ok := strings.CutPrefix(path, "/v2/")
-	repository, digest, found := strings.Cut(rest, "/referrers/")
-	return repository + "@" + digest, ok && found
 }
 
 func (r *referrers) put(w http.ResponseWriter, req *http.Request, at manifestFile) {
@@ -98,19 +105,4 @@ func (r *referrers) forget(at manifestFile) {
 			r.of[subject] = slices.DeleteFunc(r.of[subject], func(d v1.Descriptor) bool { return d.Digest.String() == at.Target })
 		}
 	}
-}
-
-func (r *referrers) list(w http.ResponseWriter, subject, artifactType string) {
-	r.mu.RLock()
-	found := slices.Clone(r.of[subject])
-	r.mu.RUnlock()
-	w.Header().Set("Content-Type", string(types.OCIImageIndex))
-	if artifactType != "" {
-		found = slices.DeleteFunc(found, func(d v1.Descriptor) bool { return d.ArtifactType != artifactType })
-		w.Header().Set("OCI-Filters-Applied", "artifactType")
-	}
-	if found == nil {
-		found = []v1.Descriptor{}
-	}
-	_ = json.NewEncoder(w).Encode(v1.IndexManifest{SchemaVersion: 2, MediaType: types.OCIImageIndex, Manifests: found}) // the client has gone otherwise
 }

@@ -2,7 +2,6 @@ package image
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -159,9 +158,4 @@ func storeFailure(err error) error {
 		return nil
 	}
 	return &storeError{err}
-}
-
-func isStoreError(err error) bool {
-	var e *storeError
-	return errors.As(err, &e)
 }

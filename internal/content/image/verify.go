@@ -254,7 +254,23 @@ func (s *Store) verify(ctx context.Context, named reference.Named, d digest.Dige
 	r := requestOf(named)
 	r.Digest = d.String()
 	r.Artifacts = func(ref string) ([]*Artifacts, error) {
-		return s.artifacts(ctx, ref, o.Auth, limits)
+		named, err := parseReference(ref)
+		if err != nil {
+			return nil, err
+		}
+		endpoints, err := s.config.endpoints(named, o.Auth)
+		if err != nil {
+			return nil, err
+		}
+		all := make([]*Artifacts, 0, len(endpoints))
+		for _, e := range endpoints {
+			a, err := newArtifacts(newWatch(ctx, limits.Stall), e)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, a)
+		}
+		return all, nil
 	}
 	if canonical, ok := named.(reference.Canonical); ok {
 		if canonical.Digest() != d {

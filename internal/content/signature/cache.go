@@ -1,7 +1,6 @@
 package signature
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -33,14 +32,6 @@ func (f *found) clone() *image.Verification {
 		c.Catalog = &origin
 	}
 	return &c
-}
-
-func cacheKey(p *policies, r image.VerifyRequest) string {
-	key := fmt.Sprintf("%s %q %s", p.digest, r.Ref, r.Digest)
-	if r.NamedBy != nil {
-		key += fmt.Sprintf(" %q %q", r.NamedBy.Ref, r.NamedBy.Digest)
-	}
-	return key
 }
 
 func (c *cache) get(key string, now time.Time) *image.Verification {

@@ -64,7 +64,13 @@ func (c *candidate) verify(e verify.SignedEntity, trusted root.TrustedMaterial, 
 	if err != nil {
 		return verified{}, err
 	}
-	found := verified{signer: image.Signer{Layout: c.layout, Host: c.host, Time: earliest(result.VerifiedTimestamps)}}
+	var first time.Time
+	for _, s := range result.VerifiedTimestamps {
+		if first.IsZero() || s.Timestamp.Before(first) {
+			first = s.Timestamp
+		}
+	}
+	found := verified{signer: image.Signer{Layout: c.layout, Host: c.host, Time: first.UTC()}}
 	if result.Statement != nil {
 		found.statement, found.predicate = true, result.Statement.GetPredicateType()
 	}
@@ -97,16 +103,6 @@ func (c *candidate) artifact(digest string) (verify.ArtifactPolicyOption, error)
 		return nil, fmt.Errorf("the digest %s is not hexadecimal", digest)
 	}
 	return verify.WithArtifactDigest(algorithm, sum), nil
-}
-
-func earliest(stamps []verify.TimestampVerificationResult) time.Time {
-	var first time.Time
-	for _, s := range stamps {
-		if first.IsZero() || s.Timestamp.Before(first) {
-			first = s.Timestamp
-		}
-	}
-	return first.UTC()
 }
 
 // asKey is the entity to verify by a key. A signature tag does not say whether

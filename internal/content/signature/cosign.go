@@ -123,7 +123,14 @@ func parseTagged(annotations map[string]string) (*taggedEntity, error) {
 		if err != nil {
 			return nil, fmt.Errorf("annotation %s: %w", annotationChain, err)
 		}
-		e.chain = intermediates(chain)
+		// Leave out roots: those are trusted by the policy or not at all.
+		var all []*x509.Certificate
+		for _, c := range chain {
+			if c.IsCA && c.CheckSignatureFrom(c) != nil {
+				all = append(all, c)
+			}
+		}
+		e.chain = all
 	}
 	if text := annotations[annotationLog]; text != "" {
 		entry, err := parseLogEntry([]byte(text))
@@ -142,17 +149,6 @@ func parseTagged(annotations map[string]string) (*taggedEntity, error) {
 		e.timestamps = [][]byte{stamp.SignedRFC3161Timestamp}
 	}
 	return e, nil
-}
-
-// intermediates leaves out roots: those are trusted by the policy or not at all.
-func intermediates(chain []*x509.Certificate) []*x509.Certificate {
-	var all []*x509.Certificate
-	for _, c := range chain {
-		if c.IsCA && c.CheckSignatureFrom(c) != nil {
-			all = append(all, c)
-		}
-	}
-	return all
 }
 
 // parseLogEntry reads the promise of a transparency log to include an entry.

@@ -39,7 +39,21 @@ func (f *finder) find(attestations bool) (done bool, err error) {
 	if done || unreadable(err) != nil {
 		return done, err
 	}
-	return f.bundles()
+	// Visit the bundles that refer to the image.
+	referrers, err := f.from.Referrers(f.digest, mediaBundle)
+	if err != nil {
+		return false, unreadable(err)
+	}
+	for i, referrer := range referrers {
+		if i == maxCandidates {
+			return f.tooMany(), nil
+		}
+		done, err := f.referrer(referrer)
+		if done || err != nil {
+			return done, err
+		}
+	}
+	return false, nil
 }
 
 // unreadable returns the errors that end the search at an endpoint: a missing
@@ -75,24 +89,6 @@ func (f *finder) tagged(attestations bool) (bool, error) {
 		}
 		if f.give(c, err) {
 			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// bundles visits the bundles that refer to the image.
-func (f *finder) bundles() (bool, error) {
-	referrers, err := f.from.Referrers(f.digest, mediaBundle)
-	if err != nil {
-		return false, unreadable(err)
-	}
-	for i, referrer := range referrers {
-		if i == maxCandidates {
-			return f.tooMany(), nil
-		}
-		done, err := f.referrer(referrer)
-		if done || err != nil {
-			return done, err
 		}
 	}
 	return false, nil

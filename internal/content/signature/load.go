@@ -68,15 +68,6 @@ func (f *files) unchanged() bool {
 	return true
 }
 
-// digest identifies the content of all files.
-func (f *files) digest() string {
-	sum := sha256.New()
-	for _, name := range f.names {
-		fmt.Fprintf(sum, "%q %s\n", name, f.digests[name])
-	}
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
-}
-
 // policies are the files that decide, as they are now.
 type policies struct {
 	own        *policy     // nil when not configured
@@ -102,7 +93,11 @@ func (v *Verifier) load() (*policies, error) {
 	}
 	p := &policies{files: &files{}}
 	err := v.read(p)
-	p.digest = p.files.digest()
+	sum := sha256.New()
+	for _, name := range p.files.names {
+		fmt.Fprintf(sum, "%q %s\n", name, p.files.digests[name])
+	}
+	p.digest = "sha256:" + hex.EncodeToString(sum.Sum(nil))
 	v.current = loaded{p, err}
 	return p, err
 }

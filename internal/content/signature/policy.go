@@ -161,7 +161,29 @@ func (r *policyReader) signer(n node) (*signer, error) {
 	var f signerFields
 	err := n.fields(map[string]func(node) error{
 		"keys": func(n node) error {
-			return n.items(func(n node) error { return r.key(n, &f.keys) })
+			return n.items(func(n node) error {
+				to := &f.keys
+				var file, pem string
+				if err := n.fields(map[string]func(node) error{"file": text(&file), "pem": text(&pem)}); err != nil {
+					return err
+				}
+				data := []byte(pem)
+				switch {
+				case (file == "") == (pem == ""):
+					return n.errorf("a key has either file or pem")
+				case file != "":
+					var err error
+					if data, err = r.files.read(r.beside(file)); err != nil {
+						return n.errorf("%w", err)
+					}
+				}
+				keys, err := parseKeys(data)
+				if err != nil {
+					return n.errorf("the key cannot be used: %w", err)
+				}
+				*to = append(*to, keys...)
+				return nil
+			})
 		},
 		"issuer":           text(&f.identity.issuer),
 		"issuerPattern":    text(&f.identity.issuerPattern),
@@ -260,29 +282,6 @@ func (r *policyReader) beside(file string) string {
 		return file
 	}
 	return filepath.Join(filepath.Dir(r.file), file)
-}
-
-func (r *policyReader) key(n node, to *[]*publicKey) error {
-	var file, pem string
-	if err := n.fields(map[string]func(node) error{"file": text(&file), "pem": text(&pem)}); err != nil {
-		return err
-	}
-	data := []byte(pem)
-	switch {
-	case (file == "") == (pem == ""):
-		return n.errorf("a key has either file or pem")
-	case file != "":
-		var err error
-		if data, err = r.files.read(r.beside(file)); err != nil {
-			return n.errorf("%w", err)
-		}
-	}
-	keys, err := parseKeys(data)
-	if err != nil {
-		return n.errorf("the key cannot be used: %w", err)
-	}
-	*to = append(*to, keys...)
-	return nil
 }
 
 // compile makes the matcher. A pattern must match the whole of an issuer or a

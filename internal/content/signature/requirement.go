@@ -43,19 +43,6 @@ type requirement struct {
 	covers bool
 }
 
-// signers names who may sign, for messages.
-func (r *requirement) signers() string {
-	names := make([]string, len(r.anyOf))
-	for i, s := range r.anyOf {
-		names[i] = s.String()
-	}
-	what := "a signature"
-	if r.attestation != "" {
-		what = "an attestation " + r.attestation + " signed"
-	}
-	return what + " by " + strings.Join(names, ", or ")
-}
-
 // try reports whether a candidate satisfies the requirement.
 func (r *requirement) try(c *candidate, request image.VerifyRequest, now time.Time) (verified, error) {
 	if r.identity != nil {

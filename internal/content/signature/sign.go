@@ -139,7 +139,27 @@ func signatureBundle(digest string, key *Key) (image.Attachment, error) {
 
 // bundled is a bundle with a signed statement, to be stored beside an image.
 func bundled(statement []byte, predicate string, key *Key) (image.Attachment, error) {
-	data, err := signedBundle(statement, key)
+	// Sign a statement.
+	made, err := key.sign(dsse.PAE(bundle.IntotoMediaType, statement))
+	if err != nil {
+		return image.Attachment{}, err
+	}
+	der, err := x509.MarshalPKIXPublicKey(key.private.Public())
+	if err != nil {
+		return image.Attachment{}, err
+	}
+	hint := sha256.Sum256(der)
+	data, err := json.Marshal(map[string]any{
+		"mediaType": mediaBundle,
+		"verificationMaterial": map[string]any{
+			"publicKey": map[string]any{"hint": base64.StdEncoding.EncodeToString(hint[:])},
+		},
+		"dsseEnvelope": map[string]any{
+			"payload":     statement, // bytes are base64 in JSON
+			"payloadType": bundle.IntotoMediaType,
+			"signatures":  []any{map[string]any{"sig": made}},
+		},
+	})
 	if err != nil {
 		return image.Attachment{}, err
 	}
@@ -159,29 +179,5 @@ func newStatement(digest, predicateType string, predicate any) ([]byte, error) {
 		"subject":       []any{map[string]any{"digest": map[string]string{algorithm: value}}},
 		"predicateType": predicateType,
 		"predicate":     predicate,
-	})
-}
-
-// signedBundle signs a statement.
-func signedBundle(statement []byte, key *Key) ([]byte, error) {
-	made, err := key.sign(dsse.PAE(bundle.IntotoMediaType, statement))
-	if err != nil {
-		return nil, err
-	}
-	der, err := x509.MarshalPKIXPublicKey(key.private.Public())
-	if err != nil {
-		return nil, err
-	}
-	hint := sha256.Sum256(der)
-	return json.Marshal(map[string]any{
-		"mediaType": mediaBundle,
-		"verificationMaterial": map[string]any{
-			"publicKey": map[string]any{"hint": base64.StdEncoding.EncodeToString(hint[:])},
-		},
-		"dsseEnvelope": map[string]any{
-			"payload":     statement, // bytes are base64 in JSON
-			"payloadType": bundle.IntotoMediaType,
-			"signatures":  []any{map[string]any{"sig": made}},
-		},
 	})
 }

@@ -113,7 +113,10 @@ func (u unusableError) Is(target error) bool { return target == image.ErrUnreada
 // under verifies an image under policies that were read before, so that a
 // catalog and what it covers are judged by the same.
 func (v *Verifier) under(ctx context.Context, p *policies, r image.VerifyRequest) (*image.Verification, error) {
-	key := cacheKey(p, r)
+	key := fmt.Sprintf("%s %q %s", p.digest, r.Ref, r.Digest)
+	if r.NamedBy != nil {
+		key += fmt.Sprintf(" %q %q", r.NamedBy.Ref, r.NamedBy.Digest)
+	}
 	now := v.config.Now()
 	if known := v.cache.get(key, now); known != nil {
 		return known, nil
@@ -222,7 +225,16 @@ func (s *search) run(ctx context.Context) error {
 		}
 	}
 	q := s.pending[0]
-	reason := fmt.Sprintf("%s requires %s of %s", q.rule, q.signers(), s.request.Digest)
+	// Name who may sign, for messages.
+	names := make([]string, len(q.anyOf))
+	for i, s := range q.anyOf {
+		names[i] = s.String()
+	}
+	what := "a signature"
+	if q.attestation != "" {
+		what = "an attestation " + q.attestation + " signed"
+	}
+	reason := fmt.Sprintf("%s requires %s of %s", q.rule, (what + " by " + strings.Join(names, ", or ")), s.request.Digest)
 	notes := slices.Clone(s.tried)
 	if len(notes) > maxNotes {
 		notes = append(notes[:maxNotes], "and more") // how many is not known: no more are collected

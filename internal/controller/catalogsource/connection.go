@@ -2,7 +2,6 @@ package catalogsource
 
 import (
 	"strconv"
-	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
@@ -33,20 +32,6 @@ func registryService(source *v1alpha1.CatalogSource, known content, offered offe
 	}
 	return &v1alpha1.RegistryServiceStatus{Protocol: protocolGRPC, ServiceName: offered.service, ServiceNamespace: source.Namespace,
 		Port: strconv.Itoa(registryPort), CreatedAt: offered.createdAt}
-}
-
-// reachedAfter is when content counts as reached that was read now. Clients wait until lastConnect is after the time at which a change of a
-// ConfigMap was noticed, and after what it was before that change. Times in a status have a precision of a second, in which content can be read
-// several times, so the next full second is taken that was not reported yet.
-func reachedAfter(source *v1alpha1.CatalogSource, before, now time.Time) time.Time {
-	last := now
-	if before.After(last) {
-		last = before
-	}
-	if state := source.Status.GRPCConnectionState; state != nil && state.LastConnectTime.After(last) {
-		last = state.LastConnectTime.Time
-	}
-	return last.Truncate(time.Second).Add(time.Second)
 }
 
 // connection keeps the documented states. A registry server that another client runs has those of the connection to it; content that this

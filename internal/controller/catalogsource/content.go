@@ -9,8 +9,6 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/reconcile"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -55,33 +53,6 @@ type content struct {
 	withheld   bool       // of what is shown: there is content that is not
 }
 
-// entry is what the rest of the program gets to see.
-func (k content) entry() catalogstore.Entry {
-	e := catalogstore.Entry{Index: k.index, Image: k.image(), Withheld: k.withheld}
-	if k.pod != "" {
-		e.Image = "" // what a pod answers is not proven to be what its image holds
-	}
-	switch {
-	case k.invalid != nil:
-		e.Problem = messages.Error(k.invalid)
-	case k.problem != nil:
-		e.Problem = messages.Error(k.problem)
-	case k.podVerdict.err != nil && !(cluster(k.podVerdict.err) && reconcile.IsTransient(k.podVerdict.err)):
-		e.Problem = messages.Error(k.podVerdict.err)
-	}
-	return e
-}
-
-// shown is what may be offered of it: content that the signature policy does not accept now is withheld, and stays known. What a pod has
-// answered is accepted only with the image that the pod ran, and what was set aside with the image that it was read from.
-func (k content) shown(now time.Time) content {
-	apart := k.pod != "" || k.setAside && k.ran.Image != ""
-	if k.index != nil && (k.signatures.Withheld() || apart && !k.ran.accepted(k.signatures, now)) {
-		k.index, k.digest, k.withheld = nil, "", true
-	}
-	return k
-}
-
 // image is the reference of the image that the content is from; empty for content of another origin.
 func (k content) image() string {
 	if k.pod != "" || k.setAside {
@@ -117,7 +88,19 @@ func (k content) after(r reading, err error, now time.Time, seen signs) content 
 	if r.asked || r.polled != "" {
 		k.asked = now
 	}
-	k.merge(r)
+	// Take over what a reading says about the origin, also when the content could not be read.
+	if r.configMap != nil {
+		k.configMap = r.configMap
+	}
+	if r.answer != "" {
+		k.answer, k.session = r.answer, r.session
+	}
+	if r.polled != "" {
+		k.polled = r.polled
+	}
+	if !r.complete.IsZero() {
+		k.complete = r.complete
+	}
 	k.signatures = k.signatures.After(r.signatures, err)
 	if err != nil {
 		k.judged(r)
@@ -152,18 +135,6 @@ func unserved(x *catalog.Index) string {
 	return catalogstore.DescribeProblems(slices.DeleteFunc(slices.Clone(x.Problems()), catalogstore.Noted), "is not served")
 }
 
-// readAnew reports whether a look brought other content than was known before, or was the first one of this process: the content may be
-// that of an earlier run until then.
-func (k content) readAnew(before content) bool {
-	version := func(k content) string {
-		if k.configMap == nil {
-			return ""
-		}
-		return string(k.configMap.UID) + " " + k.configMap.ResourceVersion
-	}
-	return k.problem == nil && k.index != nil && (k.index != before.index || before.reached.IsZero() || version(k) != version(before))
-}
-
 // judged takes over what a reading that failed says of the image that the content was read from: the signatures are those of that image.
 func (k *content) judged(r reading) {
 	if r.signatures.Served == nil || r.ran.Image == "" {
@@ -172,22 +143,6 @@ func (k *content) judged(r reading) {
 	k.signatures.Image = r.ran.Image
 	if k.pod == "" {
 		k.ran, k.setAside = ranImage{}, false
-	}
-}
-
-// merge takes over what a reading says about the origin, also when the content could not be read.
-func (k *content) merge(r reading) {
-	if r.configMap != nil {
-		k.configMap = r.configMap
-	}
-	if r.answer != "" {
-		k.answer, k.session = r.answer, r.session
-	}
-	if r.polled != "" {
-		k.polled = r.polled
-	}
-	if !r.complete.IsZero() {
-		k.complete = r.complete
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/connectivity"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/utils/clock"
@@ -16,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
 )
@@ -86,8 +88,28 @@ func (c *Controller) pass(ctx context.Context, source *v1alpha1.CatalogSource) (
 	known.signatures = known.signatures.Stale(seen.policy, seen.now)
 	c.memory.keep(ref, known)
 	scheduled := known
-	known = known.shown(seen.now)
-	c.catalogs.Publish(ref, known.entry())
+	// What may be offered of it: content that the signature policy does not accept now is withheld, and stays known. What a pod has
+	// answered is accepted only with the image that the pod ran, and what was set aside with the image that it was read from.
+	k := known
+	apart := k.pod != "" || k.setAside && k.ran.Image != ""
+	if k.index != nil && (k.signatures.Withheld() || apart && !k.ran.accepted(k.signatures, seen.now)) {
+		k.index, k.digest, k.withheld = nil, "", true
+	}
+	known = k
+	// What the rest of the program gets to see.
+	e := catalogstore.Entry{Index: known.index, Image: known.image(), Withheld: known.withheld}
+	if known.pod != "" {
+		e.Image = "" // what a pod answers is not proven to be what its image holds
+	}
+	switch {
+	case known.invalid != nil:
+		e.Problem = messages.Error(known.invalid)
+	case known.problem != nil:
+		e.Problem = messages.Error(known.problem)
+	case known.podVerdict.err != nil && !(cluster(known.podVerdict.err) && reconcile.IsTransient(known.podVerdict.err)):
+		e.Problem = messages.Error(known.podVerdict.err)
+	}
+	c.catalogs.Publish(ref, e)
 	if !seen.podded {
 		offered = c.serve(ctx, ref, source, known)
 	}
@@ -103,7 +125,9 @@ func (c *Controller) pass(ctx context.Context, source *v1alpha1.CatalogSource) (
 
 // forget drops all that there is of a catalog whose object is gone. What is in the cluster goes with its owner.
 func (c *Controller) forget(ref catalog.Ref) {
-	c.pods.forget(c.memory.uid(ref))
+	uid := c.memory.uid(ref)
+	c.pods.without.Delete(uid)
+	c.pods.keeper.Forget(&v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{UID: uid}})
 	c.secrets.follow(ref, nil)
 	c.loads.end(ref)
 	c.verifications.end(ref)

@@ -63,7 +63,9 @@ func (l *loads) begin(ctx context.Context, ref catalog.Ref, spec string, secrets
 		defer cancel()
 		if begun.err = l.enter(ctx); begun.err == nil {
 			begun.reading, begun.err = read(ctx)
-			l.leave()
+			if l.slots != nil {
+				<-l.slots
+			}
 		}
 		if awaited := begun.finish(); !awaited && l.finished != nil {
 			l.finished(ref)
@@ -99,12 +101,6 @@ func (l *loads) enter(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	}
-}
-
-func (l *loads) leave() {
-	if l.slots != nil {
-		<-l.slots
 	}
 }
 

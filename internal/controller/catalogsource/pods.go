@@ -13,9 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	clientrecord "k8s.io/client-go/tools/record"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -63,15 +61,6 @@ func (p *pods) asked(source *v1alpha1.CatalogSource) bool {
 		return false
 	}
 	return p.always
-}
-
-// stop deletes the pods of a catalog whose image the signature policy refuses.
-func (p *pods) stop(ctx context.Context, source *v1alpha1.CatalogSource) error {
-	changes, err := p.keeper.Stop(ctx, source, "the signature policy refuses its image")
-	for _, change := range changes {
-		ctrl.LoggerFrom(ctx).Info("the image of a catalog is refused and runs no more", "change", change)
-	}
-	return err
 }
 
 // keep brings the pod of a catalog and all that belongs to it about, and says what of it answers.
@@ -168,18 +157,6 @@ func (p *pods) gained(ctx context.Context, source *v1alpha1.CatalogSource, known
 			"image %s, now %s, holds a file-based catalog: the manager serves it, and its pod is removed", source.Spec.Image, found.digest)
 	}
 	return found, true, nil
-}
-
-// leave removes what is left of a pod that is not wanted any more.
-func (p *pods) leave(ctx context.Context, source *v1alpha1.CatalogSource) error {
-	_, err := p.keeper.Remove(ctx, source)
-	return err
-}
-
-// forget drops what is known of a catalog that is gone.
-func (p *pods) forget(uid types.UID) {
-	p.without.Delete(uid)
-	p.keeper.Forget(&v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{UID: uid}})
 }
 
 // hasNoCatalog reports whether an image could be read, and holds no file-based catalog.

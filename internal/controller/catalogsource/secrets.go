@@ -53,22 +53,19 @@ func (s *secrets) follow(ref catalog.Ref, names []string) int {
 	}
 	s.followed[ref] = f
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
-		s.watch(ctx, ref.Namespace, name, func() { s.note(ctx, ref, f) })
+		s.watch(ctx, ref.Namespace, name, func() { // Keep that a Secret has changed, and lets its catalog be reconciled.
+			if ctx.Err() != nil {
+				return
+			}
+			s.mu.Lock()
+			f.changes++
+			s.mu.Unlock()
+			if s.changed != nil {
+				s.changed(ref)
+			}
+		})
 	}
 	return before
-}
-
-// note keeps that a Secret has changed, and lets its catalog be reconciled.
-func (s *secrets) note(ctx context.Context, ref catalog.Ref, f *followed) {
-	if ctx.Err() != nil {
-		return
-	}
-	s.mu.Lock()
-	f.changes++
-	s.mu.Unlock()
-	if s.changed != nil {
-		s.changed(ref)
-	}
 }
 
 // stop ends all watches.

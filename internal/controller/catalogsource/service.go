@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -113,7 +112,20 @@ func (s *services) keep(ctx context.Context, ref catalog.Ref, source *v1alpha1.C
 		return offer{err: err}
 	}
 	s.serve(ref, host{name + "." + source.Namespace, at.Address, at.Catalogs}, known)
-	s.follow(ref.Namespace, at.Address)
+	// Let the catalogs of a namespace be reconciled that are said to be served elsewhere than these are now: their Services lead to no
+	// one.
+	namespace := ref.Namespace
+	s.mu.Lock()
+	var left []catalog.Ref
+	for ref, as := range s.hosts {
+		if ref.Namespace == namespace && as.address != at.Address && s.changed != nil {
+			left = append(left, ref)
+		}
+	}
+	s.mu.Unlock()
+	for _, ref := range left {
+		s.changed(ref)
+	}
 	offered := offer{service: name, createdAt: live.GetCreationTimestamp(), err: err}
 	if shared {
 		offered.again = peerPause
@@ -139,21 +151,6 @@ func (s *services) serve(ref catalog.Ref, as host, known content) {
 	as.catalogs.Publish(as.name, known.index)
 }
 
-// follow lets the catalogs of a namespace be reconciled that are said to be served elsewhere than these are now: their Services lead to no one.
-func (s *services) follow(namespace string, at netip.AddrPort) {
-	s.mu.Lock()
-	var left []catalog.Ref
-	for ref, as := range s.hosts {
-		if ref.Namespace == namespace && as.address != at && s.changed != nil {
-			left = append(left, ref)
-		}
-	}
-	s.mu.Unlock()
-	for _, ref := range left {
-		s.changed(ref)
-	}
-}
-
 // withdraw answers no more for a catalog.
 func (s *services) withdraw(ref catalog.Ref) {
 	s.mu.Lock()
@@ -168,7 +165,18 @@ func (s *services) withdraw(ref catalog.Ref) {
 func (s *services) apply(ctx context.Context, source *v1alpha1.CatalogSource, name string, at netip.AddrPort) (*unstructured.Unstructured, error) {
 	phase := rollout.Phase{Name: "service"}
 	for _, desired := range serviceObjects(source, name, at, s.Pod) {
-		phase.Objects = append(phase.Objects, rollout.Object{Wanted: desired, Claim: claimOf(source.UID), Owner: "CatalogSource " + source.Name})
+		// The claim of the owner with a UID: what it does not own already belongs to another.
+		uid := source.UID
+		const foreign = "exists, and does not belong to it"
+		rules := rollout.ClaimRules{Shared: true, Unowned: func(metav1.Object) string { return foreign }, Relate: func(h rollout.Holder) (rollout.Relation, string) {
+			if h.UID == uid {
+				return rollout.Own, ""
+			}
+			return rollout.Foreign, foreign
+		}}
+		phase.Objects = append(phase.Objects, rollout.Object{Wanted: desired, Claim: func(live *unstructured.Unstructured) string {
+			return rules.Judge(live, rollout.References(live)).Reason
+		}, Owner: "CatalogSource " + source.Name})
 	}
 	for range 2 {
 		result := s.engine.Apply(ctx, []rollout.Phase{phase})
@@ -184,20 +192,6 @@ func (s *services) apply(ctx context.Context, source *v1alpha1.CatalogSource, na
 		}
 	}
 	return nil, fmt.Errorf("keep Service %s, by which clients reach the catalog: it is changed again as soon as it is written; find out by whom", name)
-}
-
-// claimOf is the claim of the owner with a UID: what it does not own already belongs to another.
-func claimOf(uid types.UID) rollout.Claim {
-	const foreign = "exists, and does not belong to it"
-	rules := rollout.ClaimRules{Shared: true, Unowned: func(metav1.Object) string { return foreign }, Relate: func(h rollout.Holder) (rollout.Relation, string) {
-		if h.UID == uid {
-			return rollout.Own, ""
-		}
-		return rollout.Foreign, foreign
-	}}
-	return func(live *unstructured.Unstructured) string {
-		return rules.Judge(live, rollout.References(live)).Reason
-	}
 }
 
 func isInvalid(err error) bool {

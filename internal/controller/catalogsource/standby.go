@@ -187,7 +187,24 @@ func (s *Standby) look(ctx context.Context, slots chan struct{}, elected bool) e
 			s.Contents.Publish(ref, s.entry(k, served.Problem))
 		}
 		if !k.reading && s.due(k, source, s.Clock.Now()) {
-			s.begin(ctx, slots, ref, source.DeepCopy(), k)
+			// Read a catalog in the background.
+			source := source.DeepCopy()
+			before := standbyRead{index: k.index, from: k.from}
+			k.reading = true
+			asked := s.asked(source)
+			go func() {
+				select {
+				case slots <- struct{}{}:
+					defer func() { <-slots }()
+				case <-ctx.Done():
+					return
+				}
+				now, err := s.read(ctx, source, before)
+				if err != nil {
+					now = s.keep(ctx, source, before)
+				}
+				s.finish(ctx, ref, k, asked, now, err)
+			}()
 		}
 	}
 	for ref := range s.known {
@@ -248,26 +265,6 @@ func (s *Standby) asked(source *v1alpha1.CatalogSource) string {
 		text += " at " + status.GRPCConnectionState.Address + " " + status.GRPCConnectionState.LastConnectTime.UTC().Format(time.RFC3339)
 	}
 	return text
-}
-
-// begin reads a catalog in the background.
-func (s *Standby) begin(ctx context.Context, slots chan struct{}, ref catalog.Ref, source *v1alpha1.CatalogSource, k *standbyKnown) {
-	before := standbyRead{index: k.index, from: k.from}
-	k.reading = true
-	asked := s.asked(source)
-	go func() {
-		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
-		case <-ctx.Done():
-			return
-		}
-		now, err := s.read(ctx, source, before)
-		if err != nil {
-			now = s.keep(ctx, source, before)
-		}
-		s.finish(ctx, ref, k, asked, now, err)
-	}()
 }
 
 // finish publishes what was read, for what was asked for when that began.

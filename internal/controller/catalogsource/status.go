@@ -125,7 +125,22 @@ func readiness(known content, offered offer) metav1.Condition {
 	case known.invalid != nil:
 		return metav1.Condition{Status: metav1.ConditionFalse, Reason: string(v1alpha1.CatalogSourceSpecInvalidError), Message: messages.Error(known.invalid)}
 	case known.outdated():
-		return replacing(known, offered)
+		// The verdict while something else is served than is asked for: clients and Subscriptions have content, but not the desired.
+		c := metav1.Condition{Status: metav1.ConditionUnknown, Reason: reasonLoading}
+		meanwhile := fmt.Sprintf("the content of %s, loaded at %s, is still served", known.served, known.loaded.UTC().Format(time.RFC3339))
+		switch {
+		case known.problem != nil:
+			c.Status, c.Reason = metav1.ConditionFalse, string(reasonOf(known.problem))
+			c.Message = fmt.Sprintf("%s, because that of %s cannot be had: %s", meanwhile, known.desired, messages.Error(known.problem))
+		case offered.err != nil:
+			c.Status, c.Reason = metav1.ConditionFalse, string(v1alpha1.CatalogSourceRegistryServerError)
+			c.Message = fmt.Sprintf("%s, because that of %s cannot be had: %s", meanwhile, known.desired, messages.Error(offered.err))
+		case offered.waiting != "":
+			c.Message = fmt.Sprintf("%s while that of %s is being loaded: %s", meanwhile, known.desired, offered.waiting)
+		default:
+			c.Message = fmt.Sprintf("%s while that of %s is being loaded", meanwhile, known.desired)
+		}
+		return c
 	case known.problem != nil && known.index != nil:
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonLastGood,
 			Message: fmt.Sprintf("serving the content loaded at %s, because newer content cannot be had: %s", known.loaded.UTC().Format(time.RFC3339), messages.Error(known.problem))}
@@ -150,25 +165,6 @@ func readiness(known content, offered offer) metav1.Condition {
 	}
 	return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonServing,
 		Message: fmt.Sprintf("serving %d packages of %s", len(known.index.PackageNames()), known.digest)}
-}
-
-// replacing is the verdict while something else is served than is asked for: clients and Subscriptions have content, but not the desired.
-func replacing(known content, offered offer) metav1.Condition {
-	c := metav1.Condition{Status: metav1.ConditionUnknown, Reason: reasonLoading}
-	meanwhile := fmt.Sprintf("the content of %s, loaded at %s, is still served", known.served, known.loaded.UTC().Format(time.RFC3339))
-	switch {
-	case known.problem != nil:
-		c.Status, c.Reason = metav1.ConditionFalse, string(reasonOf(known.problem))
-		c.Message = fmt.Sprintf("%s, because that of %s cannot be had: %s", meanwhile, known.desired, messages.Error(known.problem))
-	case offered.err != nil:
-		c.Status, c.Reason = metav1.ConditionFalse, string(v1alpha1.CatalogSourceRegistryServerError)
-		c.Message = fmt.Sprintf("%s, because that of %s cannot be had: %s", meanwhile, known.desired, messages.Error(offered.err))
-	case offered.waiting != "":
-		c.Message = fmt.Sprintf("%s while that of %s is being loaded: %s", meanwhile, known.desired, offered.waiting)
-	default:
-		c.Message = fmt.Sprintf("%s while that of %s is being loaded", meanwhile, known.desired)
-	}
-	return c
 }
 
 // later is a time, unless a later one is known: managers side by side each read the content, and must not correct each other.

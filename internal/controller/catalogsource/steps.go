@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -22,7 +24,7 @@ func (c *Controller) template(ctx context.Context, source *v1alpha1.CatalogSourc
 		return template{}, nil
 	}
 	t := resolveTemplate(source, c.cluster.Get(ctx))
-	if !t.changes(source) {
+	if !(t.text != "" && t.wrong == "" && source.Spec.Image != t.image) {
 		return t, nil
 	}
 	changed := source.DeepCopy()
@@ -103,7 +105,11 @@ func (c *Controller) runPod(ctx context.Context, ref catalog.Ref, source *v1alph
 		known.seenPod, known.polled = "", "" // there is no pod to compare with what was polled
 		var runs error
 		if run.stop {
-			runs = c.pods.stop(ctx, source)
+			changes, err := c.pods.keeper.Stop(ctx, source, "the signature policy refuses its image")
+			for _, change := range changes {
+				ctrl.LoggerFrom(ctx).Info("the image of a catalog is refused and runs no more", "change", change)
+			}
+			runs = err
 		}
 		offered := offer{podded: true, err: fmt.Errorf("run the image: %w", run.err), refused: !cluster(run.err)}
 		if runs != nil && !reconcile.IsTransient(runs) {
@@ -127,7 +133,8 @@ func (c *Controller) serve(ctx context.Context, ref catalog.Ref, source *v1alpha
 		c.services.withdraw(ref) // of content that is withheld
 		return offer{undecided: true}
 	}
-	if err := c.pods.leave(ctx, source); err != nil {
+	_, err := c.pods.keeper.Remove(ctx, source)
+	if err != nil {
 		return offer{err: err}
 	}
 	return c.services.keep(ctx, ref, source, known)
@@ -160,8 +167,26 @@ func (c *Controller) refresh(ctx context.Context, ref catalog.Ref, source *v1alp
 	}
 	known = known.after(running.reading, running.err, c.clock.Now(), seen)
 	known.secrets = running.secrets
-	if known.readAnew(before) {
-		known.reached = reachedAfter(source, before.reached, c.clock.Now())
+	// Report whether a look brought other content than was known before, or was the first one of this process: the content may be that
+	// of an earlier run until then.
+	version := func(k content) string {
+		if k.configMap == nil {
+			return ""
+		}
+		return string(k.configMap.UID) + " " + k.configMap.ResourceVersion
+	}
+	if known.problem == nil && known.index != nil && (known.index != before.index || before.reached.IsZero() || version(known) != version(before)) {
+		// When content counts as reached that was read now. Clients wait until lastConnect is after the time at which a change of a
+		// ConfigMap was noticed, and after what it was before that change. Times in a status have a precision of a second, in which
+		// content can be read several times, so the next full second is taken that was not reported yet.
+		last := c.clock.Now()
+		if before.reached.After(last) {
+			last = before.reached
+		}
+		if state := source.Status.GRPCConnectionState; state != nil && state.LastConnectTime.After(last) {
+			last = state.LastConnectTime.Time
+		}
+		known.reached = last.Truncate(time.Second).Add(time.Second)
 	}
 	if known.noCatalog != before.noCatalog {
 		c.records.save(ctx, ref, known)

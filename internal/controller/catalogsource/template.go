@@ -76,11 +76,6 @@ func resolveTemplate(source *v1alpha1.CatalogSource, cluster *version.Version) t
 
 func number(n uint) string { return strconv.FormatUint(uint64(n), 10) }
 
-// changes reports whether the spec is to get another image.
-func (t template) changes(source *v1alpha1.CatalogSource) bool {
-	return t.text != "" && t.wrong == "" && source.Spec.Image != t.image
-}
-
 // report sets the conditions of a template, or removes them when there is none.
 func (t template) report(conditions *[]metav1.Condition, generation int64, now time.Time) {
 	if t.text == "" {

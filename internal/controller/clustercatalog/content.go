@@ -62,14 +62,6 @@ func (k content) after(found reading, err error, now time.Time) content {
 	return k
 }
 
-// shown is what may be offered of it: content that the signature policy does not accept now is withheld, and stays known.
-func (k content) shown() content {
-	if k.index != nil && k.signatures.Withheld() {
-		k.index, k.withheld = nil, true
-	}
-	return k
-}
-
 // memory is what the controller knows of each catalog between two looks.
 type memory struct {
 	mu    sync.Mutex

@@ -71,7 +71,11 @@ func (c *Controller) pass(ctx context.Context, object *olmv1.ClusterCatalog) (ct
 	known.signatures = known.signatures.Stale(image.Policy(c.verifier), c.clock.Now())
 	c.memory.keep(object.Name, known)
 	scheduled := known
-	known = known.shown()
+	k := known
+	if k.index != nil && k.signatures.Withheld() {
+		k.index, k.withheld = nil, true
+	}
+	known = k
 	if known.index != nil || known.problem != nil || known.signatures.Withheld() {
 		c.catalogs.Publish(snapshot.CatalogRef(object.Name), known.entry())
 	}
@@ -105,7 +109,7 @@ func (c *Controller) refresh(ctx context.Context, object *olmv1.ClusterCatalog, 
 	if running != nil {
 		return known, running.begun
 	}
-	sign := c.credentials.sign()
+	sign := int(c.credentials.changes.Load())
 	if at, ever := due(object, known, sign, image.Policy(c.verifier), c.clock.Now()); !ever || at.After(c.clock.Now()) {
 		return known, time.Time{}
 	}
@@ -117,7 +121,7 @@ func (c *Controller) refresh(ctx context.Context, object *olmv1.ClusterCatalog, 
 	begins := &read{target: known.target, secret: sign, policy: image.Policy(c.verifier), begun: now}
 	c.reads.begin(ctx, object.Name, begins, func(ctx context.Context) (reading, error) {
 		attempt := image.BeginAttempt(c.verifier, asked, image.Auth{})
-		auth, err := c.credentials.auth(ctx)
+		auth, err := c.credentials.from.Read(ctx, c.credentials.reader)
 		if err != nil {
 			return conclude(ctx, attempt, reading{}, err, known)
 		}

@@ -151,13 +151,6 @@ type credentials struct {
 	changes atomic.Int64
 }
 
-func (c *credentials) auth(ctx context.Context) (image.Auth, error) {
-	return c.from.Read(ctx, c.reader)
-}
-
-// sign is a number that grows when the pull secret changes.
-func (c *credentials) sign() int { return int(c.changes.Load()) }
-
 // follow watches the pull secret, without its content, so that new credentials are tried at once.
 func (c *credentials) follow(ctx context.Context, server metadata.Interface, changed func()) {
 	if c.from.Secret.Name == "" {

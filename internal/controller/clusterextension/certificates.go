@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -86,8 +88,24 @@ func (c *certificates) maintain(ctx context.Context, s *state, newest *olmv1.Clu
 	switch {
 	case err != nil:
 		return err
-	case !found.trustedBy(newest):
-		return c.spread(ctx, s, newest, found, o)
+	case !(newest == nil || newest.Annotations[authoritiesKey] == found.digest()):
+		// Make a revision that repeats the newest one, of the same bundle, configuration and account, and trusts other authorities. It
+		// passes no gate: it installs nothing that is not there.
+		objects, err := revision.Objects(ctx, c.client, newest)
+		if err != nil {
+			return fmt.Errorf("read revision %s, to let its objects trust other certificates: %w", newest.Name, err)
+		}
+		o.reason = "its objects have to trust another certificate"
+		notes := maps.Clone(newest.Annotations)
+		delete(notes, revision.DigestKey)
+		delete(notes, revision.ServiceAccountKey)
+		notes[authoritiesKey] = found.digest()
+		if s.ext.Annotations[desired.RollbackToKey] != "" && notes[desired.CopyKey] == "" {
+			notes[desired.CopyKey] = newest.Name
+		}
+		_, account, _ := strings.Cut(newest.Annotations[revision.ServiceAccountKey], "/")
+		return c.writer.write(ctx, s, revision.Options{Objects: serving.Inject(objects, s.ext.Spec.Namespace, found), Annotations: notes, ServiceAccount: account,
+			ProgressDeadlineMinutes: newest.Spec.ProgressDeadlineMinutes}, o)
 	case s.revisions.Installed() != newest:
 		return nil
 	}

@@ -167,7 +167,8 @@ func (c *Controller) work(ctx context.Context, s *state, o *outcome) error {
 // forget drops what is remembered of an extension that does not exist.
 func (c *Controller) forget(name string) {
 	c.fetcher.rendered.Delete(name)
-	c.interests.forget(name)
+	c.interests.decided.Delete(name)
+	c.interests.fetching.Delete(name)
 	c.reporter.status.Memory.Forget(types.NamespacedName{Name: name})
 	c.Metrics.forget(name)
 }

@@ -45,7 +45,24 @@ func (n *dependencies) ensure(ctx context.Context, s *state, o *outcome) error {
 			o.advice = append(o.advice, fmt.Sprintf("ClusterExtension %s is for package %s; it has to have %s installed", there.Name, packageOf(there), inRange(m)))
 			continue
 		}
-		made := dependency(s.ext, m, func(name string) bool { return named(all.Items, name) != nil })
+		// The extension that has what another one lacks. It goes where that one goes, and may do what that one may.
+		of := s.ext
+		taken := func(name string) bool { return named(all.Items, name) != nil }
+		pkg := m.Packages[0]
+		name := pkg
+		if taken(name) {
+			name = olmv1.LabelValue(pkg + "-for-" + of.Name) // names of objects may be longer, but those of revisions begin with it
+		}
+		made := &olmv1.ClusterExtension{
+			TypeMeta: metav1.TypeMeta{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind},
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{dependencyLabel: "true"},
+				Annotations: map[string]string{requiredByKey: of.Name, InstallDependenciesKey: "true"}},
+			Spec: olmv1.ClusterExtensionSpec{Namespace: of.Spec.Namespace, ServiceAccount: of.Spec.ServiceAccount, Source: olmv1.SourceConfig{
+				SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: pkg, Selector: of.Spec.Source.Catalog.Selector}}},
+		}
+		if _, err := version.ParseConstraint(m.Version); m.Version != "" && err == nil && len(m.Version) <= maxVersionText {
+			made.Spec.Source.Catalog.Version = m.Version
+		}
 		other := named(all.Items, made.Name)
 		switch {
 		case other != nil:
@@ -101,26 +118,6 @@ func named(all []olmv1.ClusterExtension, name string) *olmv1.ClusterExtension {
 	return nil
 }
 
-// dependency is the extension that has what another one lacks. It goes where that one goes, and may do what that one may.
-func dependency(of *olmv1.ClusterExtension, m resolution.Missing, taken func(string) bool) *olmv1.ClusterExtension {
-	pkg := m.Packages[0]
-	name := pkg
-	if taken(name) {
-		name = olmv1.LabelValue(pkg + "-for-" + of.Name) // names of objects may be longer, but those of revisions begin with it
-	}
-	d := &olmv1.ClusterExtension{
-		TypeMeta: metav1.TypeMeta{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind},
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{dependencyLabel: "true"},
-			Annotations: map[string]string{requiredByKey: of.Name, InstallDependenciesKey: "true"}},
-		Spec: olmv1.ClusterExtensionSpec{Namespace: of.Spec.Namespace, ServiceAccount: of.Spec.ServiceAccount, Source: olmv1.SourceConfig{
-			SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: pkg, Selector: of.Spec.Source.Catalog.Selector}}},
-	}
-	if _, err := version.ParseConstraint(m.Version); m.Version != "" && err == nil && len(m.Version) <= maxVersionText {
-		d.Spec.Source.Catalog.Version = m.Version
-	}
-	return d
-}
-
 // manifestOf is the extension as a person would write it.
 func manifestOf(d *olmv1.ClusterExtension) (string, error) {
 	text, err := yaml.Marshal(map[string]any{"apiVersion": d.APIVersion, "kind": d.Kind, "metadata": map[string]any{"name": d.Name}, "spec": d.Spec})
@@ -154,15 +151,44 @@ func (n *dependencies) dismiss(ctx context.Context, s *state, d *olmv1.ClusterEx
 	if err != nil {
 		return err
 	}
-	heir, err := n.heir(ctx, s, d, what, leaving)
-	if err != nil {
-		return err
+	var all olmv1.ClusterObjectSetList
+	if err := n.client.List(ctx, &all, client.MatchingLabels{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind}, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list the revisions that may need ClusterExtension %s: %w", d.Name, err)
 	}
+	heir := ops.Dependency{Extension: d, What: what, For: s.ext.Name}.Heir(all.Items, map[string]bool{s.ext.Name: leaving}, n.observer.installedOf)
 	switch heir {
 	case s.ext.Name:
 		return nil
 	case "":
-		return n.dispose(ctx, s, d)
+		// Remove a dependency that no one needs any more. One with custom resources stays, as what it is to the user from then on: an
+		// extension like any other. That no one needs it does not say that no one wants the data.
+		all, err := revision.List(ctx, n.client, d.Name, d.UID)
+		if err != nil {
+			return err
+		}
+		data, err := ops.HeldData(ctx, n.live, n.count, all)
+		if err != nil {
+			return err
+		}
+		if data == "" {
+			if err := client.IgnoreNotFound(n.client.Delete(ctx, d, client.Preconditions{UID: &d.UID})); err != nil {
+				return fmt.Errorf("delete ClusterExtension %s, which is not needed any more: %w", d.Name, err)
+			}
+			reconcile.Log(ctx, s.ext).Info("dependency deleted", "dependency", d.Name, "reason", "it is not needed any more")
+			n.events.Event(s.ext, corev1.EventTypeNormal, eventDependency, fmt.Sprintf("ClusterExtension %s, which was installed for the needs of this one, is removed: it is not needed any more", d.Name))
+			return nil
+		}
+		before := d.DeepCopy()
+		delete(d.Labels, dependencyLabel)
+		delete(d.Annotations, requiredByKey)
+		if err := client.IgnoreNotFound(n.client.Patch(ctx, d, client.MergeFrom(before), fieldOwner)); err != nil {
+			return fmt.Errorf("keep ClusterExtension %s, which is not needed any more, for the custom resources that it has: %w", d.Name, err)
+		}
+		text := messages.Event(fmt.Sprintf("ClusterExtension %s, which was installed for the needs of %s, is needed no more, but stays: %s; to remove it with them, fairlead uninstall %[1]s with --delete-crd for each",
+			d.Name, s.ext.Name, data))
+		n.events.Event(s.ext, corev1.EventTypeWarning, eventKept, text)
+		n.events.Event(d, corev1.EventTypeWarning, eventKept, text)
+		return nil
 	}
 	before := d.DeepCopy()
 	d.Annotations[requiredByKey] = heir
@@ -174,49 +200,3 @@ func (n *dependencies) dismiss(ctx context.Context, s *state, d *olmv1.ClusterEx
 
 // eventKept tells of an extension that was made for the needs of another one and stays although no one has them any more.
 const eventKept = "DependencyKept"
-
-// heir is who needs a dependency; empty when no one does.
-func (n *dependencies) heir(ctx context.Context, s *state, d *olmv1.ClusterExtension, what *resolution.Installed, leaving bool) (string, error) {
-	var all olmv1.ClusterObjectSetList
-	if err := n.client.List(ctx, &all, client.MatchingLabels{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind}, client.UnsafeDisableDeepCopy); err != nil {
-		return "", fmt.Errorf("list the revisions that may need ClusterExtension %s: %w", d.Name, err)
-	}
-	return ops.Dependency{Extension: d, What: what, For: s.ext.Name}.Heir(all.Items, map[string]bool{s.ext.Name: leaving}, n.observer.installedOf), nil
-}
-
-// dispose removes a dependency that no one needs any more. One with custom resources stays, as what it is to the user from then on: an
-// extension like any other. That no one needs it does not say that no one wants the data.
-func (n *dependencies) dispose(ctx context.Context, s *state, d *olmv1.ClusterExtension) error {
-	data, err := n.data(ctx, d)
-	if err != nil {
-		return err
-	}
-	if data == "" {
-		if err := client.IgnoreNotFound(n.client.Delete(ctx, d, client.Preconditions{UID: &d.UID})); err != nil {
-			return fmt.Errorf("delete ClusterExtension %s, which is not needed any more: %w", d.Name, err)
-		}
-		reconcile.Log(ctx, s.ext).Info("dependency deleted", "dependency", d.Name, "reason", "it is not needed any more")
-		n.events.Event(s.ext, corev1.EventTypeNormal, eventDependency, fmt.Sprintf("ClusterExtension %s, which was installed for the needs of this one, is removed: it is not needed any more", d.Name))
-		return nil
-	}
-	before := d.DeepCopy()
-	delete(d.Labels, dependencyLabel)
-	delete(d.Annotations, requiredByKey)
-	if err := client.IgnoreNotFound(n.client.Patch(ctx, d, client.MergeFrom(before), fieldOwner)); err != nil {
-		return fmt.Errorf("keep ClusterExtension %s, which is not needed any more, for the custom resources that it has: %w", d.Name, err)
-	}
-	text := messages.Event(fmt.Sprintf("ClusterExtension %s, which was installed for the needs of %s, is needed no more, but stays: %s; to remove it with them, fairlead uninstall %[1]s with --delete-crd for each",
-		d.Name, s.ext.Name, data))
-	n.events.Event(s.ext, corev1.EventTypeWarning, eventKept, text)
-	n.events.Event(d, corev1.EventTypeWarning, eventKept, text)
-	return nil
-}
-
-// data tells of the first CustomResourceDefinition of an extension that has custom resources; empty is for none.
-func (n *dependencies) data(ctx context.Context, ext *olmv1.ClusterExtension) (string, error) {
-	all, err := revision.List(ctx, n.client, ext.Name, ext.UID)
-	if err != nil {
-		return "", err
-	}
-	return ops.HeldData(ctx, n.live, n.count, all)
-}

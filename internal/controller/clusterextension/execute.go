@@ -16,7 +16,24 @@ import (
 func (c *Controller) execute(ctx context.Context, s *state, step desired.Step, o *outcome) error {
 	switch step.Action {
 	case desired.Keep:
-		return c.tidy(ctx, s, o)
+		// Remove what is not needed any more, of an extension that has what it is to have.
+		c.fetcher.rendered.Delete(s.ext.Name)
+		if s.revisions.Installed() == s.revisions.Newest() && o.conflict == nil && len(o.advice) == 0 {
+			if err := c.dependencies.sweep(ctx, s, false); err != nil {
+				return err
+			}
+		}
+		// Remove revisions that are too old, but for the one that the user goes back to.
+		if len(s.revisions) <= revision.Retention {
+			return nil
+		}
+		var all []olmv1.ClusterObjectSet
+		for i := range s.revisions {
+			if strconv.FormatInt(s.revisions[i].Spec.Revision, 10) != s.ext.Annotations[desired.RollbackToKey] {
+				all = append(all, s.revisions[i])
+			}
+		}
+		return revision.Retain(ctx, c.writer.client, all)
 	case desired.Write:
 	default:
 		if step.Err != nil {
@@ -112,29 +129,4 @@ func (w *writer) write(ctx context.Context, s *state, options revision.Options, 
 		reconcile.Log(ctx, s.ext).Info("revision written", "revision", built.Set.Name, "bundle", built.Set.Annotations[olmv1.BundleNameKey], "reason", o.reason)
 	}
 	return nil
-}
-
-// tidy removes what is not needed any more, of an extension that has what it is to have.
-func (c *Controller) tidy(ctx context.Context, s *state, o *outcome) error {
-	c.fetcher.rendered.Delete(s.ext.Name)
-	if s.revisions.Installed() == s.revisions.Newest() && o.conflict == nil && len(o.advice) == 0 {
-		if err := c.dependencies.sweep(ctx, s, false); err != nil {
-			return err
-		}
-	}
-	return c.writer.retain(ctx, s)
-}
-
-// retain removes revisions that are too old, but for the one that the user goes back to.
-func (w *writer) retain(ctx context.Context, s *state) error {
-	if len(s.revisions) <= revision.Retention {
-		return nil
-	}
-	var all []olmv1.ClusterObjectSet
-	for i := range s.revisions {
-		if strconv.FormatInt(s.revisions[i].Spec.Revision, 10) != s.ext.Annotations[desired.RollbackToKey] {
-			all = append(all, s.revisions[i])
-		}
-	}
-	return revision.Retain(ctx, w.client, all)
 }

@@ -93,8 +93,18 @@ func (a *adopter) revisionOf(ext *olmv1.ClusterExtension, release *migrate.HelmR
 
 // countAsInstalled says of a revision that it was rolled out, by whoever did that. The releases have had their time then.
 func (a *adopter) countAsInstalled(ctx context.Context, ext *olmv1.ClusterExtension, r *olmv1.ClusterObjectSet) error {
-	if err := a.retireReleases(ctx, ext); err != nil {
+	// Note on the releases of an extension that its first revision was made of them. They stay, for whoever wants to look at them.
+	secrets, err := a.releases(ctx, ext)
+	if err != nil {
 		return err
+	}
+	for i := range secrets {
+		s := &secrets[i]
+		before := s.DeepCopy()
+		metav1.SetMetaDataAnnotation(&s.ObjectMeta, takenOverKey, string(ext.UID))
+		if err := client.IgnoreNotFound(a.client.Patch(ctx, s, client.MergeFrom(before), fieldOwner)); err != nil {
+			return fmt.Errorf("note on Secret %s/%s that ClusterExtension %s has adopted the release in it: %w", s.Namespace, s.Name, ext.Name, err)
+		}
 	}
 	live := &olmv1.ClusterObjectSet{}
 	if err := a.live.Get(ctx, client.ObjectKeyFromObject(r), live); err != nil {
@@ -135,21 +145,4 @@ func outlives(s *corev1.Secret, ext *olmv1.ClusterExtension) bool {
 func isOfAnother(ext *olmv1.ClusterExtension, release *migrate.HelmRelease) bool {
 	of := release.Note(olmv1.PackageNameKey)
 	return of != "" && of != packageOf(ext) || release.Namespace != "" && release.Namespace != ext.Spec.Namespace
-}
-
-// retireReleases notes on the releases of an extension that its first revision was made of them. They stay, for whoever wants to look at them.
-func (a *adopter) retireReleases(ctx context.Context, ext *olmv1.ClusterExtension) error {
-	secrets, err := a.releases(ctx, ext)
-	if err != nil {
-		return err
-	}
-	for i := range secrets {
-		s := &secrets[i]
-		before := s.DeepCopy()
-		metav1.SetMetaDataAnnotation(&s.ObjectMeta, takenOverKey, string(ext.UID))
-		if err := client.IgnoreNotFound(a.client.Patch(ctx, s, client.MergeFrom(before), fieldOwner)); err != nil {
-			return fmt.Errorf("note on Secret %s/%s that ClusterExtension %s has adopted the release in it: %w", s.Namespace, s.Name, ext.Name, err)
-		}
-	}
-	return nil
 }

@@ -39,12 +39,6 @@ type interests struct {
 	fetching sync.Map // the names of extensions that wait for a bundle
 }
 
-// forget drops an extension that does not exist.
-func (i *interests) forget(name string) {
-	i.decided.Delete(name)
-	i.fetching.Delete(name)
-}
-
 // look notes that a pass is under way: until it is known what it rests on, all events concern it.
 func (i *interests) look(ext *olmv1.ClusterExtension) {
 	i.decided.Store(ext.Name, &decision{namespace: ext.Spec.Namespace, open: true, forbidden: true})
@@ -60,12 +54,6 @@ func (r *reporter) remember(s *state, o *outcome) {
 		d.fingerprints[s.catalogs[i].Name] = fingerprint(s.catalogs[i].Index, d.pkg)
 	}
 	r.interests.decided.Store(s.ext.Name, d)
-}
-
-// concerns reports whether new content of a catalog may change the decision.
-func (d *decision) concerns(name string, x *catalog.Index) bool {
-	before, known := d.fingerprints[name]
-	return d.open || !known || before != fingerprint(x, d.pkg)
 }
 
 // fingerprint identifies what a catalog has of a package; zero when that is nothing.
@@ -206,6 +194,9 @@ func (n *Notifier) PoliciesChanged() {
 func (n *Notifier) catalogChanged(ref catalog.Ref) {
 	entry, _ := n.controller.Catalogs.Get(ref)
 	n.news.Tell(func(context.Context) []ctrl.Request {
-		return n.controller.interests.those(func(d *decision) bool { return d.concerns(ref.Name, entry.Index) })
+		return n.controller.interests.those(func(d *decision) bool {
+			before, known := d.fingerprints[ref.Name]
+			return d.open || !known || before != fingerprint(entry.Index, d.pkg)
+		})
 	})
 }

@@ -38,9 +38,37 @@ func (p *preflight) checks() revision.Preflight {
 
 // preflight makes the checks that come before anything is written, and returns what they refuse.
 func (p *preflight) check(ctx context.Context, s *state, change revision.Change, o *outcome) error {
-	crds := func() error { return p.checkCRDs(ctx, s, change) }
+	crds := func() error { // Refuse upgrades of CustomResourceDefinitions that could break stored objects.
+		all, err := p.checks().Definitions(ctx, change)
+		if err != nil {
+			return err
+		}
+		problem := revision.Unsafe(all)
+		if problem == nil || change.Repeated {
+			return s.staysFailed(problem, change)
+		}
+		reports := map[string]string{}
+		for _, d := range all {
+			if d.Err != nil {
+				reports[d.Name] = crd.Report(d.Name, d.Findings)
+			}
+		}
+		where, err := p.writeReport(ctx, change.Extension, reports)
+		if err != nil {
+			return errors.Join(problem, err)
+		}
+		return fmt.Errorf("%w\n%s has all findings, with what to do about each; to upgrade nevertheless, exempt checks with annotation %s, or set "+
+			"spec.install.preflight.crdUpgradeSafety.enforcement to None", problem, where, revision.ExemptionsKey)
+	}
 	rest := []func() error{
-		func() error { return p.checkDropped(ctx, s, change) },
+		func() error { // Refuse content without a CustomResourceDefinition that active revisions have: they would take it, and all custom resources, with
+			// them.
+			dropped, err := p.checks().Dropped(ctx, change)
+			if err != nil {
+				return err
+			}
+			return s.staysFailed(revision.DroppedError(dropped), change)
+		},
 		func() error {
 			if err := p.checks().Account(ctx, change); err != nil {
 				return permissionProblem{err}
@@ -68,40 +96,6 @@ type permissionProblem struct{ error }
 
 // Unwrap returns what it is about.
 func (p permissionProblem) Unwrap() error { return p.error }
-
-// checkCRDs refuses upgrades of CustomResourceDefinitions that could break stored objects.
-func (p *preflight) checkCRDs(ctx context.Context, s *state, change revision.Change) error {
-	all, err := p.checks().Definitions(ctx, change)
-	if err != nil {
-		return err
-	}
-	problem := revision.Unsafe(all)
-	if problem == nil || change.Repeated {
-		return s.staysFailed(problem, change)
-	}
-	reports := map[string]string{}
-	for _, d := range all {
-		if d.Err != nil {
-			reports[d.Name] = crd.Report(d.Name, d.Findings)
-		}
-	}
-	where, err := p.writeReport(ctx, change.Extension, reports)
-	if err != nil {
-		return errors.Join(problem, err)
-	}
-	return fmt.Errorf("%w\n%s has all findings, with what to do about each; to upgrade nevertheless, exempt checks with annotation %s, or set "+
-		"spec.install.preflight.crdUpgradeSafety.enforcement to None", problem, where, revision.ExemptionsKey)
-}
-
-// checkDropped refuses content without a CustomResourceDefinition that active revisions have: they would take it, and all custom resources,
-// with them.
-func (p *preflight) checkDropped(ctx context.Context, s *state, change revision.Change) error {
-	dropped, err := p.checks().Dropped(ctx, change)
-	if err != nil {
-		return err
-	}
-	return s.staysFailed(revision.DroppedError(dropped), change)
-}
 
 // staysFailed adds to what blocks an automatic rollback that the failed revision stays.
 func (s *state) staysFailed(err error, change revision.Change) error {

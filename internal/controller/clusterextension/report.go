@@ -29,7 +29,9 @@ type reporter struct {
 // report writes the status when it says something new. Events and metrics follow what was written. The error is that of the pass, which the
 // queue repeats.
 func (r *reporter) report(ctx context.Context, s *state, o *outcome, failure error) error {
-	if overtaken(failure) {
+	// Report whether a write failed because something has changed that the caches did not tell of yet: no one has to hear of that.
+	var exists *revision.ExistsError
+	if apierrors.IsConflict(failure) || apierrors.IsAlreadyExists(failure) || errors.As(failure, &exists) {
 		return failure // the next pass sees what this one did not
 	}
 	if failure != nil && o.problem == nil {
@@ -50,12 +52,6 @@ func (r *reporter) report(ctx context.Context, s *state, o *outcome, failure err
 		r.Metrics.observe(observed, o)
 	}
 	return failure
-}
-
-// overtaken reports whether a write failed because something has changed that the caches did not tell of yet: no one has to hear of that.
-func overtaken(err error) bool {
-	var exists *revision.ExistsError
-	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || errors.As(err, &exists)
 }
 
 // eventSource is the component that Events come from.

@@ -14,9 +14,11 @@ import (
 	"github.com/blang/semver/v4"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/discovery"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -44,7 +46,8 @@ func Setup(mgr manager.Manager, o Options) error {
 	providers := &providers{kinds: mgr.GetRESTMapper(), clock: o.Clock}
 	c := newController(&environment{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events, kubernetes: kubernetes.Get,
 		providers: providers.get, began: sync.OnceValue(o.Clock.Now), backs: &crd.Backs{Clock: o.Clock}, render: registryv1.Render})
-	secrets, err := servingSecrets(mgr)
+	secrets, err := reconcile.AddCache(mgr, "Secrets with serving certificates", cache.Options{DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultLabelSelector: labels.SelectorFromSet(labels.Set{servingLabel: "true"})})
 	if err != nil {
 		return err
 	}
@@ -52,11 +55,8 @@ func Setup(mgr manager.Manager, o Options) error {
 	o.Notify.controller = c
 	o.Catalogs.OnChange(o.Notify.catalogChanged)
 	certificates := ctrlsource.Kind[client.Object](secrets, aSecret(), handler.EnqueueRequestsFromMapFunc(keptFor), predicate.ResourceVersionChangedPredicate{})
-	return c.watch(ctrl.NewControllerManagedBy(mgr).Named("clusterextension")).WatchesRawSource(certificates).WithOptions(reconcile.Options(workers)).Complete(c)
-}
-
-// watch lists what leads to a pass.
-func (c *Controller) watch(b *builder.Builder) *builder.Builder {
+	// List what leads to a pass.
+	b := ctrl.NewControllerManagedBy(mgr).Named("clusterextension")
 	own := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, deleted))
 	forbidden := reconcile.After(reconcile.Burst, c.interests.forbidden)
 	return b.
@@ -71,5 +71,5 @@ func (c *Controller) watch(b *builder.Builder) *builder.Builder {
 		Watches(&rbacv1.ClusterRole{}, forbidden).
 		Watches(&rbacv1.RoleBinding{}, forbidden).
 		Watches(&rbacv1.ClusterRoleBinding{}, forbidden).
-		WatchesRawSource(ctrlsource.Func(c.Notify.news.Start))
+		WatchesRawSource(ctrlsource.Func(c.Notify.news.Start)).WatchesRawSource(certificates).WithOptions(reconcile.Options(workers)).Complete(c)
 }

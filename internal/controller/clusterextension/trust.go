@@ -7,21 +7,16 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle/registryv1"
-	"fairlead.dev/fairlead/internal/reconcile"
-	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/internal/rollout/serving"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -40,11 +35,6 @@ func (a authorities) digest() string {
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
 }
 
-// trustedBy reports whether the objects of a revision trust exactly these.
-func (a authorities) trustedBy(r *olmv1.ClusterObjectSet) bool {
-	return r == nil || r.Annotations[authoritiesKey] == a.digest()
-}
-
 // trust makes the certificates that new content needs, and makes its objects trust them.
 func (c *certificates) trust(ctx context.Context, s *state, made *content) error {
 	found, k := authorities{}, c.keeper(s)
@@ -57,33 +47,6 @@ func (c *certificates) trust(ctx context.Context, s *state, made *content) error
 	}
 	made.authorities, made.objects = found.digest(), serving.Inject(made.objects, s.ext.Spec.Namespace, found)
 	return nil
-}
-
-// spread makes a revision that repeats the newest one, of the same bundle, configuration and account, and trusts other authorities. It passes
-// no gate: it installs nothing that is not there.
-func (c *certificates) spread(ctx context.Context, s *state, newest *olmv1.ClusterObjectSet, found authorities, o *outcome) error {
-	objects, err := revision.Objects(ctx, c.client, newest)
-	if err != nil {
-		return fmt.Errorf("read revision %s, to let its objects trust other certificates: %w", newest.Name, err)
-	}
-	o.reason = "its objects have to trust another certificate"
-	notes := maps.Clone(newest.Annotations)
-	delete(notes, revision.DigestKey)
-	delete(notes, revision.ServiceAccountKey)
-	notes[authoritiesKey] = found.digest()
-	if s.ext.Annotations[desired.RollbackToKey] != "" && notes[desired.CopyKey] == "" {
-		notes[desired.CopyKey] = newest.Name
-	}
-	_, account, _ := strings.Cut(newest.Annotations[revision.ServiceAccountKey], "/")
-	return c.writer.write(ctx, s, revision.Options{Objects: serving.Inject(objects, s.ext.Spec.Namespace, found), Annotations: notes, ServiceAccount: account,
-		ProgressDeadlineMinutes: newest.Spec.ProgressDeadlineMinutes}, o)
-}
-
-// servingSecrets adds a cache of the metadata of Secrets with serving certificates: their events tell that
-// another client deleted or wrote one, and only then its content is read.
-func servingSecrets(mgr manager.Manager) (cache.Cache, error) {
-	return reconcile.AddCache(mgr, "Secrets with serving certificates", cache.Options{DefaultTransform: cache.TransformStripManagedFields(),
-		DefaultLabelSelector: labels.SelectorFromSet(labels.Set{servingLabel: "true"})})
 }
 
 // aSecret is the metadata of a Secret.

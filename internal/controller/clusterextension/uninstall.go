@@ -41,8 +41,21 @@ func (u *remover) uninstall(ctx context.Context, ext *olmv1.ClusterExtension) (c
 		return ctrl.Result{}, u.orphan(ctx, ext, orphans)
 	}
 	if len(all) == 0 {
-		if err := u.keepDefinitions(ctx, ext); err != nil {
-			return ctrl.Result{}, err
+		// Take CustomResourceDefinitions with custom resources from an extension that goes. It owns some where another implementation has
+		// installed them by way of Helm, and no revision has come to take them over: they would go with it.
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionList"))
+		if err := u.live.List(ctx, list); err != nil {
+			return ctrl.Result{}, fmt.Errorf("list the CustomResourceDefinitions, to see which of them go with ClusterExtension %s: %w", ext.Name, err)
+		}
+		for i := range list.Items {
+			crd := &list.Items[i]
+			if controller := metav1.GetControllerOfNoCopy(crd); !revision.Owns(ext, crd) || controller != nil && controller.UID != ext.UID || revision.DeletesCRD(ext, crd.Name) {
+				continue
+			}
+			if err := u.keepDefinition(ctx, ext, crd.Name); client.IgnoreNotFound(err) != nil {
+				return ctrl.Result{}, err
+			}
 		}
 		if err := u.dependencies.sweep(ctx, &state{ext: ext}, true); err != nil {
 			return ctrl.Result{}, err
@@ -157,26 +170,6 @@ func (u *remover) mark(ctx context.Context, o client.Object) error {
 
 // reasonKept is the reason of the Event that tells of definitions that stay, here and where revisions are taken out.
 const reasonKept = "CRDKept"
-
-// keepDefinitions takes CustomResourceDefinitions with custom resources from an extension that goes. It owns some where another implementation
-// has installed them by way of Helm, and no revision has come to take them over: they would go with it.
-func (u *remover) keepDefinitions(ctx context.Context, ext *olmv1.ClusterExtension) error {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionList"))
-	if err := u.live.List(ctx, list); err != nil {
-		return fmt.Errorf("list the CustomResourceDefinitions, to see which of them go with ClusterExtension %s: %w", ext.Name, err)
-	}
-	for i := range list.Items {
-		crd := &list.Items[i]
-		if controller := metav1.GetControllerOfNoCopy(crd); !revision.Owns(ext, crd) || controller != nil && controller.UID != ext.UID || revision.DeletesCRD(ext, crd.Name) {
-			continue
-		}
-		if err := u.keepDefinition(ctx, ext, crd.Name); client.IgnoreNotFound(err) != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 func (u *remover) keepDefinition(ctx context.Context, ext *olmv1.ClusterExtension, name string) error {
 	live := &apiextensionsv1.CustomResourceDefinition{}

@@ -36,7 +36,7 @@ func (l *contents) load(ctx context.Context, set *olmv1.ClusterObjectSet, known 
 	content := map[int]revision.Phase{}
 	var all []revision.Phase
 	for i := range set.Spec.Phases {
-		if !first && !known.dirty(i) {
+		if !first && !slices.ContainsFunc(known.phases[i], func(e entry) bool { return e.version == "" }) {
 			continue
 		}
 		p, err := loader.Phase(ctx, i)

@@ -98,7 +98,21 @@ func (c *Controller) step(ctx context.Context, set *olmv1.ClusterObjectSet) (ctr
 	if done, err := c.ensureFinalizer(ctx, set); !done {
 		return ctrl.Result{}, err
 	}
-	return c.rollOut(ctx, set)
+	// Bring the objects of a set about as far as it gets, and tells how far that is.
+	f, err := c.familyOf(ctx, set)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	known := c.memory.of(set)
+	o := outcome{}
+	if !known.check(c.watches) || !known.complete() {
+		var done bool
+		if o, done = c.bringAbout(ctx, f, known); !done {
+			return ctrl.Result{}, o.err // the set has changed
+		}
+	}
+	o.complete, o.transition = o.err == nil && known.complete(), known.transition()
+	return c.conclude(ctx, f, o)
 }
 
 // largeSet is how many Secrets make a set large: a bundle of 4 MB has this many.

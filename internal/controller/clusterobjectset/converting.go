@@ -25,24 +25,6 @@ type converters struct {
 	contents *contents
 }
 
-// keepConverter lets a definition be converted by whatever converts it now, as long as that runs.
-func (v *converters) keepConverter(ctx context.Context, f *family, content map[int]revision.Phase, next rollout.Adjust) rollout.Adjust {
-	return func(desired, live *unstructured.Unstructured) error {
-		if err := next(desired, live); err != nil || live == nil {
-			return err
-		}
-		handover := crd.Handover{Reader: v.live, Since: f.set.CreationTimestamp}
-		for _, p := range content {
-			for _, o := range p.Objects {
-				if kind := o.GroupVersionKind(); kind.Group == "" && kind.Kind == "Service" {
-					handover.Services = append(handover.Services, o.Unstructured)
-				}
-			}
-		}
-		return handover.Keep(ctx, desired, live)
-	}
-}
-
 // pagesRewritten is how many pages of custom resources a pass rewrites for a definition.
 const pagesRewritten = 2
 
@@ -109,7 +91,11 @@ func (v *converters) servers(ctx context.Context, set *olmv1.ClusterObjectSet) (
 		return nil, false
 	}
 	services = map[rollout.Ref]bool{}
-	for _, o := range objectsOf(phases) {
+	var all []revision.Object
+	for _, p := range phases {
+		all = append(all, p.Objects...)
+	}
+	for _, o := range all {
 		switch kind := o.GroupVersionKind(); {
 		case kind.Group == "" && kind.Kind == "Service":
 			services[rollout.RefOf(o.Unstructured)] = true
@@ -118,12 +104,4 @@ func (v *converters) servers(ctx context.Context, set *olmv1.ClusterObjectSet) (
 		}
 	}
 	return services, asked
-}
-
-func objectsOf(phases []revision.Phase) []revision.Object {
-	var all []revision.Object
-	for _, p := range phases {
-		all = append(all, p.Objects...)
-	}
-	return all
 }

@@ -79,7 +79,22 @@ func (k *keeper) settleDefinition(ctx context.Context, f *family, end *ending, k
 		return nil // it is not this one's to remove
 	}
 	if !live.DeletionTimestamp.IsZero() {
-		return k.await(ctx, live, ref, d)
+		// Note what a definition waits for that is being deleted.
+		held, err := k.held(ctx, k.live, live)
+		if err != nil {
+			held = []string{fmt.Sprintf("what the custom resources of %s wait for is not known: %s", live.Name, messages.Error(err))}
+		}
+		until := live.DeletionTimestamp.Add(operandTimeout)
+		after := fmt.Sprintf("; the operator stays for that until %s", until.UTC().Format(time.RFC3339))
+		if d.first[ref] = true; k.clock.Now().After(until) {
+			delete(d.first, ref)
+			d.late[ref] = true
+			after = fmt.Sprintf("; %s were not enough for that, so the operator is removed; remove the finalizers yourself", operandTimeout)
+		}
+		for _, what := range held {
+			d.waiting = append(d.waiting, what+after)
+		}
+		return nil
 	}
 	what := ""
 	if !end.deletes(live.Name) {
@@ -92,25 +107,6 @@ func (k *keeper) settleDefinition(ctx context.Context, f *family, end *ending, k
 		return nil
 	}
 	return k.keep(ctx, f, end, live, what)
-}
-
-// await notes what a definition waits for that is being deleted.
-func (k *keeper) await(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition, ref rollout.Ref, d *definitions) error {
-	held, err := k.held(ctx, k.live, live)
-	if err != nil {
-		held = []string{fmt.Sprintf("what the custom resources of %s wait for is not known: %s", live.Name, messages.Error(err))}
-	}
-	until := live.DeletionTimestamp.Add(operandTimeout)
-	after := fmt.Sprintf("; the operator stays for that until %s", until.UTC().Format(time.RFC3339))
-	if d.first[ref] = true; k.clock.Now().After(until) {
-		delete(d.first, ref)
-		d.late[ref] = true
-		after = fmt.Sprintf("; %s were not enough for that, so the operator is removed; remove the finalizers yourself", operandTimeout)
-	}
-	for _, what := range held {
-		d.waiting = append(d.waiting, what+after)
-	}
-	return nil
 }
 
 // keep makes sure that a definition stays, and tells why.
@@ -127,7 +123,10 @@ func (k *keeper) keep(ctx context.Context, f *family, end *ending, live *apiexte
 		what += "; " + held[0] + ", which no controller removes once the operator is gone"
 	}
 	if err := revision.Keep(ctx, k.client, live, end.keptOf(f), deaf, objectManager); err != nil {
-		return unlessChanged(err)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return err
 	}
 	text := fmt.Sprintf("CustomResourceDefinition %s stays: %s. To delete it with them, kubectl delete crd %[1]s", live.Name, what)
 	k.events.Event(f.set, corev1.EventTypeWarning, reasonKept, text)
@@ -135,14 +134,6 @@ func (k *keeper) keep(ctx context.Context, f *family, end *ending, live *apiexte
 		k.events.Event(end.ext, corev1.EventTypeWarning, reasonKept, text)
 	}
 	return nil
-}
-
-// unlessChanged lets another client's change of an object pass: the next pass sees it.
-func unlessChanged(err error) error {
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
 }
 
 // awaitSiblings holds back what runs an operator as long as other revisions of its extension, which goes, have definitions: their custom

@@ -44,7 +44,11 @@ type entry struct {
 
 // of returns the notes about a set; empty ones when the set has changed.
 func (m *memory) of(set *olmv1.ClusterObjectSet) *notes {
-	about := subject(set)
+	text, err := json.Marshal([]any{set.UID, set.Generation, set.Labels, set.Annotations})
+	if err != nil {
+		panic("maps of strings always encode: " + err.Error())
+	}
+	about := string(text)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.sets == nil {
@@ -62,15 +66,6 @@ func (m *memory) drop(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.sets, name)
-}
-
-// subject is what of a set says how its objects are to be.
-func subject(set *olmv1.ClusterObjectSet) string {
-	text, err := json.Marshal([]any{set.UID, set.Generation, set.Labels, set.Annotations})
-	if err != nil {
-		panic("maps of strings always encode: " + err.Error())
-	}
-	return string(text)
 }
 
 // learn remembers which objects there are, and where they were read from.
@@ -141,11 +136,6 @@ func (n *notes) transition() bool {
 		}
 	}
 	return false
-}
-
-// dirty reports whether an object of a phase has to be looked at.
-func (n *notes) dirty(phase int) bool {
-	return slices.ContainsFunc(n.phases[phase], func(e entry) bool { return e.version == "" })
 }
 
 // note remembers what became of an object.

@@ -26,24 +26,6 @@ const (
 	progressRetry  = 30 * time.Second
 )
 
-// rollOut brings the objects of a set about as far as it gets, and tells how far that is.
-func (c *Controller) rollOut(ctx context.Context, set *olmv1.ClusterObjectSet) (ctrl.Result, error) {
-	f, err := c.familyOf(ctx, set)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	known := c.memory.of(set)
-	o := outcome{}
-	if !known.check(c.watches) || !known.complete() {
-		var done bool
-		if o, done = c.bringAbout(ctx, f, known); !done {
-			return ctrl.Result{}, o.err // the set has changed
-		}
-	}
-	o.complete, o.transition = o.err == nil && known.complete(), known.transition()
-	return c.conclude(ctx, f, o)
-}
-
 // conclude writes the status, retires older revisions, and says when the set is to be looked at again.
 func (c *Controller) conclude(ctx context.Context, f *family, o outcome) (ctrl.Result, error) {
 	now := c.clock.Now()
@@ -54,7 +36,16 @@ func (c *Controller) conclude(ctx context.Context, f *family, o outcome) (ctrl.R
 	var linger time.Duration
 	if rolledOut {
 		if linger = c.converters.lingers(ctx, f); linger <= 0 {
-			if err := c.retire(ctx, f.older()); err != nil {
+			// Archive the revisions before one that is complete.
+			older := f.older()
+			var all []error
+			for _, set := range older {
+				before := set.DeepCopy()
+				set.Spec.LifecycleState = olmv1.LifecycleStateArchived
+				reconcile.Log(ctx, set).Info("archived", "reason", "a later revision has rolled out")
+				all = append(all, unlessOutdated("archive", set, c.client.Patch(ctx, set, client.MergeFrom(before), fieldManager)))
+			}
+			if err := errors.Join(all...); err != nil {
 				return ctrl.Result{}, err
 			}
 		}
@@ -74,18 +65,6 @@ func (c *Controller) conclude(ctx context.Context, f *family, o outcome) (ctrl.R
 		return ctrl.Result{}, o.err
 	}
 	return result, nil
-}
-
-// retire archives the revisions before one that is complete.
-func (c *Controller) retire(ctx context.Context, older []*olmv1.ClusterObjectSet) error {
-	var all []error
-	for _, set := range older {
-		before := set.DeepCopy()
-		set.Spec.LifecycleState = olmv1.LifecycleStateArchived
-		reconcile.Log(ctx, set).Info("archived", "reason", "a later revision has rolled out")
-		all = append(all, unlessOutdated("archive", set, c.client.Patch(ctx, set, client.MergeFrom(before), fieldManager)))
-	}
-	return errors.Join(all...)
 }
 
 // bringAbout applies what is not known to be as desired. It returns false when the set has changed since it was read.
@@ -162,7 +141,23 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 			}
 			if handover && crd.ReadConverter(o.Unstructured).IsService() {
 				converted.Objects, converters = append(converted.Objects, object), append(converters, e)
-				object.Adjust = c.converters.keepConverter(ctx, f, content, object.Adjust)
+				// Let a definition be converted by whatever converts it now, as long as that runs.
+				v := c.converters
+				next := object.Adjust
+				object.Adjust = func(desired, live *unstructured.Unstructured) error {
+					if err := next(desired, live); err != nil || live == nil {
+						return err
+					}
+					handover := crd.Handover{Reader: v.live, Since: f.set.CreationTimestamp}
+					for _, p := range content {
+						for _, o := range p.Objects {
+							if kind := o.GroupVersionKind(); kind.Group == "" && kind.Kind == "Service" {
+								handover.Services = append(handover.Services, o.Unstructured)
+							}
+						}
+					}
+					return handover.Keep(ctx, desired, live)
+				}
 				e = &entry{} // it is as it is to be when the last phase is through
 			}
 			if o.GroupVersionKind() == crdKind {

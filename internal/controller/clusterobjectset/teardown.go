@@ -55,18 +55,15 @@ func (c *Controller) takeOut(ctx context.Context, set *olmv1.ClusterObjectSet) (
 	}
 	if !deleted {
 		now := c.clock.Now()
-		if err := c.reporter.report(ctx, set, func(set *olmv1.ClusterObjectSet) { archived(set, now) }); err != nil {
+		if err := c.reporter.report(ctx, set, func(set *olmv1.ClusterObjectSet) {
+			text := "Revision " + version(set) + " is archived."
+			setCondition(set, olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionFalse, olmv1.ReasonArchived, text), now)
+			setCondition(set, olmv1.NewCondition(olmv1.TypeAvailable, metav1.ConditionUnknown, olmv1.ReasonArchived, text), now)
+		}); err != nil {
 			return ctrl.Result{}, err
 		}
 	}
 	return ctrl.Result{}, c.removeFinalizer(ctx, set)
-}
-
-// archived sets the conditions of an archived set whose objects are gone.
-func archived(set *olmv1.ClusterObjectSet, now time.Time) {
-	text := "Revision " + version(set) + " is archived."
-	setCondition(set, olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionFalse, olmv1.ReasonArchived, text), now)
-	setCondition(set, olmv1.NewCondition(olmv1.TypeAvailable, metav1.ConditionUnknown, olmv1.ReasonArchived, text), now)
 }
 
 func isArchived(set *olmv1.ClusterObjectSet) bool {

@@ -48,11 +48,37 @@ func (a *actor) do(ctx context.Context, what action, s *snapshot) (effect, error
 	case adopt:
 		return a.adopt(ctx, s)
 	case withdraw:
-		return a.withdraw(ctx, s)
+		// Remove the permissions outside of what the group targets now.
+		groups, err := s.groups(ctx)
+		if err != nil {
+			return effect{}, err
+		}
+		beyond, err := rights{s.observer, groups}.beyondTargets(ctx)
+		if err != nil {
+			return effect{}, err
+		}
+		var errs []error
+		for _, object := range beyond {
+			errs = append(errs, removeAs(ctx, a.client, object, thatOne(object)))
+		}
+		if err := errors.Join(errs...); err != nil {
+			return effect{}, fmt.Errorf("take away the permissions of ClusterServiceVersion %s outside of the target namespaces: %w", s.name(), err)
+		}
+		return effect{withdrawn: true}, nil
 	case install:
 		return a.install(ctx, s)
 	case correct:
-		return a.correctDrift(ctx, s)
+		// Apply again what another client has changed. A rollout that this begins does not count as one of an install: where that happens
+		// again and again, the operator is to be called late some time.
+		made, err := a.applyAll(ctx, s)
+		out := effect{corrected: true, applied: made.applied}
+		if err == nil {
+			return out, nil
+		}
+		if !reconcile.IsTransient(err) {
+			a.tell(s.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonComponentUnhealthy, "a change of another client cannot be reverted: "+err.Error())
+		}
+		return out, fmt.Errorf("correct the drift of ClusterServiceVersion %s: %w", s.name(), err)
 	case stage:
 		return a.stage(ctx, s, (*certificate).unstaged)
 	case stageOwn:
@@ -62,9 +88,21 @@ func (a *actor) do(ctx context.Context, what action, s *snapshot) (effect, error
 	case registerHook:
 		return a.registerWebhooks(ctx, s), nil
 	case retire:
-		return effect{}, a.retire(ctx, s)
+		// Remove the admission webhooks of a version that the next one has registered as well. What the old ones lead to goes later.
+		live, err := s.registered(ctx)
+		errs := []error{err}
+		for _, object := range live {
+			errs = append(errs, removeAs(ctx, a.client, object, thatOne(object)))
+		}
+		return effect{}, errors.Join(errs...)
 	case stop:
-		return effect{}, a.stop(ctx, s)
+		// Delete the Deployments of a CSV that competes with another one.
+		live, err := s.formerDeployments(ctx, nil)
+		errs := []error{err}
+		for _, object := range live {
+			errs = append(errs, removeAs(ctx, a.client, object, thatOne(object)))
+		}
+		return effect{}, errors.Join(errs...)
 	case deleteSelf:
 		return effect{}, removeAs(ctx, a.client, s.csv.DeepCopy(), client.Preconditions{UID: &s.csv.UID})
 	default:
@@ -124,26 +162,6 @@ func (a *actor) adopt(ctx context.Context, s *snapshot) (effect, error) {
 	return effect{csv: updated}, nil
 }
 
-// withdraw removes the permissions outside of what the group targets now.
-func (a *actor) withdraw(ctx context.Context, s *snapshot) (effect, error) {
-	groups, err := s.groups(ctx)
-	if err != nil {
-		return effect{}, err
-	}
-	beyond, err := rights{s.observer, groups}.beyondTargets(ctx)
-	if err != nil {
-		return effect{}, err
-	}
-	var errs []error
-	for _, object := range beyond {
-		errs = append(errs, removeAs(ctx, a.client, object, thatOne(object)))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return effect{}, fmt.Errorf("take away the permissions of ClusterServiceVersion %s outside of the target namespaces: %w", s.name(), err)
-	}
-	return effect{withdrawn: true}, nil
-}
-
 // install applies everything that the install strategy asks for and that is not there as desired. A failure is for the table, unless it is a transient one,
 // which shows nothing about the install.
 func (a *actor) install(ctx context.Context, s *snapshot) (effect, error) {
@@ -188,40 +206,6 @@ func (a *actor) applyAll(ctx context.Context, s *snapshot) (effect, error) {
 		out.applied[d.Name] = d
 	}
 	return out, err
-}
-
-// correctDrift applies again what another client has changed. A rollout that this begins does not count as one of an install: where that happens again and again, the
-// operator is to be called late some time.
-func (a *actor) correctDrift(ctx context.Context, s *snapshot) (effect, error) {
-	made, err := a.applyAll(ctx, s)
-	out := effect{corrected: true, applied: made.applied}
-	if err == nil {
-		return out, nil
-	}
-	if !reconcile.IsTransient(err) {
-		a.tell(s.csv, corev1.EventTypeWarning, v1alpha1.CSVReasonComponentUnhealthy, "a change of another client cannot be reverted: "+err.Error())
-	}
-	return out, fmt.Errorf("correct the drift of ClusterServiceVersion %s: %w", s.name(), err)
-}
-
-// retire removes the admission webhooks of a version that the next one has registered as well. What the old ones lead to goes later.
-func (a *actor) retire(ctx context.Context, s *snapshot) error {
-	live, err := s.registered(ctx)
-	errs := []error{err}
-	for _, object := range live {
-		errs = append(errs, removeAs(ctx, a.client, object, thatOne(object)))
-	}
-	return errors.Join(errs...)
-}
-
-// stop deletes the Deployments of a CSV that competes with another one.
-func (a *actor) stop(ctx context.Context, s *snapshot) error {
-	live, err := s.formerDeployments(ctx, nil)
-	errs := []error{err}
-	for _, object := range live {
-		errs = append(errs, removeAs(ctx, a.client, object, thatOne(object)))
-	}
-	return errors.Join(errs...)
 }
 
 // installer is the client that the install strategy is carried out with: the manager's own, or one that has the rights

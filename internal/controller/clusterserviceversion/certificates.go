@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/serving"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 )
 
 const (
@@ -300,33 +301,6 @@ func (cs certificates) first(reason reasonOf) finding {
 	return seenNot
 }
 
-// rotateAt is when the first certificate is due for renewal; zero when there is none.
-func (cs certificates) rotateAt() time.Time {
-	var first time.Time
-	for _, c := range cs {
-		if at, err := c.Current.RotateAt(); err == nil && c.held == nil && (first.IsZero() || at.Before(first)) {
-			first = at
-		}
-	}
-	return first
-}
-
-// due is when the next step of a certificate is due; zero when there is none. A step that was not taken in this pass is not possible in the phase
-// of the CSV, and is retried.
-func (cs certificates) due(now time.Time) time.Time {
-	var first time.Time
-	for _, c := range cs {
-		at := c.next.At
-		if at.IsZero() {
-			at = now.Add(unwatchedInterval)
-		}
-		if c.held == nil && (first.IsZero() || at.Before(first)) {
-			first = at
-		}
-	}
-	return first
-}
-
 // bundles are the certificates as the bundle package takes them, with one of their CA bundles.
 func (cs certificates) bundles(of func(*certificate) []byte) map[string]bundle.ServingCert {
 	out := map[string]bundle.ServingCert{}
@@ -354,5 +328,5 @@ func (cs certificates) changes(csv *v1alpha1.ClusterServiceVersion) ([]change, e
 
 // registered reads the webhook configurations that carry the owner labels of the CSV.
 func (o *observer) registered(ctx context.Context) ([]client.Object, error) {
-	return o.ownedObjects(ctx, true, webhookLists()...)
+	return o.ownedObjects(ctx, true, []client.ObjectList{&admissionv1.ValidatingWebhookConfigurationList{}, &admissionv1.MutatingWebhookConfigurationList{}}...)
 }

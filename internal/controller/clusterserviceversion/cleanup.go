@@ -85,9 +85,22 @@ func (e *ending) cleanUpKind(ctx context.Context, groups membership, description
 			crd.Spec.Names.Kind, crd.Name, bundle.InstalledAlongsideKey(e.csv.Namespace, e.csv.Name)))
 		return nil
 	}
-	mine, err := e.ownInstances(ctx, groups.targets(), crd)
+	// Report in which namespaces the instances of a CRD are this operator's own: in those that its OperatorGroup targets, as far as no
+	// other operator provides the same API there. The empty namespace stands for what has none.
+	targets := groups.targets()
+	others, err := e.otherProviders(ctx, crd.Name)
 	if err != nil {
 		return err
+	}
+	everywhere := func(namespaces []string) bool { return slices.Contains(namespaces, metav1.NamespaceAll) }
+	mine := func(namespace string) bool {
+		if everywhere(others) || namespace == "" && len(others) > 0 {
+			return false
+		}
+		if everywhere(targets) {
+			return !slices.Contains(others, namespace)
+		}
+		return namespace != "" && slices.Contains(targets, namespace) && !slices.Contains(others, namespace)
 	}
 	left := v1alpha1.ResourceList{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind, Instances: []v1alpha1.ResourceInstance{}}
 	var refused error
@@ -125,25 +138,6 @@ func (e *ending) deleteInstance(ctx context.Context, o *metav1.PartialObjectMeta
 		return fmt.Errorf("delete %s %s: %w", o.Kind, client.ObjectKeyFromObject(o), err)
 	}
 	return nil
-}
-
-// ownInstances reports in which namespaces the instances of a CRD are this operator's own: in those that its OperatorGroup
-// targets, as far as no other operator provides the same API there. The empty namespace stands for what has none.
-func (e *ending) ownInstances(ctx context.Context, targets []string, crd *apiextensionsv1.CustomResourceDefinition) (func(namespace string) bool, error) {
-	others, err := e.otherProviders(ctx, crd.Name)
-	if err != nil {
-		return nil, err
-	}
-	everywhere := func(namespaces []string) bool { return slices.Contains(namespaces, metav1.NamespaceAll) }
-	return func(namespace string) bool {
-		if everywhere(others) || namespace == "" && len(others) > 0 {
-			return false
-		}
-		if everywhere(targets) {
-			return !slices.Contains(others, namespace)
-		}
-		return namespace != "" && slices.Contains(targets, namespace) && !slices.Contains(others, namespace)
-	}, nil
 }
 
 // otherProviders are the target namespaces of the other operators that own a CRD. One whose OperatorGroup is not in
@@ -223,7 +217,21 @@ func (c *Controller) waitForCleanup(ctx context.Context, csv *v1alpha1.ClusterSe
 	now := metav1.NewTime(c.clock.Now()).Rfc3339Copy()
 	after := csv.Status.DeepCopy()
 	after.Cleanup.PendingDeletion = left.kinds
-	message := left.message()
+	var kinds []string
+	for _, k := range left.kinds {
+		kinds = append(kinds, k.Kind)
+	}
+	text := fmt.Sprintf("spec.cleanup: waiting for %d custom resources to be deleted (%s)", left.total, strings.Join(kinds, ", "))
+	if left.trouble != nil {
+		text += "; " + left.trouble.Error()
+	}
+	if left.blocked != "" {
+		text += "; " + left.blocked + ", which the operator removes"
+	}
+	if left.trouble != nil || left.blocked != "" {
+		text += "; set spec.cleanup.enabled to false to delete the ClusterServiceVersion without waiting"
+	}
+	message := text
 	moved := after.Phase != toDeleting || after.Reason != v1alpha1.CSVReasonWaitingOnCleanup
 	if moved || after.Message != message {
 		after.SetPhase(toDeleting, v1alpha1.CSVReasonWaitingOnCleanup, message, now)
@@ -236,22 +244,4 @@ func (c *Controller) waitForCleanup(ctx context.Context, csv *v1alpha1.ClusterSe
 		steps = []step{{state{toDeleting, v1alpha1.CSVReasonWaitingOnCleanup}, message}}
 	}
 	return c.write(ctx, csv, after, steps)
-}
-
-func (r *remains) message() string {
-	var kinds []string
-	for _, k := range r.kinds {
-		kinds = append(kinds, k.Kind)
-	}
-	text := fmt.Sprintf("spec.cleanup: waiting for %d custom resources to be deleted (%s)", r.total, strings.Join(kinds, ", "))
-	if r.trouble != nil {
-		text += "; " + r.trouble.Error()
-	}
-	if r.blocked != "" {
-		text += "; " + r.blocked + ", which the operator removes"
-	}
-	if r.trouble != nil || r.blocked != "" {
-		text += "; set spec.cleanup.enabled to false to delete the ClusterServiceVersion without waiting"
-	}
-	return text
 }

@@ -214,7 +214,20 @@ func (c *Controller) wakeUp(s *v1alpha1.ClusterServiceVersionStatus, seen *snaps
 	if s.Phase == toInstalling && s.LastTransitionTime != nil {
 		due = append(due, s.LastTransitionTime.Add(c.limits.install))
 	}
-	if at := seen.certificatesRead.value.due(c.clock.Now()); !at.IsZero() {
+	// When the next step of a certificate is due; zero when there is none. A step that was not taken in this pass is not possible in
+	// the phase of the CSV, and is retried.
+	now := c.clock.Now()
+	var first time.Time
+	for _, c := range seen.certificatesRead.value {
+		at := c.next.At
+		if at.IsZero() {
+			at = now.Add(unwatchedInterval)
+		}
+		if c.held == nil && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	if at := first; !at.IsZero() {
 		due = append(due, at)
 	}
 	if seen.due.unwatched {

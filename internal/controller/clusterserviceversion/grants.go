@@ -35,7 +35,30 @@ func (c *comparing) grants(ctx context.Context, granted []rbacv1.PolicyRule, wan
 	if err != nil || !ok {
 		return false, err
 	}
-	return c.urlsAllowed(ctx, granted, wanted)
+	// Report whether the rules allow each verb of each path. Which paths a rule allows does not depend on the verb, so it goes from
+	// path to path.
+	for _, url := range wanted.NonResourceURLs {
+		verbs := wanted.Verbs
+		for i := range granted {
+			if len(granted[i].ResourceNames) > 0 {
+				continue
+			}
+			in, _, err := c.split(ctx, []string{url}, granted[i].NonResourceURLs, matchesURL)
+			if err != nil {
+				return false, err
+			}
+			if len(in) == 0 {
+				continue
+			}
+			if _, verbs, err = c.split(ctx, verbs, granted[i].Verbs, matchesVerb); err != nil {
+				return false, err
+			}
+		}
+		if len(verbs) > 0 {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // anyName stands for what is not limited to names. No object has it.
@@ -116,33 +139,6 @@ func (c *comparing) without(ctx context.Context, b box, rule *rbacv1.PolicyRule)
 		}
 	}
 	return rest, true, nil
-}
-
-// urlsAllowed reports whether the rules allow each verb of each path. Which paths a rule allows does not depend on the verb, so
-// it goes from path to path.
-func (c *comparing) urlsAllowed(ctx context.Context, granted []rbacv1.PolicyRule, wanted rbacv1.PolicyRule) (bool, error) {
-	for _, url := range wanted.NonResourceURLs {
-		verbs := wanted.Verbs
-		for i := range granted {
-			if len(granted[i].ResourceNames) > 0 {
-				continue
-			}
-			in, _, err := c.split(ctx, []string{url}, granted[i].NonResourceURLs, matchesURL)
-			if err != nil {
-				return false, err
-			}
-			if len(in) == 0 {
-				continue
-			}
-			if _, verbs, err = c.split(ctx, verbs, granted[i].Verbs, matchesVerb); err != nil {
-				return false, err
-			}
-		}
-		if len(verbs) > 0 {
-			return false, nil
-		}
-	}
-	return true, nil
 }
 
 // split parts the desired items into those that one of the granted ones matches and the others.

@@ -139,21 +139,18 @@ func (o servers) ask(ctx context.Context, service *apiextensionsv1.ServiceRefere
 	if slices.Contains(answer.failures, nil) || slices.ContainsFunc(answer.failures, isDistrusted) {
 		o.unreached.Delete(csv)
 	} else {
-		answer.givenUp = giveUp(o.unreached, csv, o.clock.Now())
+		// Report whether the servers of an operator were asked in vain for long enough. A pass counts, and what is long ago does not.
+		now := o.clock.Now()
+		so := unreached{since: now}
+		if before, ok := o.unreached.Load(csv); ok && now.Sub(before.(unreached).last) < unreachableKept {
+			so = before.(unreached)
+		}
+		so.last, so.tries = now, so.tries+1
+		o.unreached.Store(csv, so)
+		answer.givenUp = so.tries >= unreachableTries && now.Sub(so.since) >= unreachableTime
 	}
 	o.once.asked[at] = answer
 	return answer, nil
-}
-
-// giveUp reports whether the servers of an operator were asked in vain for long enough. A pass counts, and what is long ago does not.
-func giveUp(all *sync.Map, csv types.NamespacedName, now time.Time) bool {
-	so := unreached{since: now}
-	if before, ok := all.Load(csv); ok && now.Sub(before.(unreached).last) < unreachableKept {
-		so = before.(unreached)
-	}
-	so.last, so.tries = now, so.tries+1
-	all.Store(csv, so)
-	return so.tries >= unreachableTries && now.Sub(so.since) >= unreachableTime
 }
 
 // certificateOf names the Secret with the certificate for a Service.

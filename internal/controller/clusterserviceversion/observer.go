@@ -68,9 +68,6 @@ func list(ctx context.Context, from client.Reader, into client.ObjectList, what 
 // name is the CSV for messages.
 func (o *observer) name() string { return client.ObjectKeyFromObject(o.csv).String() }
 
-// owned selects the objects whose labels name the CSV as their owner.
-func (o *observer) owned() client.ListOption { return client.MatchingFields{indexByOwner: o.name()} }
-
 // of is an observer for another CSV.
 func (o *observer) of(csv *v1alpha1.ClusterServiceVersion) *observer {
 	other := *o

@@ -60,7 +60,26 @@ func (o rights) permissions(ctx context.Context, owned []client.Object) ([]clien
 		return nil, refused(err)
 	}
 	if slices.Contains(o.members.targets(), metav1.NamespaceAll) {
-		return o.lifted(ctx, accounts, owned)
+		// The ClusterRoles and ClusterRoleBindings that stand for the Roles and RoleBindings that the CSV asks for, and for further ones
+		// that carry its labels.
+		var out []client.Object
+		names := map[string]string{} // of the lifted roles, by those of the Roles
+		for _, account := range accounts {
+			for i := range account.Roles {
+				role, binding := bundle.LiftRole(account.Roles[i]), bundle.LiftRoleBinding(account.RoleBindings[i])
+				for _, object := range []client.Object{role, binding} {
+					object.SetAnnotations(map[string]string{liftedFromAnnotation: o.csv.Namespace})
+					if err := o.nameAsOwn(ctx, object); err != nil {
+						return nil, err
+					}
+				}
+				binding.RoleRef.Name = role.Name
+				names[account.Roles[i].Name] = role.Name
+				out = append(out, role, binding)
+			}
+		}
+		more, err := o.promoted(ctx, accounts, owned, names)
+		return append(out, more...), err
 	}
 	var out []client.Object
 	for _, target := range o.members.targets() {
@@ -95,29 +114,6 @@ func copyMeta(csv *v1alpha1.ClusterServiceVersion, object client.Object, namespa
 	labels[v1alpha1.CopiedFromLabel] = csv.Namespace
 	labels[v1alpha1.ManagedLabel] = v1alpha1.ManagedLabelValue
 	return metav1.ObjectMeta{Name: object.GetName(), Namespace: namespace, Labels: labels}
-}
-
-// lifted are the ClusterRoles and ClusterRoleBindings that stand for the Roles and RoleBindings that the CSV asks for, and for further ones that carry
-// its labels.
-func (o rights) lifted(ctx context.Context, accounts []*bundle.AccountRBAC, owned []client.Object) ([]client.Object, error) {
-	var out []client.Object
-	names := map[string]string{} // of the lifted roles, by those of the Roles
-	for _, account := range accounts {
-		for i := range account.Roles {
-			role, binding := bundle.LiftRole(account.Roles[i]), bundle.LiftRoleBinding(account.RoleBindings[i])
-			for _, object := range []client.Object{role, binding} {
-				object.SetAnnotations(map[string]string{liftedFromAnnotation: o.csv.Namespace})
-				if err := o.nameAsOwn(ctx, object); err != nil {
-					return nil, err
-				}
-			}
-			binding.RoleRef.Name = role.Name
-			names[account.Roles[i].Name] = role.Name
-			out = append(out, role, binding)
-		}
-	}
-	more, err := o.promoted(ctx, accounts, owned, names)
-	return append(out, more...), err
 }
 
 // promoted are the ClusterRoles and ClusterRoleBindings that stand for those Roles and RoleBindings of the CSV's namespace which carry its owner labels

@@ -18,7 +18,14 @@ func report(before, after *v1alpha1.ClusterServiceVersionStatus, seen *snapshot,
 	if checked := seen.requirementsRead; checked.known {
 		after.RequirementStatus = checked.value.rows
 	}
-	if at := seen.certificatesRead.value.rotateAt(); !at.IsZero() {
+	// When the first certificate is due for renewal; zero when there is none.
+	var first time.Time
+	for _, c := range seen.certificatesRead.value {
+		if at, err := c.Current.RotateAt(); err == nil && c.held == nil && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	if at := first; !at.IsZero() {
 		rotate := metav1.NewTime(at).Rfc3339Copy()
 		after.CertsRotateAt = &rotate
 	}

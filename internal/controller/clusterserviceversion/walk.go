@@ -40,11 +40,6 @@ type transition struct {
 	rest bool
 }
 
-// matches reports whether the row is about the state.
-func (t *transition) matches(s state) bool {
-	return slices.Contains(t.from, s.phase) && (len(t.reasons) == 0 || slices.Contains(t.reasons, s.reason))
-}
-
 // next is the state that the row leads to.
 func (t *transition) next(s state) state {
 	if t.to != "" {
@@ -72,7 +67,7 @@ func (t *transition) text(f finding, old string) string {
 func decide(s state, look func(observation) (finding, error)) (*transition, finding, error) {
 	for i := range table {
 		row := &table[i]
-		if !row.matches(s) {
+		if !(slices.Contains(row.from, s.phase) && (len(row.reasons) == 0 || slices.Contains(row.reasons, s.reason))) {
 			continue
 		}
 		f, err := look(row.when)

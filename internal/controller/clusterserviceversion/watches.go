@@ -192,7 +192,9 @@ func (t *triggers) usingCRD(ctx context.Context, o client.Object) []reconcile.Re
 		return nil
 	}
 	if crd.Name == proxyCRD {
-		t.proxy.appeared()
+		if t.proxy.start != nil {
+			t.proxy.once.Do(t.proxy.start)
+		}
 		return t.everyone(ctx, o)
 	}
 	return append(
@@ -229,12 +231,6 @@ func (t *triggers) competing(ctx context.Context, o client.Object) []reconcile.R
 type proxyWatch struct {
 	once  sync.Once
 	start func()
-}
-
-func (p *proxyWatch) appeared() {
-	if p.start != nil {
-		p.once.Do(p.start)
-	}
 }
 
 // everyone is every CSV: the proxy of the cluster concerns all.

@@ -40,10 +40,6 @@ type hookDrift struct {
 	conversions []bundle.Conversion
 }
 
-func webhookLists() []client.ObjectList {
-	return []client.ObjectList{&admissionv1.ValidatingWebhookConfigurationList{}, &admissionv1.MutatingWebhookConfigurationList{}}
-}
-
 // checkWebhooks checks the webhook descriptions against the rules and against the rest of the CSV.
 func checkWebhooks(csv *v1alpha1.ClusterServiceVersion) error {
 	names := map[string]bool{}

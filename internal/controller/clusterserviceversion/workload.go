@@ -147,7 +147,8 @@ func (o composer) workload(ctx context.Context) (*workload, error) {
 func (o *observer) ownedObjects(ctx context.Context, deleting bool, lists ...client.ObjectList) ([]client.Object, error) {
 	var out []client.Object
 	for _, l := range lists {
-		if err := list(ctx, o.cache, l, "the objects of ClusterServiceVersion "+o.name(), o.owned()); err != nil {
+		if err := list(ctx, o.cache, l, "the objects of ClusterServiceVersion "+o.name(), client.
+			ListOption(client.MatchingFields{indexByOwner: o.name()})); err != nil {
 			return nil, err
 		}
 		err := meta.EachListItem(l, func(item runtime.Object) error {

@@ -112,7 +112,15 @@ func (c *Controller) make(ctx context.Context, key types.NamespacedName, from *v
 	}
 	made, err := c.writer.create(ctx, key, content.withSpec("", 1))
 	if apierrors.IsAlreadyExists(err) {
-		return c.takeOver(ctx, key, content)
+		// Write a copy that the caches do not show yet. What is no copy stays.
+		full, err := c.writer.read(ctx, key)
+		if apierrors.IsNotFound(err) || err == nil && !v1alpha1.IsCopied(full) {
+			return nil // the event about it follows
+		}
+		if err != nil {
+			return fmt.Errorf("read the copy %s of a ClusterServiceVersion: %w", key, err)
+		}
+		return c.write(ctx, key, content, full, true)
 	}
 	if err != nil {
 		return fmt.Errorf("copy ClusterServiceVersion %s/%s into namespace %s: %w", from.Namespace, from.Name, key.Namespace, err)
@@ -143,18 +151,6 @@ func (c *Controller) taken(ctx context.Context, key types.NamespacedName) (bool,
 	}
 	err = c.client.Get(ctx, key, &v1alpha1.ClusterServiceVersion{})
 	return err == nil, client.IgnoreNotFound(err)
-}
-
-// takeOver writes a copy that the caches do not show yet. What is no copy stays.
-func (c *Controller) takeOver(ctx context.Context, key types.NamespacedName, content *content) error {
-	full, err := c.writer.read(ctx, key)
-	if apierrors.IsNotFound(err) || err == nil && !v1alpha1.IsCopied(full) {
-		return nil // the event about it follows
-	}
-	if err != nil {
-		return fmt.Errorf("read the copy %s of a ClusterServiceVersion: %w", key, err)
-	}
-	return c.write(ctx, key, content, full, true)
 }
 
 // keepUp makes a copy like its source again, writing only the part that differs.

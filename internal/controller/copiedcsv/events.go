@@ -29,33 +29,25 @@ func (r *reporter) tellAll(ctx context.Context, config *v1.OLMConfig, operators 
 		r.told = map[types.NamespacedName]bool{}
 	}
 	if !config.CopiedCSVsEnabled() {
-		return r.tell(ctx, operators)
+		var errs []error
+		for _, csv := range operators {
+			key := client.ObjectKeyFromObject(csv)
+			if r.told[key] {
+				continue
+			}
+			err := r.c.client.Create(ctx, disabledEvent(csv, metav1.NewTime(r.clock.Now())))
+			if err != nil && !apierrors.IsAlreadyExists(err) {
+				errs = append(errs, fmt.Errorf("tell about ClusterServiceVersion %s that it is not copied: %w", key, err))
+				continue
+			}
+			r.told[key] = true
+		}
+		return errors.Join(errs...)
 	}
 	last := meta.FindStatusCondition(config.Status.Conditions, v1.OLMConfigDisabledCopiedCSVs)
 	if last == nil || last.Reason != v1.OLMConfigReasonCopiedCSVsDisabled {
 		return nil
 	}
-	return r.takeBack(ctx, operators)
-}
-
-func (r *reporter) tell(ctx context.Context, operators []*v1alpha1.ClusterServiceVersion) error {
-	var errs []error
-	for _, csv := range operators {
-		key := client.ObjectKeyFromObject(csv)
-		if r.told[key] {
-			continue
-		}
-		err := r.c.client.Create(ctx, disabledEvent(csv, metav1.NewTime(r.clock.Now())))
-		if err != nil && !apierrors.IsAlreadyExists(err) {
-			errs = append(errs, fmt.Errorf("tell about ClusterServiceVersion %s that it is not copied: %w", key, err))
-			continue
-		}
-		r.told[key] = true
-	}
-	return errors.Join(errs...)
-}
-
-func (r *reporter) takeBack(ctx context.Context, operators []*v1alpha1.ClusterServiceVersion) error {
 	var errs []error
 	for _, csv := range operators {
 		if err := r.c.client.Delete(ctx, disabledEvent(csv, metav1.Time{})); client.IgnoreNotFound(err) != nil {

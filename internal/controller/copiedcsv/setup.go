@@ -59,49 +59,37 @@ func setUp(mgr manager.Manager, o Options) error {
 			return fmt.Errorf("index %T by %s: %w", i.object, i.name, err)
 		}
 	}
-	copies, err := copiesCache(mgr, o.Namespaces)
+	// Add a cache of the metadata of copies to the manager.
+	options, err := copiesOptions(o.Namespaces)
 	if err != nil {
 		return err
+	}
+	copies, err := reconcile.AddCache(mgr, "copies", options)
+	if err != nil {
+		return err
+	}
+	if err := copies.IndexField(context.Background(), emptyCopy(), indexBySource, sourceKey); err != nil {
+		return fmt.Errorf("index copies by %s: %w", indexBySource, err)
 	}
 	wire, err := newWire(mgr.GetConfig(), mgr.GetHTTPClient(), mgr.GetScheme())
 	if err != nil {
 		return err
 	}
 	c := &Controller{client: mgr.GetClient(), copies: copies, writer: wire, limits: limits{namespaces: o.Namespaces, protected: o.Protected}, clock: o.Clock}
-	if err := c.watch(mgr, copies, o); err != nil {
-		return err
-	}
-	return (&reporter{c: c, clock: o.Clock}).watch(mgr, copies)
-}
-
-// copiesCache adds a cache of the metadata of copies to the manager.
-func copiesCache(mgr manager.Manager, namespaces []string) (cache.Cache, error) {
-	options, err := copiesOptions(namespaces)
-	if err != nil {
-		return nil, err
-	}
-	copies, err := reconcile.AddCache(mgr, "copies", options)
-	if err != nil {
-		return nil, err
-	}
-	if err := copies.IndexField(context.Background(), emptyCopy(), indexBySource, sourceKey); err != nil {
-		return nil, fmt.Errorf("index copies by %s: %w", indexBySource, err)
-	}
-	return copies, nil
-}
-
-// watch says what wakes a copy up.
-func (c *Controller) watch(mgr manager.Manager, copies cache.Cache, o Options) error {
+	// What wakes a copy up.
 	later := func(f handler.MapFunc) handler.EventHandler { return reconcile.After(settling, f) }
 	soon := func(f handler.MapFunc) handler.EventHandler { return reconcile.After(reconcile.Burst, f) }
-	return builder.ControllerManagedBy(mgr).Named("copiedcsv").
+	if err := builder.ControllerManagedBy(mgr).Named("copiedcsv").
 		WatchesRawSource(source.Kind[client.Object](copies, emptyCopy(), handler.EnqueueRequestsFromMapFunc(itself))).
 		Watches(&v1alpha1.ClusterServiceVersion{}, later(c.copiesOf)).
 		Watches(&v1.OperatorGroup{}, soon(c.copiesOfMembers), builder.WithPredicates(targetsMatter)).
 		Watches(&v1.OLMConfig{}, soon(c.allCopies)).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.copiesFor), builder.WithPredicates(appears)).
 		WithOptions(reconcile.Options(o.Workers)).
-		Complete(c)
+		Complete(c); err != nil {
+		return err
+	}
+	return (&reporter{c: c, clock: o.Clock}).watch(mgr, copies)
 }
 
 // watch says what wakes the reporter up.

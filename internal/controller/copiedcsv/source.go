@@ -160,14 +160,9 @@ func (p policy) stand(csv *v1alpha1.ClusterServiceVersion, groups []v1.OperatorG
 	switch {
 	case conflict, !tenancy.Targets(group, namespace), p.disabled && tenancy.IsGlobal(group) && !slices.Contains(p.protected, namespace):
 		return absent
-	case !copyable(csv):
+	case !(csv.Status.Phase != v1alpha1.CSVPhaseNone && !slices.Contains(uncopied, csv.Status.Reason)):
 		return kept
 	default:
 		return desired
 	}
-}
-
-// copyable reports whether the status of a ClusterServiceVersion is one that copies may show.
-func copyable(csv *v1alpha1.ClusterServiceVersion) bool {
-	return csv.Status.Phase != v1alpha1.CSVPhaseNone && !slices.Contains(uncopied, csv.Status.Reason)
 }

@@ -11,7 +11,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -31,14 +30,6 @@ func newClaimant(live client.Reader, namespace string, all operators, wants map[
 		maps.Copy(family, all.line(o))
 	}
 	return claimant{live: live, namespace: namespace, operators: all, wants: wants, family: family}
-}
-
-// claim is the claim of a step on the object that is there.
-func (x *stepWriter) claim(ctx context.Context, s *stepRun) rollout.Claim {
-	return func(live *unstructured.Unstructured) (refused string) {
-		refused, s.taken = x.claimant.judge(ctx, s.step.Resolving, live)
-		return refused
-	}
 }
 
 // judge judges the claim of a plan on a live object. An object of a plan may have several owners. What is taken although an operator of another

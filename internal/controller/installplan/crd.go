@@ -58,7 +58,30 @@ func (x *replacements) adjustCRD(ctx context.Context, s *stepRun) rollout.Adjust
 		}
 		wanted.SetAnnotations(annotations)
 		if x.crds[live.GetName()].claim.join {
-			return keepDefinition(wanted, live)
+			// Leave a CRD that is shared as it is but for the annotations that record who brought it: what the step defines equally may still
+			// differ in what an author must not change for other owners, such as the CA bundle of a conversion, short names or labels.
+			spec, _, err := unstructured.NestedMap(live.Object, "spec")
+			if err != nil {
+				return fmt.Errorf("read the spec of %s %s: %w", crdKind, live.GetName(), err)
+			}
+			if _, converts, _ := unstructured.NestedMap(wanted.Object, "spec", "conversion"); !converts {
+				delete(spec, "conversion") // its writer is the controller that runs the operator
+			}
+			annotations := live.GetAnnotations()
+			if annotations == nil {
+				annotations = map[string]string{}
+			}
+			delete(annotations, corev1.LastAppliedConfigAnnotation)
+			for key, value := range wanted.GetAnnotations() {
+				if isEvidence(key) {
+					annotations[key] = value
+				}
+			}
+			labels := live.GetLabels()
+			wanted.Object["spec"] = spec
+			wanted.SetLabels(labels)
+			wanted.SetAnnotations(annotations)
+			return nil
 		}
 		return nil
 	}
@@ -83,33 +106,6 @@ func (x *ownership) originOf(live *unstructured.Unstructured) string {
 		return x.plan.Namespace
 	}
 	return tenancy.Origin(live, x.plan.Namespace)
-}
-
-// keepDefinition leaves a CRD that is shared as it is but for the annotations that record who brought it: what the step defines equally may
-// still differ in what an author must not change for other owners, such as the CA bundle of a conversion, short names or labels.
-func keepDefinition(wanted, live *unstructured.Unstructured) error {
-	spec, _, err := unstructured.NestedMap(live.Object, "spec")
-	if err != nil {
-		return fmt.Errorf("read the spec of %s %s: %w", crdKind, live.GetName(), err)
-	}
-	if _, converts, _ := unstructured.NestedMap(wanted.Object, "spec", "conversion"); !converts {
-		delete(spec, "conversion") // its writer is the controller that runs the operator
-	}
-	annotations := live.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	delete(annotations, corev1.LastAppliedConfigAnnotation)
-	for key, value := range wanted.GetAnnotations() {
-		if isEvidence(key) {
-			annotations[key] = value
-		}
-	}
-	labels := live.GetLabels()
-	wanted.Object["spec"] = spec
-	wanted.SetLabels(labels)
-	wanted.SetAnnotations(annotations)
-	return nil
 }
 
 // isEvidence reports whether an annotation is one by which plans record for whom they brought a CRD.

@@ -40,7 +40,18 @@ func (x *ownership) claimCRD(ctx context.Context, u *crd.Change) (crdClaim, erro
 	switch {
 	case len(others) > 0:
 		u.Joins = u.Joins || !own
-		u.Others = withOwners(u.Others, others)
+		// Add owners that are not among the users of a CRD, and makes owners of those that only require it.
+		users := u.Others
+		for _, o := range others {
+			i := slices.IndexFunc(users, func(u crd.Operator) bool { return u.Namespace == o.Namespace && u.Name == o.Name })
+			switch {
+			case i < 0:
+				users = append(users, o)
+			case len(users[i].Owns) == 0:
+				users[i].Owns = o.Owns
+			}
+		}
+		u.Others = users
 		return crdClaim{asked: changes, join: !changes}, nil
 	case own && tenancy.Origin(u.Live, x.plan.Namespace) == x.plan.Namespace:
 		return crdClaim{}, nil
@@ -92,20 +103,6 @@ func (x *ownership) bringers(ctx context.Context, crd *apiextensionsv1.CustomRes
 		others = append(others, user)
 	}
 	return own, others, nil
-}
-
-// withOwners adds owners that are not among the users of a CRD, and makes owners of those that only require it.
-func withOwners(users, owners []crd.Operator) []crd.Operator {
-	for _, o := range owners {
-		i := slices.IndexFunc(users, func(u crd.Operator) bool { return u.Namespace == o.Namespace && u.Name == o.Name })
-		switch {
-		case i < 0:
-			users = append(users, o)
-		case len(users[i].Owns) == 0:
-			users[i].Owns = o.Owns
-		}
-	}
-	return users
 }
 
 // controllerOf names the controller of an object for messages; empty when there is none, or when it is an operator.

@@ -129,26 +129,22 @@ func (x *stepWriter) read(ctx context.Context, s *stepRun) error {
 	}
 	s.object = object
 	if s.step.Resource.Kind == v1alpha1.ClusterServiceVersionKind {
-		return x.expect(object)
+		// Note a ClusterServiceVersion that the plan installs.
+		text, err := json.Marshal(object)
+		csv := &v1alpha1.ClusterServiceVersion{}
+		if err == nil {
+			err = json.Unmarshal(text, csv)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: ClusterServiceVersion %s cannot be read: %w", errInvalid, object.GetName(), err)
+		}
+		if err := bundle.CheckOwned(csv); err != nil {
+			return fmt.Errorf("%w: ClusterServiceVersion %s: %w", errInvalid, csv.Name, err)
+		}
+		csv.Namespace = x.plan.Namespace
+		x.incoming[csv.Name] = csv
+		return nil
 	}
-	return nil
-}
-
-// expect notes a ClusterServiceVersion that the plan installs.
-func (x *stepWriter) expect(object *unstructured.Unstructured) error {
-	text, err := json.Marshal(object)
-	csv := &v1alpha1.ClusterServiceVersion{}
-	if err == nil {
-		err = json.Unmarshal(text, csv)
-	}
-	if err != nil {
-		return fmt.Errorf("%w: ClusterServiceVersion %s cannot be read: %w", errInvalid, object.GetName(), err)
-	}
-	if err := bundle.CheckOwned(csv); err != nil {
-		return fmt.Errorf("%w: ClusterServiceVersion %s: %w", errInvalid, csv.Name, err)
-	}
-	csv.Namespace = x.plan.Namespace
-	x.incoming[csv.Name] = csv
 	return nil
 }
 

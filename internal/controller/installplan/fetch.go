@@ -124,21 +124,6 @@ func verdictOf(s bundleio.State) image.Verdict {
 	return v
 }
 
-// keepTimes gives the conditions of lookups their times: those that they had where they say the same.
-func keepTimes(lookups, before []v1alpha1.BundleLookup, now metav1.Time) {
-	for i := range lookups {
-		wanted := lookups[i].Conditions
-		lookups[i].Conditions = nil
-		for j := range before {
-			if before[j].Identifier == lookups[i].Identifier {
-				lookups[i].Conditions = append(lookups[i].Conditions, before[j].Conditions...)
-			}
-		}
-		setLookup(&lookups[i], wanted, now)
-		setConditions(&lookups[i], wanted, now, v1alpha1.BundleLookupSignatureVerified)
-	}
-}
-
 // fetchError says that a bundle which has to be had again is not there.
 type fetchError struct {
 	name   string

@@ -57,25 +57,21 @@ func (s *survey) decide(ctx context.Context, spec *v1alpha1.InstallPlanSpec) (fi
 		case one.installed != nil: // again, because an earlier plan may have been interrupted
 			found.choices = append(found.choices, resolution.Choice{Bundle: one.bundle, Catalog: one.source.Ref(), Replaces: one.installed.Spec.Replaces})
 		default:
-			in.Subscriptions = append(in.Subscriptions, one.request(in.Operators))
+			// What the solver is asked for a name: this version and no other, in place of what is installed of the package.
+			r := resolution.Subscription{Name: one.name, Package: one.bundle.Package, StartingCSV: one.name, Catalog: one.source.Ref()}
+			for _, installed := range in.Operators {
+				if installed.Package == one.bundle.Package {
+					r.Installed = installed.Name
+					r.VersionRange = "=" + one.bundle.Version.Version.String()
+				}
+			}
+			in.Subscriptions = append(in.Subscriptions, r)
 		}
 	}
 	if len(seen) == 0 {
 		return unresolvable(v1alpha1.InstallPlanReasonPlanUnknown, "spec.clusterServiceVersionNames is empty: name the ClusterServiceVersions to install"), nil
 	}
 	return s.solve(ctx, in, found)
-}
-
-// request is what the solver is asked for a name: this version and no other, in place of what is installed of the package.
-func (o sought) request(operators []resolution.Operator) resolution.Subscription {
-	r := resolution.Subscription{Name: o.name, Package: o.bundle.Package, StartingCSV: o.name, Catalog: o.source.Ref()}
-	for _, installed := range operators {
-		if installed.Package == o.bundle.Package {
-			r.Installed = installed.Name
-			r.VersionRange = "=" + o.bundle.Version.Version.String()
-		}
-	}
-	return r
 }
 
 // solve lets the solver find providers and upgrades.

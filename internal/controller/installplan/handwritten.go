@@ -52,13 +52,6 @@ func (c *Controller) awaitContent(plan *v1alpha1.InstallPlan) ctrl.Result {
 // bareReason is that of the Event.
 const bareReason = "NothingToInstall"
 
-// withoutStale removes the condition Resolved of a search for steps that found none, once there are steps.
-func withoutStale(s *planStatus) {
-	if len(s.Plan) > 0 && s.GetCondition(v1alpha1.InstallPlanResolved).Status == corev1.ConditionFalse {
-		removeCondition(s, v1alpha1.InstallPlanResolved)
-	}
-}
-
 // resolvedText is the message of the condition Resolved. It names what the steps were found for, so that a change of that is seen.
 func resolvedText(spec *v1alpha1.InstallPlanSpec) string {
 	text := "the steps are those of " + strings.Join(spec.ClusterServiceVersionNames, ", ")
@@ -116,7 +109,19 @@ func (c resolver) reportResolved(ctx context.Context, plan *v1alpha1.InstallPlan
 		next.SetCondition(resolved, now)
 	}
 	next = bounded(next)
-	keepTimes(next.BundleLookups, plan.Status.BundleLookups, now)
+	// Give the conditions of lookups their times: those that they had where they say the same.
+	lookups := next.BundleLookups
+	for i := range lookups {
+		wanted := lookups[i].Conditions
+		lookups[i].Conditions = nil
+		for j := range plan.Status.BundleLookups {
+			if plan.Status.BundleLookups[j].Identifier == lookups[i].Identifier {
+				lookups[i].Conditions = append(lookups[i].Conditions, plan.Status.BundleLookups[j].Conditions...)
+			}
+		}
+		setLookup(&lookups[i], wanted, now)
+		setConditions(&lookups[i], wanted, now, v1alpha1.BundleLookupSignatureVerified)
+	}
 	if equality.Semantic.DeepEqual(plan.Status, next) {
 		return nil
 	}
@@ -169,32 +174,24 @@ func (c resolver) compose(ctx context.Context, p *v1alpha1.InstallPlan, s *surve
 		}
 	}
 	for _, csv := range found.present {
-		step, err := presentStep(ctx, writer, csv)
+		// List an operator that is there already and that no catalog has: there is nothing to do about it.
+		bare := &v1alpha1.ClusterServiceVersion{Spec: csv.Spec}
+		bare.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.ClusterServiceVersionKind))
+		bare.Namespace, bare.Name = csv.Namespace, csv.Name
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(bare)
 		if err != nil {
 			return next, err
 		}
+		choice := resolution.Choice{Bundle: &catalog.BundleInfo{Name: csv.Name}}
+		step, err := writer.Step(ctx, choice, v1alpha1.ClusterServiceVersionKind, &unstructured.Unstructured{Object: content})
+		if err != nil {
+			return next, err
+		}
+		step.Status = v1alpha1.StepStatusPresent
 		next.Plan = append(next.Plan, step)
 	}
 	resolution.OrderSteps(next.Plan)
 	return next, writer.Fit(ctx, &next)
-}
-
-// presentStep lists an operator that is there already and that no catalog has: there is nothing to do about it.
-func presentStep(ctx context.Context, w resolution.PlanWriter, csv *v1alpha1.ClusterServiceVersion) (*v1alpha1.Step, error) {
-	bare := &v1alpha1.ClusterServiceVersion{Spec: csv.Spec}
-	bare.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.ClusterServiceVersionKind))
-	bare.Namespace, bare.Name = csv.Namespace, csv.Name
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(bare)
-	if err != nil {
-		return nil, err
-	}
-	choice := resolution.Choice{Bundle: &catalog.BundleInfo{Name: csv.Name}}
-	step, err := w.Step(ctx, choice, v1alpha1.ClusterServiceVersionKind, &unstructured.Unstructured{Object: content})
-	if err != nil {
-		return nil, err
-	}
-	step.Status = v1alpha1.StepStatusPresent
-	return step, nil
 }
 
 // isApproved tells whether a plan may be carried out: somebody has approved it, or it says that nobody has to.

@@ -11,10 +11,6 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -59,7 +55,19 @@ func (m *manifests) resolve(ctx context.Context, step *v1alpha1.Step) ([]byte, e
 	}
 	for _, s := range steps {
 		if s.Kind == step.Resource.Kind && s.Object.GetName() == step.Resource.Name {
-			return m.confirmed(step, lookup, s)
+			// Make sure that the manifest is what was approved, where that is known: an image is known by its digest, but catalogs change.
+			rendered := s
+			manifest, err := json.Marshal(rendered.Object)
+			if err != nil {
+				return nil, fmt.Errorf("encode %s %s of bundle %s: %w", rendered.Kind, rendered.Object.GetName(), step.Resolving, err)
+			}
+			ref, known := bundleio.ParseReference(step.Resource.Manifest)
+			if lookup.Path == "" && known && ref.Digest != bundleio.Digest(manifest) {
+				return nil, m.await(step.Resolving, fmt.Sprintf("bundle %s has to be read again, because the content store has lost its manifests: "+
+					"catalog %s has another one of that name by now, which is not what the InstallPlan was made for: delete the InstallPlan to have one made that is still wanted",
+					step.Resolving, sourceOf(lookup)))
+			}
+			return manifest, nil
 		}
 	}
 	if lookup.Path == "" || isForeign(step) {
@@ -68,21 +76,6 @@ func (m *manifests) resolve(ctx context.Context, step *v1alpha1.Step) ([]byte, e
 	}
 	return nil, fmt.Errorf("read the manifest of %s %s: the content store has lost it, and bundle %s does not hold it; delete the InstallPlan to have it recreated",
 		step.Resource.Kind, step.Resource.Name, step.Resolving)
-}
-
-// confirmed makes sure that the manifest is what was approved, where that is known: an image is known by its digest, but catalogs change.
-func (m *manifests) confirmed(step *v1alpha1.Step, lookup v1alpha1.BundleLookup, rendered bundle.Step) ([]byte, error) {
-	manifest, err := json.Marshal(rendered.Object)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s %s of bundle %s: %w", rendered.Kind, rendered.Object.GetName(), step.Resolving, err)
-	}
-	ref, known := bundleio.ParseReference(step.Resource.Manifest)
-	if lookup.Path == "" && known && ref.Digest != bundleio.Digest(manifest) {
-		return nil, m.await(step.Resolving, fmt.Sprintf("bundle %s has to be read again, because the content store has lost its manifests: "+
-			"catalog %s has another one of that name by now, which is not what the InstallPlan was made for: delete the InstallPlan to have one made that is still wanted",
-			step.Resolving, sourceOf(lookup)))
-	}
-	return manifest, nil
 }
 
 // await notes that a bundle has to be waited for, and returns that as an error.
@@ -128,32 +121,6 @@ func (m *manifests) render(ctx context.Context, lookup v1alpha1.BundleLookup) ([
 	}
 	m.again[csv] = steps
 	return steps, nil
-}
-
-// pullSecret returns a copy, for the namespace of the plan, of a pull secret of one of its catalogs in the global namespace. Other Secrets stay where
-// they are: users of the namespace may be able to write the status of a plan, and to read its Secrets.
-func (x *stepWriter) pullSecret(ctx context.Context, name string) (*unstructured.Unstructured, error) {
-	if err := x.checkPullSecret(ctx, name); err != nil {
-		return nil, err
-	}
-	source := &corev1.Secret{}
-	if err := x.live.Get(ctx, client.ObjectKey{Namespace: x.secrets, Name: name}, source); err != nil {
-		return nil, fmt.Errorf("copy pull secret %s/%s: %w", x.secrets, name, err)
-	}
-	if source.Type != corev1.SecretTypeDockerConfigJson && source.Type != corev1.SecretTypeDockercfg {
-		return nil, fmt.Errorf("%w: secret %s/%s is of type %s, and only pull secrets are copied", errInvalid, x.secrets, name, source.Type)
-	}
-	copied := &corev1.Secret{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: secretKind},
-		ObjectMeta: metav1.ObjectMeta{Namespace: x.plan.Namespace, Name: name},
-		Type:       source.Type,
-		Data:       source.Data,
-	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(copied)
-	if err != nil {
-		return nil, fmt.Errorf("copy pull secret %s/%s: %w", x.secrets, name, err)
-	}
-	return &unstructured.Unstructured{Object: content}, nil
 }
 
 // checkPullSecret returns an error when no catalog of the plan in the global namespace names a Secret as its pull secret.

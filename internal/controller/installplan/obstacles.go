@@ -96,7 +96,17 @@ func (c retrier) lookAtObstacles(ctx context.Context, plan *v1alpha1.InstallPlan
 // was in the way, is judged as a plan does: an object may change all the time and still belong to the same.
 func (c retrier) isOutOfTheWay(ctx context.Context, plan *v1alpha1.InstallPlan, all operators, o obstacle) (string, error) {
 	if o.internal != nil {
-		return c.canBeWritten(ctx, plan, o)
+		// Whether the API server takes an object that it could not write because of an error of its own, or of a webhook that it asks: it
+		// is asked to write it, as whom the plan is carried out, and to leave it at that. What it refuses for another reason than such an
+		// error or a permission is for another plan to report.
+		err := c.try(ctx, plan, o)
+		switch {
+		case err != nil && (apierrors.IsInternalError(err) || apierrors.IsForbidden(err) || reconcile.IsTransient(err)):
+			return "", nil
+		case errors.Is(err, errNobody):
+			return "", err
+		}
+		return fmt.Sprintf("the API server can write %s again", o.ref), nil
 	}
 	live := &metav1.PartialObjectMetadata{}
 	live.SetGroupVersionKind(o.ref.GroupVersionKind)
@@ -135,20 +145,6 @@ func (c retrier) askAgain(ctx context.Context, plan *v1alpha1.InstallPlan, why s
 		return fmt.Errorf("annotate InstallPlan %s/%s, because %s: %w", plan.Namespace, plan.Name, why, err)
 	}
 	return nil
-}
-
-// canBeWritten says whether the API server takes an object that it could not write because of an error of its own, or of a webhook that it
-// asks: it is asked to write it, as whom the plan is carried out, and to leave it at that. What it refuses for another reason than such an error
-// or a permission is for another plan to report.
-func (c retrier) canBeWritten(ctx context.Context, plan *v1alpha1.InstallPlan, o obstacle) (string, error) {
-	err := c.try(ctx, plan, o)
-	switch {
-	case err != nil && (apierrors.IsInternalError(err) || apierrors.IsForbidden(err) || reconcile.IsTransient(err)):
-		return "", nil
-	case errors.Is(err, errNobody):
-		return "", err
-	}
-	return fmt.Sprintf("the API server can write %s again", o.ref), nil
 }
 
 // errNobody says that there is nobody to ask as.

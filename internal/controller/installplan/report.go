@@ -29,27 +29,39 @@ func (c *Controller) report(ctx context.Context, plan *v1alpha1.InstallPlan, nex
 		return nil // the next pass finds the same, and comes before long
 	}
 	if len(changes) > 0 {
-		if err := c.write(ctx, plan, changes); err != nil {
+		// Write changes of the status. A plan that has got a label or an annotation meanwhile is still the plan that the pass was about:
+		// what the pass did is not lost because of that. One whose status or spec is another by now is for the next pass.
+		err := c.writeOver(ctx, plan, changes)
+		for attempt := 0; apierrors.IsConflict(err) && attempt < 3; attempt++ {
+			current := &v1alpha1.InstallPlan{}
+			if c.live.Get(ctx, client.ObjectKeyFromObject(plan), current) != nil || current.UID != plan.UID || !current.DeletionTimestamp.IsZero() ||
+				!equality.Semantic.DeepEqual(current.Spec, plan.Spec) || !equality.Semantic.DeepEqual(current.Status, plan.Status) {
+				return c.unreportable(plan, next, err)
+			}
+			err = c.writeOver(ctx, current, changes)
+		}
+		if err != nil {
 			return c.unreportable(plan, next, err)
 		}
 	}
-	c.warn(plan, c.memory.untold(plan))
-	return nil
-}
-
-// write writes changes of the status. A plan that has got a label or an annotation meanwhile is still the plan that the pass was about: what
-// the pass did is not lost because of that. One whose status or spec is another by now is for the next pass.
-func (c *Controller) write(ctx context.Context, plan *v1alpha1.InstallPlan, changes []operation) error {
-	err := c.writeOver(ctx, plan, changes)
-	for attempt := 0; apierrors.IsConflict(err) && attempt < 3; attempt++ {
-		current := &v1alpha1.InstallPlan{}
-		if c.live.Get(ctx, client.ObjectKeyFromObject(plan), current) != nil || current.UID != plan.UID || !current.DeletionTimestamp.IsZero() ||
-			!equality.Semantic.DeepEqual(current.Spec, plan.Spec) || !equality.Semantic.DeepEqual(current.Status, plan.Status) {
-			return err
-		}
-		err = c.writeOver(ctx, current, changes)
+	// Make Events of warnings, by step, and counts them.
+	warnings := c.memory.untold(plan)
+	keys := make([]int, 0, len(warnings))
+	for k := range warnings {
+		keys = append(keys, k)
 	}
-	return err
+	slices.Sort(keys)
+	for _, i := range keys {
+		step, texts := plan.Status.Plan[i], warnings[i]
+		about := &corev1.ObjectReference{
+			APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.InstallPlanKind,
+			Namespace: plan.Namespace, Name: plan.Name, UID: plan.UID, ResourceVersion: plan.ResourceVersion,
+			FieldPath: fmt.Sprintf("status.plan[%d]", i),
+		}
+		c.events.Event(about, corev1.EventTypeWarning, warningReason, warningText(step, texts))
+		c.Metrics.Warned()
+	}
+	return nil
 }
 
 // writeOver writes changes of the status of a plan, if it is still as it was read.
@@ -116,35 +128,12 @@ const warningReason = "AppliedWithWarnings"
 // eventSource is the component that Events come from.
 const eventSource = "operator-lifecycle-manager"
 
-// warn makes Events of warnings, by step, and counts them.
-func (c *Controller) warn(plan *v1alpha1.InstallPlan, warnings map[int][]string) {
-	for _, i := range sortedKeys(warnings) {
-		step, texts := plan.Status.Plan[i], warnings[i]
-		about := &corev1.ObjectReference{
-			APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.InstallPlanKind,
-			Namespace: plan.Namespace, Name: plan.Name, UID: plan.UID, ResourceVersion: plan.ResourceVersion,
-			FieldPath: fmt.Sprintf("status.plan[%d]", i),
-		}
-		c.events.Event(about, corev1.EventTypeWarning, warningReason, warningText(step, texts))
-		c.Metrics.Warned()
-	}
-}
-
 func warningText(step *v1alpha1.Step, texts []string) string {
 	what := fmt.Sprintf("(%s %q)", step.Resource.Kind, step.Resource.Name)
 	if step.Resolving != "" {
 		what = fmt.Sprintf("of operator %q %s", step.Resolving, what)
 	}
 	return fmt.Sprintf("%d warning(s) generated during installation %s: %s", len(texts), what, strings.Join(texts, ", "))
-}
-
-func sortedKeys(m map[int][]string) []int {
-	keys := make([]int, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 const (

@@ -6,6 +6,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/image"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -43,7 +44,10 @@ type outcome struct {
 // decide says what becomes of a plan before anything is done, and whether a pass is due.
 func decide(plan *v1alpha1.InstallPlan, seen observation, now time.Time) (next planStatus, execute bool) {
 	next = *plan.Status.DeepCopy()
-	withoutStale(&next)
+	s := &next
+	if len(s.Plan) > 0 && s.GetCondition(v1alpha1.InstallPlanResolved).Status == corev1.ConditionFalse {
+		removeCondition(s, v1alpha1.InstallPlanResolved)
+	}
 	switch next.Phase {
 	case v1alpha1.InstallPlanPhaseComplete:
 		return next, false

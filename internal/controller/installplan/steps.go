@@ -12,9 +12,12 @@ import (
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/tenancy"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 const (
@@ -66,7 +69,30 @@ type stepWriter struct {
 // objectOf returns the object of a step as its manifest describes it.
 func (x *stepWriter) objectOf(ctx context.Context, s *stepRun) (*unstructured.Unstructured, error) {
 	if s.step.Resource.Kind == secretKind {
-		return x.pullSecret(ctx, s.step.Resource.Name)
+		// Return a copy, for the namespace of the plan, of a pull secret of one of its catalogs in the global namespace. Other Secrets
+		// stay where they are: users of the namespace may be able to write the status of a plan, and to read its Secrets.
+		name := s.step.Resource.Name
+		if err := x.checkPullSecret(ctx, name); err != nil {
+			return nil, err
+		}
+		source := &corev1.Secret{}
+		if err := x.live.Get(ctx, client.ObjectKey{Namespace: x.secrets, Name: name}, source); err != nil {
+			return nil, fmt.Errorf("copy pull secret %s/%s: %w", x.secrets, name, err)
+		}
+		if source.Type != corev1.SecretTypeDockerConfigJson && source.Type != corev1.SecretTypeDockercfg {
+			return nil, fmt.Errorf("%w: secret %s/%s is of type %s, and only pull secrets are copied", errInvalid, x.secrets, name, source.Type)
+		}
+		copied := &corev1.Secret{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: secretKind},
+			ObjectMeta: metav1.ObjectMeta{Namespace: x.plan.Namespace, Name: name},
+			Type:       source.Type,
+			Data:       source.Data,
+		}
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(copied)
+		if err != nil {
+			return nil, fmt.Errorf("copy pull secret %s/%s: %w", x.secrets, name, err)
+		}
+		return &unstructured.Unstructured{Object: content}, nil
 	}
 	text, err := x.manifests.resolve(ctx, s.step)
 	if err != nil {
@@ -96,7 +122,12 @@ func (x *stepWriter) wanted(ctx context.Context, s *stepRun) rollout.Object {
 	if key := x.component(s); key != "" {
 		addLabels(u, map[string]string{key: ""})
 	}
-	s.spared = x.mayBeMissing(u)
+	// Whether an operator does without an object if the cluster does not know its kind. One that the plan brings itself is waited for.
+	group := u.GroupVersionKind().Group
+	brought := hasStep(x.plan, func(s *v1alpha1.Step) bool {
+		return s.Resource.Kind == crdKind && strings.HasSuffix(s.Resource.Name, "."+group)
+	})
+	s.spared = slices.Contains(integrations, group) && !brought
 	o := rollout.Object{
 		Wanted: u, Policy: s.rule.policy, Owner: x.ownerOf(s.step),
 		Optional: s.step.Optional || s.spared,
@@ -119,13 +150,17 @@ func (x *stepWriter) wanted(ctx context.Context, s *stepRun) rollout.Object {
 		return o
 	}
 	if s.step.Resource.Kind != serviceAccountKind {
-		o.Claim = x.claim(ctx, s)
+		o.Claim = func(live *unstructured.Unstructured) (refused string) {
+			refused, s.taken = x.claimant.judge(ctx, s.step.Resolving, live)
+			return refused
+		}
 	}
 	o.Predecessors = predecessors
 	if s.rule.wave == belongings {
 		u.SetOwnerReferences(nil)
 		if s.step.Resolving != "" {
-			u.SetOwnerReferences([]metav1.OwnerReference{ownerReference(s.step.Resolving)})
+			csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Name: s.step.Resolving}}
+			u.SetOwnerReferences([]metav1.OwnerReference{bundle.OwnerReference(csv)})
 		}
 		return o
 	}
@@ -186,25 +221,9 @@ func isCopiedOperator(live *unstructured.Unstructured) bool {
 	return live.GetKind() == v1alpha1.ClusterServiceVersionKind && v1alpha1.IsCopied(live)
 }
 
-// ownerReference is to a ClusterServiceVersion; the engine knows its UID.
-func ownerReference(name string) metav1.OwnerReference {
-	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	return bundle.OwnerReference(csv)
-}
-
 // integrations are the API groups of software that an operator works with where it is present. The objects of a bundle for it are left
 // out where it is not.
 var integrations = []string{"monitoring.coreos.com", "console.openshift.io"}
-
-// mayBeMissing tells whether an operator does without an object if the cluster does not know its kind. One that the plan brings
-// itself is waited for.
-func (x *stepWriter) mayBeMissing(u *unstructured.Unstructured) bool {
-	group := u.GroupVersionKind().Group
-	brought := hasStep(x.plan, func(s *v1alpha1.Step) bool {
-		return s.Resource.Kind == crdKind && strings.HasSuffix(s.Resource.Name, "."+group)
-	})
-	return slices.Contains(integrations, group) && !brought
-}
 
 func addLabels(u *unstructured.Unstructured, more map[string]string) {
 	labels := u.GetLabels()

@@ -35,7 +35,19 @@ func (x *verifier) verify(ctx context.Context, c *Controller) bool {
 		return true
 	}
 	x.signatures = map[string]image.Verdict{}
-	lookups := x.origins()
+	// The lookups of a plan, and for steps that are due and have none what is known of where they came from.
+	lookups := slices.Clone(x.plan.Status.BundleLookups)
+	for _, s := range x.steps {
+		known := func(l v1alpha1.BundleLookup) bool { return l.Identifier == s.step.Resolving }
+		if !s.due || s.step.Resource.Kind == secretKind || slices.ContainsFunc(lookups, known) {
+			continue // a pull secret is copied from the namespace of the manager
+		}
+		lookup, found := bundleio.LookupOf(x.plan, s.step)
+		if r := s.step.Resource; !found {
+			lookup = v1alpha1.BundleLookup{Identifier: s.step.Resolving, CatalogSourceRef: &corev1.ObjectReference{Namespace: r.CatalogSourceNamespace, Name: r.CatalogSource}}
+		}
+		lookups = append(lookups, lookup)
+	}
 	states := make([]bundleio.State, len(lookups))
 	if c.Signatures != nil {
 		states = c.Signatures.Verify(ctx, x.plan.Namespace, lookups)
@@ -50,7 +62,11 @@ func (x *verifier) verify(ctx context.Context, c *Controller) bool {
 		case state.Err != nil:
 			x.refuse(c, name, state)
 		case !state.Done():
-			x.await(&fetchError{name: name, awaits: fmt.Sprintf("the signatures of bundle %s are being verified", name)})
+			e := &fetchError{name: name, awaits: fmt.Sprintf("the signatures of bundle %s are being verified", name)}
+			x.manifests.note(e)
+			if i := slices.IndexFunc(x.steps, func(s *stepRun) bool { return s.due }); i >= 0 {
+				x.steps[i].result.waiting = strings.TrimPrefix(x.steps[i].result.waiting+"; "+e.awaits, "; ")
+			}
 			x.unverified = max(x.unverified, beingVerified)
 		}
 	}
@@ -108,31 +124,6 @@ func (x *verifier) pin() {
 		}
 	}
 	x.manifests.plan = &plan
-}
-
-// await has the first step that is due wait for a bundle.
-func (x *verifier) await(e *fetchError) {
-	x.manifests.note(e)
-	if i := slices.IndexFunc(x.steps, func(s *stepRun) bool { return s.due }); i >= 0 {
-		x.steps[i].result.waiting = strings.TrimPrefix(x.steps[i].result.waiting+"; "+e.awaits, "; ")
-	}
-}
-
-// origins are the lookups of a plan, and for steps that are due and have none what is known of where they came from.
-func (x *verifier) origins() []v1alpha1.BundleLookup {
-	lookups := slices.Clone(x.plan.Status.BundleLookups)
-	for _, s := range x.steps {
-		known := func(l v1alpha1.BundleLookup) bool { return l.Identifier == s.step.Resolving }
-		if !s.due || s.step.Resource.Kind == secretKind || slices.ContainsFunc(lookups, known) {
-			continue // a pull secret is copied from the namespace of the manager
-		}
-		lookup, found := bundleio.LookupOf(x.plan, s.step)
-		if r := s.step.Resource; !found {
-			lookup = v1alpha1.BundleLookup{Identifier: s.step.Resolving, CatalogSourceRef: &corev1.ObjectReference{Namespace: r.CatalogSourceNamespace, Name: r.CatalogSource}}
-		}
-		lookups = append(lookups, lookup)
-	}
-	return lookups
 }
 
 // begun reports whether an earlier pass has created an object, or waits for the API server to know one, and the plan has not failed since. What is

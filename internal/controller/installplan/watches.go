@@ -24,7 +24,16 @@ func (c watcher) limitedBy(ctx context.Context, o client.Object) []ctrl.Request 
 		ctrl.LoggerFrom(ctx).Error(err, "list the InstallPlans that a change of permissions concerns")
 		return nil
 	}
-	newest := newestPlans(list.Items)
+	// The newest plans of each owner.
+	plans := list.Items
+	newest := map[types.UID]*v1alpha1.InstallPlan{}
+	for i := range plans {
+		for _, owner := range plans[i].OwnerReferences {
+			if other := newest[owner.UID]; other == nil || compareAge(&plans[i], other) > 0 {
+				newest[owner.UID] = &plans[i]
+			}
+		}
+	}
 	var requests []ctrl.Request
 	for i := range list.Items {
 		p := &list.Items[i]
@@ -41,19 +50,6 @@ func (c watcher) limitedBy(ctx context.Context, o client.Object) []ctrl.Request 
 
 // wasDenied tells whether a plan failed, among other reasons, because the API server denied it something: that is in its words then.
 func wasDenied(p *v1alpha1.InstallPlan) bool { return strings.Contains(p.Status.Message, "forbidden") }
-
-// newestPlans are the newest plans of each owner.
-func newestPlans(plans []v1alpha1.InstallPlan) map[types.UID]*v1alpha1.InstallPlan {
-	newest := map[types.UID]*v1alpha1.InstallPlan{}
-	for i := range plans {
-		for _, owner := range plans[i].OwnerReferences {
-			if other := newest[owner.UID]; other == nil || compareAge(&plans[i], other) > 0 {
-				newest[owner.UID] = &plans[i]
-			}
-		}
-	}
-	return newest
-}
 
 // compareAge is positive when a plan was decided on after another one.
 func compareAge(p, other *v1alpha1.InstallPlan) int {

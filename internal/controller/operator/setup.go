@@ -37,7 +37,15 @@ type index struct {
 // Setup adds the controller, its watches and its cache to the manager. The namespaces are those that the manager is limited to; none when it
 // manages all.
 func Setup(mgr manager.Manager, namespaces []string) error {
-	own, err := ownCache(mgr, namespaces)
+	// Add a cache to the manager for the kinds that the manager's caches hold only in part. It holds little of each object.
+	options := cache.Options{DefaultTransform: trim, NewInformer: reconcile.NewPagedInformer}
+	for _, namespace := range namespaces {
+		if options.DefaultNamespaces == nil {
+			options.DefaultNamespaces = map[string]cache.Config{}
+		}
+		options.DefaultNamespaces[namespace] = cache.Config{}
+	}
+	own, err := reconcile.AddCache(mgr, "components", options)
 	if err != nil {
 		return err
 	}
@@ -66,18 +74,6 @@ func Setup(mgr manager.Manager, namespaces []string) error {
 		return fmt.Errorf("set up the Operator controller: %w", err)
 	}
 	return nil
-}
-
-// ownCache adds a cache to the manager for the kinds that the manager's caches hold only in part. It holds little of each object.
-func ownCache(mgr manager.Manager, namespaces []string) (cache.Cache, error) {
-	options := cache.Options{DefaultTransform: trim, NewInformer: reconcile.NewPagedInformer}
-	for _, namespace := range namespaces {
-		if options.DefaultNamespaces == nil {
-			options.DefaultNamespaces = map[string]cache.Config{}
-		}
-		options.DefaultNamespaces[namespace] = cache.Config{}
-	}
-	return reconcile.AddCache(mgr, "components", options)
 }
 
 // indexes are those of the manager's caches and of the controller's own.

@@ -2,6 +2,7 @@ package operatorcondition
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -83,39 +84,52 @@ func (c *Controller) ensure(ctx context.Context, req ctrl.Request) (*v2.Operator
 	if err != nil {
 		return nil, fmt.Errorf("read ClusterServiceVersion %s: %w", req, err)
 	}
-	spec := specOf(csv)
+	// What the OperatorCondition of a CSV says of it: who may report, and who reports.
+	var spec v2.OperatorConditionSpec
+	strategy := csv.Spec.InstallStrategy.StrategySpec
+	for _, permission := range slices.Concat(strategy.ClusterPermissions, strategy.Permissions) {
+		name := permission.ServiceAccountName
+		if name == "" {
+			name = defaultAccount
+		}
+		if !slices.Contains(spec.ServiceAccounts, name) {
+			spec.ServiceAccounts = append(spec.ServiceAccounts, name)
+		}
+	}
+	if len(spec.ServiceAccounts) == 0 {
+		spec.ServiceAccounts = []string{defaultAccount}
+	}
+	for _, d := range strategy.DeploymentSpecs {
+		spec.Deployments = append(spec.Deployments, d.Name)
+	}
 	if condition != nil && slices.Equal(condition.Spec.ServiceAccounts, spec.ServiceAccounts) && slices.Equal(condition.Spec.Deployments, spec.Deployments) && owned(condition, csv) {
 		return condition, nil
 	}
 	if condition != nil {
-		return c.correct(ctx, condition, csv, spec)
+		// Bring an OperatorCondition up to date that is there already. It is no apply request: that would leave what another manager wrote
+		// where nothing is desired.
+		updated := condition.DeepCopy()
+		updated.Spec.ServiceAccounts, updated.Spec.Deployments = spec.ServiceAccounts, spec.Deployments
+		desired := conditionOf(csv, spec)
+		updated.Labels = maps.Clone(updated.Labels)
+		if updated.Labels == nil {
+			updated.Labels = map[string]string{}
+		}
+		maps.Copy(updated.Labels, desired.Labels)
+		updated.OwnerReferences = append(slices.DeleteFunc(updated.OwnerReferences, func(r metav1.OwnerReference) bool {
+			return r.Kind == v1alpha1.ClusterServiceVersionKind && r.Name == csv.Name
+		}), desired.OwnerReferences...)
+		patch := client.MergeFromWithOptions(condition, client.MergeFromWithOptimisticLock{})
+		if err := c.client.Patch(ctx, updated, patch, fieldManager); err != nil {
+			return nil, fmt.Errorf("bring OperatorCondition %s up to date with its ClusterServiceVersion: %w", client.ObjectKeyFromObject(condition), err)
+		}
+		return updated, nil
 	}
 	out := &v2.OperatorCondition{}
 	if err := c.apply(ctx, conditionOf(csv, spec), out); err != nil {
 		return nil, err
 	}
 	return out, nil
-}
-
-// correct brings an OperatorCondition up to date that is there already. It is no apply request: that would leave what another manager wrote
-// where nothing is desired.
-func (c *Controller) correct(ctx context.Context, condition *v2.OperatorCondition, csv *v1alpha1.ClusterServiceVersion, spec v2.OperatorConditionSpec) (*v2.OperatorCondition, error) {
-	updated := condition.DeepCopy()
-	updated.Spec.ServiceAccounts, updated.Spec.Deployments = spec.ServiceAccounts, spec.Deployments
-	desired := conditionOf(csv, spec)
-	updated.Labels = maps.Clone(updated.Labels)
-	if updated.Labels == nil {
-		updated.Labels = map[string]string{}
-	}
-	maps.Copy(updated.Labels, desired.Labels)
-	updated.OwnerReferences = append(slices.DeleteFunc(updated.OwnerReferences, func(r metav1.OwnerReference) bool {
-		return r.Kind == v1alpha1.ClusterServiceVersionKind && r.Name == csv.Name
-	}), desired.OwnerReferences...)
-	patch := client.MergeFromWithOptions(condition, client.MergeFromWithOptimisticLock{})
-	if err := c.client.Patch(ctx, updated, patch, fieldManager); err != nil {
-		return nil, fmt.Errorf("bring OperatorCondition %s up to date with its ClusterServiceVersion: %w", client.ObjectKeyFromObject(condition), err)
-	}
-	return updated, nil
 }
 
 func owned(o, by metav1.Object) bool {
@@ -134,7 +148,17 @@ func (c *Controller) report(ctx context.Context, condition *v2.OperatorCondition
 		if err != nil {
 			return fmt.Errorf("read who reports in the status of OperatorCondition %s: %w", client.ObjectKeyFromObject(condition), err)
 		}
-		ours = writtenByUs(live)
+		// Report whether the conditions of the status are as this controller wrote them last, and were all taken from the spec then.
+		ours = slices.ContainsFunc(live.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
+			var fields struct {
+				Status map[string]any `json:"f:status"`
+			}
+			if e.Manager != string(fieldManager) || e.FieldsV1 == nil || json.Unmarshal(e.FieldsV1.GetRawBytes(), &fields) != nil {
+				return false
+			}
+			_, wrote := fields.Status["f:conditions"]
+			return wrote
+		})
 	}
 	w := reconcile.StatusWriter[*v2.OperatorCondition, v2.OperatorConditionStatus]{Client: c.client, Memory: &c.written, Optimistic: true,
 		Status: func(condition *v2.OperatorCondition) *v2.OperatorConditionStatus { return &condition.Status },

@@ -1,7 +1,6 @@
 package operatorcondition
 
 import (
-	"encoding/json"
 	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -15,28 +14,6 @@ import (
 
 // defaultAccount is meant where a ClusterServiceVersion names no service account.
 const defaultAccount = "default"
-
-// specOf is what the OperatorCondition of a CSV says of it: who may report, and who reports.
-func specOf(csv *v1alpha1.ClusterServiceVersion) v2.OperatorConditionSpec {
-	var out v2.OperatorConditionSpec
-	strategy := csv.Spec.InstallStrategy.StrategySpec
-	for _, permission := range slices.Concat(strategy.ClusterPermissions, strategy.Permissions) {
-		name := permission.ServiceAccountName
-		if name == "" {
-			name = defaultAccount
-		}
-		if !slices.Contains(out.ServiceAccounts, name) {
-			out.ServiceAccounts = append(out.ServiceAccounts, name)
-		}
-	}
-	if len(out.ServiceAccounts) == 0 {
-		out.ServiceAccounts = []string{defaultAccount}
-	}
-	for _, d := range strategy.DeploymentSpecs {
-		out.Deployments = append(out.Deployments, d.Name)
-	}
-	return out
-}
 
 // conditionOf is the OperatorCondition of a CSV, as it is made.
 func conditionOf(csv *v1alpha1.ClusterServiceVersion, spec v2.OperatorConditionSpec) *v2.OperatorCondition {
@@ -121,18 +98,4 @@ func managerOf(condition *v2.OperatorCondition) client.FieldOwner {
 		return keepingManager
 	}
 	return fieldManager
-}
-
-// writtenByUs reports whether the conditions of the status are as this controller wrote them last, and were all taken from the spec then.
-func writtenByUs(condition *v2.OperatorCondition) bool {
-	return slices.ContainsFunc(condition.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
-		var fields struct {
-			Status map[string]any `json:"f:status"`
-		}
-		if e.Manager != string(fieldManager) || e.FieldsV1 == nil || json.Unmarshal(e.FieldsV1.GetRawBytes(), &fields) != nil {
-			return false
-		}
-		_, wrote := fields.Status["f:conditions"]
-		return wrote
-	})
 }

@@ -103,32 +103,6 @@ func (c *Controller) annotate(ctx context.Context, group *v1.OperatorGroup, apis
 	return updated, nil
 }
 
-// observeMembers reads the operators of the namespace, and the groups that list one of their APIs.
-func (c *Controller) observeMembers(ctx context.Context, group *v1.OperatorGroup, seen *observed) error {
-	var list v1alpha1.ClusterServiceVersionList
-	if err := c.client.List(ctx, &list, client.InNamespace(group.Namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list the ClusterServiceVersions of OperatorGroup %s: %w", client.ObjectKeyFromObject(group), err)
-	}
-	seen.members = list.Items
-	mine := map[string]bool{}
-	for i := range list.Items {
-		for api := range tenancy.ProvidedBy(&list.Items[i]) {
-			mine[api] = true
-		}
-	}
-	for api := range mine {
-		var groups v1.OperatorGroupList
-		if err := c.client.List(ctx, &groups, client.MatchingFields{indexGroupByAPI: api}, client.UnsafeDisableDeepCopy); err != nil {
-			return fmt.Errorf("list the OperatorGroups that provide %s: %w", api, err)
-		}
-		for i := range groups.Items {
-			seen.rivals = append(seen.rivals, &groups.Items[i])
-		}
-	}
-	seen.rivals = tenancy.Distinct(seen.rivals)
-	return nil
-}
-
 // listGroups reads all groups.
 func listGroups(ctx context.Context, reader client.Reader) ([]*v1.OperatorGroup, error) {
 	var list v1.OperatorGroupList

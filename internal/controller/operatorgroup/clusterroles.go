@@ -112,7 +112,14 @@ func clusterRole(group *v1.OperatorGroup, suffix string) *rbacv1.ClusterRole {
 	add := func(key string) {
 		selectors = append(selectors, metav1.LabelSelector{MatchLabels: map[string]string{key: "true"}})
 	}
-	for _, api := range providedAPIs(group) {
+	// Read the annotation of the group. What cannot be read is left out.
+	var apis []catalog.GVK
+	for _, item := range tenancy.AnnotatedOn(group).Sorted() {
+		if api, ok := tenancy.ParseAPI(item); ok {
+			apis = append(apis, catalog.GVK{Group: api.Group, Version: api.Version, Kind: api.Kind})
+		}
+	}
+	for _, api := range apis {
 		add(selectorOf(api, suffix))
 	}
 	if len(selectors) == 0 {
@@ -144,17 +151,6 @@ func roleName(group types.NamespacedName, suffix string) string {
 	tail := "." + suffix + "-" + bundle.StringHash62(group.Namespace+"/"+group.Name+"/"+suffix)
 	room := maxRoleName - len(prefix) - len(tail)
 	return prefix + group.Name[:min(len(group.Name), room)] + tail
-}
-
-// providedAPIs reads the annotation of the group. What cannot be read is left out.
-func providedAPIs(group *v1.OperatorGroup) []catalog.GVK {
-	var apis []catalog.GVK
-	for _, item := range tenancy.AnnotatedOn(group).Sorted() {
-		if api, ok := tenancy.ParseAPI(item); ok {
-			apis = append(apis, catalog.GVK{Group: api.Group, Version: api.Version, Kind: api.Kind})
-		}
-	}
-	return apis
 }
 
 // upToDate reports whether the live role has the labels and the aggregation rule that are desired. Its rules are written by

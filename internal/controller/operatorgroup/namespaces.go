@@ -68,7 +68,7 @@ func (l namespaceLabels) set(ctx context.Context, group *v1.OperatorGroup, seen 
 	}
 	var errs []error
 	var desired []string
-	if !global(seen.targets) {
+	if !slices.Equal(seen.targets, []string{metav1.NamespaceAll}) {
 		desired = seen.targets
 	}
 	have := map[string]bool{}

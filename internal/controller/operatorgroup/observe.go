@@ -17,6 +17,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/tenancy"
 )
 
 // observed is what the controller read about a group.
@@ -57,9 +58,28 @@ func (c *Controller) observe(ctx context.Context, group *v1.OperatorGroup) (*obs
 	if seen.account, err = c.readAccount(ctx, group); err != nil {
 		return nil, err
 	}
-	if err := c.observeMembers(ctx, group, seen); err != nil {
-		return nil, err
+	// Read the operators of the namespace, and the groups that list one of their APIs.
+	var list v1alpha1.ClusterServiceVersionList
+	if err := c.client.List(ctx, &list, client.InNamespace(group.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the ClusterServiceVersions of OperatorGroup %s: %w", client.ObjectKeyFromObject(group), err)
 	}
+	seen.members = list.Items
+	mine := map[string]bool{}
+	for i := range list.Items {
+		for api := range tenancy.ProvidedBy(&list.Items[i]) {
+			mine[api] = true
+		}
+	}
+	for api := range mine {
+		var groups v1.OperatorGroupList
+		if err := c.client.List(ctx, &groups, client.MatchingFields{indexGroupByAPI: api}, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("list the OperatorGroups that provide %s: %w", api, err)
+		}
+		for i := range groups.Items {
+			seen.rivals = append(seen.rivals, &groups.Items[i])
+		}
+	}
+	seen.rivals = tenancy.Distinct(seen.rivals)
 	seen.roles, err = c.rolesOf(ctx, client.ObjectKeyFromObject(group))
 	return seen, err
 }
@@ -112,12 +132,6 @@ func emptySelector(s *metav1.LabelSelector) bool {
 	return s == nil || len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
 }
 
-// matching reports whether the group's selector matches the labels; a selector that cannot be read matches nothing.
-func matching(spec *v1.OperatorGroupSpec, set map[string]string) bool {
-	selector, err := metav1.LabelSelectorAsSelector(spec.Selector)
-	return err == nil && selector.Matches(labels.Set(set))
-}
-
 // targets are the target namespaces of a group, sorted: those it names, whether they exist or not; else those that its
 // selector matches, which may be none; else one empty name, which stands for all namespaces.
 func targets(spec *v1.OperatorGroupSpec, namespaces []metav1.PartialObjectMetadata) ([]string, error) {
@@ -148,6 +162,3 @@ func sortedSet(names []string) []string {
 	slices.Sort(out)
 	return slices.Compact(out)
 }
-
-// global reports whether the targets are all namespaces.
-func global(targets []string) bool { return slices.Equal(targets, []string{metav1.NamespaceAll}) }

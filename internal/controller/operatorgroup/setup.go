@@ -11,6 +11,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/utils/clock"
@@ -234,7 +235,11 @@ func (w watches) providersOf(ctx context.Context, apis tenancy.APIs) []string {
 
 // groupsOfNamespace wakes up the groups that target a namespace or whose selector matches it.
 func (w watches) groupsOfNamespace(ctx context.Context, o client.Object) []ctrl.Request {
-	matches := func(g *v1.OperatorGroup) bool { return matching(&g.Spec, o.GetLabels()) }
+	matches := func(g *v1.OperatorGroup) bool { // Report whether the group's selector matches the labels; a selector that cannot be read matches nothing.
+		set := o.GetLabels()
+		selector, err := metav1.LabelSelectorAsSelector(g.Spec.Selector)
+		return err == nil && selector.Matches(labels.Set(set))
+	}
 	return append(
 		w.groups(ctx, matches, client.MatchingFields{indexGroupBySelecting: "true"}),
 		w.groups(ctx, nil, client.MatchingFields{indexGroupByTarget: o.GetName()})...)

@@ -35,22 +35,7 @@ func status(group *v1.OperatorGroup, seen *observed, now time.Time) v1.OperatorG
 	}
 	out.ServiceAccountRef = accountRef(seen)
 	at := metav1.NewTime(now).Rfc3339Copy()
-	for _, c := range conditions(group, seen) {
-		if c.Status == metav1.ConditionTrue {
-			c.LastTransitionTime, c.ObservedGeneration = at, group.Generation
-			meta.SetStatusCondition(&out.Conditions, c)
-		} else {
-			meta.RemoveStatusCondition(&out.Conditions, c.Type)
-		}
-	}
-	if !sameStatus(&group.Status, &out) {
-		out.LastUpdated = &at
-	}
-	return out
-}
-
-// conditions are all conditions that this controller writes. Those that are not True are absent from the status.
-func conditions(group *v1.OperatorGroup, seen *observed) []metav1.Condition {
+	// All conditions that this controller writes. Those that are not True are absent from the status.
 	multiple := metav1.Condition{Type: v1.OperatorGroupMultiple, Reason: v1.OperatorGroupReasonMultiple}
 	if len(seen.groups) > 1 {
 		multiple.Status = metav1.ConditionTrue
@@ -68,7 +53,18 @@ func conditions(group *v1.OperatorGroup, seen *observed) []metav1.Condition {
 	case seen.unlabelable != nil:
 		invalid.Status, invalid.Reason, invalid.Message = metav1.ConditionTrue, ReasonInvalidName, seen.unlabelable.Error()
 	}
-	return []metav1.Condition{multiple, account, invalid}
+	for _, c := range []metav1.Condition{multiple, account, invalid} {
+		if c.Status == metav1.ConditionTrue {
+			c.LastTransitionTime, c.ObservedGeneration = at, group.Generation
+			meta.SetStatusCondition(&out.Conditions, c)
+		} else {
+			meta.RemoveStatusCondition(&out.Conditions, c.Type)
+		}
+	}
+	if !sameStatus(&group.Status, &out) {
+		out.LastUpdated = &at
+	}
+	return out
 }
 
 // sameStatus compares all but the time of the last write, which has to be there though.

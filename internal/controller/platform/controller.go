@@ -51,18 +51,45 @@ func (c *Controller) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if !c.versions.Load() || !c.operators.Load() {
 		return reconcile.Result{}, nil
 	}
-	if err := c.begin(); err != nil {
-		return reconcile.Result{}, err
+	// Watch what of the platform is not watched yet. A watch that fails is tried again with the next pass.
+	for _, o := range []struct {
+		kind schema.GroupVersionKind
+		name string
+	}{{versionKind, versionName}, {operatorKind, operatorName}}[c.watched:] {
+		if err := c.watch(o.kind, o.name); err != nil {
+			return reconcile.Result{}, fmt.Errorf("watch %s %s, to say whether the cluster may be upgraded: %w", o.kind.Kind, o.name, err)
+		}
+		c.watched++
 	}
 	version, err := c.read(ctx, versionKind, versionName)
 	if err != nil || version == nil {
 		return reconcile.Result{}, err
 	}
-	installed, err := c.installed(ctx)
-	if err != nil {
-		return reconcile.Result{}, err
+	// The operators of both APIs.
+	var csvs v1alpha1.ClusterServiceVersionList
+	if err := c.client.List(ctx, &csvs, client.UnsafeDisableDeepCopy); err != nil {
+		return reconcile.Result{}, fmt.Errorf("list the ClusterServiceVersions: %w", err)
 	}
-	verdict := platform.Upgradeable(clusterVersion(version), installed)
+	var installed []platform.Installed
+	for i := range csvs.Items {
+		if csv := &csvs.Items[i]; !csv.IsCopied() {
+			installed = append(installed, platform.Installed{
+				Name:       fmt.Sprintf("ClusterServiceVersion %s in namespace %s", csv.Name, csv.Namespace),
+				Properties: csv.Annotations[olmv1.PropertiesKey],
+			})
+		}
+	}
+	var sets olmv1.ClusterObjectSetList
+	if err := c.client.List(ctx, &sets, client.UnsafeDisableDeepCopy); err != nil {
+		return reconcile.Result{}, fmt.Errorf("list the ClusterObjectSets: %w", err)
+	}
+	for i := range sets.Items {
+		if set := &sets.Items[i]; set.Spec.LifecycleState == olmv1.LifecycleStateActive {
+			installed = append(installed, platform.Installed{Name: nameOf(set), Properties: set.Annotations[olmv1.PropertiesKey]})
+		}
+	}
+	desired, _, _ := unstructured.NestedString(version.Object, "status", "desired", "version")
+	verdict := platform.Upgradeable(desired, installed)
 	operator, err := c.read(ctx, operatorKind, operatorName)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -79,20 +106,6 @@ func (c *Controller) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		}
 	}
 	return reconcile.Result{}, c.write(ctx, operator, verdict)
-}
-
-// begin watches what of the platform is not watched yet. A watch that fails is tried again with the next pass.
-func (c *Controller) begin() error {
-	for _, o := range []struct {
-		kind schema.GroupVersionKind
-		name string
-	}{{versionKind, versionName}, {operatorKind, operatorName}}[c.watched:] {
-		if err := c.watch(o.kind, o.name); err != nil {
-			return fmt.Errorf("watch %s %s, to say whether the cluster may be upgraded: %w", o.kind.Kind, o.name, err)
-		}
-		c.watched++
-	}
-	return nil
 }
 
 // read returns nil for what does not exist.
@@ -117,39 +130,6 @@ func empty(kind schema.GroupVersionKind, name string) *unstructured.Unstructured
 	object.SetGroupVersionKind(kind)
 	object.SetName(name)
 	return object
-}
-
-// clusterVersion is the version that the cluster has or is being brought to.
-func clusterVersion(version *unstructured.Unstructured) string {
-	desired, _, _ := unstructured.NestedString(version.Object, "status", "desired", "version")
-	return desired
-}
-
-// installed are the operators of both APIs.
-func (c *Controller) installed(ctx context.Context) ([]platform.Installed, error) {
-	var csvs v1alpha1.ClusterServiceVersionList
-	if err := c.client.List(ctx, &csvs, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list the ClusterServiceVersions: %w", err)
-	}
-	var installed []platform.Installed
-	for i := range csvs.Items {
-		if csv := &csvs.Items[i]; !csv.IsCopied() {
-			installed = append(installed, platform.Installed{
-				Name:       fmt.Sprintf("ClusterServiceVersion %s in namespace %s", csv.Name, csv.Namespace),
-				Properties: csv.Annotations[olmv1.PropertiesKey],
-			})
-		}
-	}
-	var sets olmv1.ClusterObjectSetList
-	if err := c.client.List(ctx, &sets, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list the ClusterObjectSets: %w", err)
-	}
-	for i := range sets.Items {
-		if set := &sets.Items[i]; set.Spec.LifecycleState == olmv1.LifecycleStateActive {
-			installed = append(installed, platform.Installed{Name: nameOf(set), Properties: set.Annotations[olmv1.PropertiesKey]})
-		}
-	}
-	return installed, nil
 }
 
 // nameOf names a revision by what it belongs to.

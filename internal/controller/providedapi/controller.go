@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -88,14 +89,34 @@ func (c *Controller) reconcileUsers(ctx context.Context, kind string, definition
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	roles, err := c.rolesOf(ctx, kind, definition)
-	if err != nil {
-		return ctrl.Result{}, err
+	var list rbacv1.ClusterRoleList
+	if err := c.client.List(ctx, &list, client.MatchingFields{indexByDefinition: kind + "/" + definition.GetName()}, client.UnsafeDisableDeepCopy); err != nil {
+		return ctrl.Result{}, fmt.Errorf("list the ClusterRoles of %s %s: %w", kind, definition.GetName(), err)
 	}
+	roles := list.Items
 	j := judgement{Controller: c, kind: kind, definition: definition}
 	about := kind + "/" + definition.GetName()
 	if kind == kindCRD {
-		j.memory = remembered(roles, c.seen[about]).with(definition, operators)
+		// The memory of the roles of a CRD, and what was seen before there were any. What another field manager wrote into a role, such as
+		// a bundle that brings one of that name, is not believed.
+		seen := c.seen[about]
+		m := memory{}
+		for name, all := range seen {
+			m[name] = slices.Clone(all)
+		}
+		for i := range roles {
+			if !isOwnMemory(&roles[i]) {
+				continue
+			}
+			for entry := range strings.SplitSeq(roles[i].Annotations[v1alpha1.ProvidersAnnotation], ",") {
+				name, ids, ok := strings.Cut(entry, "=")
+				uid, plan, _ := strings.Cut(ids, "/")
+				if one := (meant{uid, plan}); ok && !slices.Contains(m[name], one) {
+					m[name] = append(m[name], one)
+				}
+			}
+		}
+		j.memory = m.with(definition, operators)
 	}
 	if c.seen[about] = j.memory; len(j.memory) == 0 {
 		delete(c.seen, about)
@@ -185,8 +206,10 @@ func (c *Controller) unrest(ctx context.Context, providers []provider) (time.Dur
 	return wait, nil
 }
 
-// given are the APIs that operators give roles for, each once: as the oldest operator describes it.
-func given(providers []provider) []api {
+// applyAll applies the roles that operators give.
+func (j judgement) applyAll(ctx context.Context, providers []provider) error {
+	var errs []error
+	// The APIs that operators give roles for, each once: as the oldest operator describes it.
 	var out []api
 	known := map[string]bool{}
 	for _, p := range providers {
@@ -197,13 +220,7 @@ func given(providers []provider) []api {
 			}
 		}
 	}
-	return out
-}
-
-// applyAll applies the roles that operators give.
-func (j judgement) applyAll(ctx context.Context, providers []provider) error {
-	var errs []error
-	for _, a := range given(providers) {
+	for _, a := range out {
 		a.providers = j.memory.String()
 		errs = append(errs, j.apply(ctx, a))
 	}

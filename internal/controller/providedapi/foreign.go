@@ -2,8 +2,6 @@ package providedapi
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,8 +11,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
 // foreign returns why a ClusterRole is not the manager's although it has the name of a role of an API; empty when it may be written. Names are no
@@ -68,21 +64,6 @@ func (c *Controller) reportForeign(ctx context.Context, definition client.Object
 func (c *Controller) ofSquat(_ context.Context, o client.Object) []reconcile.Request {
 	if known, ok := c.squats.Load(o.GetName()); ok {
 		return []reconcile.Request{known.(squat).definition}
-	}
-	return nil
-}
-
-// release takes the label from a foreign role by which the manager's own role gathers its rules, if this controller gave it the label.
-func (c *Controller) release(ctx context.Context, live *rbacv1.ClusterRole) error {
-	if !isOwn(live) || live.Labels[v1alpha1.ManagerAggregationLabel] == "" {
-		return nil
-	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": live.ResourceVersion, "labels": map[string]any{v1alpha1.ManagerAggregationLabel: nil}}})
-	if err == nil {
-		err = c.client.Patch(ctx, live.DeepCopy(), client.RawPatch(types.MergePatchType, patch), fieldManager)
-	}
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("take label %s from ClusterRole %s, which is not the manager's: %w", v1alpha1.ManagerAggregationLabel, live.Name, err)
 	}
 	return nil
 }

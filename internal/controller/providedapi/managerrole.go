@@ -2,12 +2,14 @@ package providedapi
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,15 +26,6 @@ const managerRolePrefix = bundle.ManagerRolePrefix
 // managerVerbs are what the manager does with custom resources: it compares them with a new schema, has them rewritten when their storage
 // version leaves, and deletes them where spec.cleanup of an operator asks for it.
 var managerVerbs = []string{"get", "list", "patch", "delete"}
-
-// managerRole is the ClusterRole by which a manager without a rule for every resource reaches the custom resources of a CRD.
-func managerRole(crd *apiextensionsv1.CustomResourceDefinition) *rbacv1.ClusterRole {
-	return &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: managerRolePrefix + crd.Name, Labels: map[string]string{v1alpha1.ManagerAggregationLabel: "true"},
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: kindCRD, Name: crd.Name, UID: crd.UID}}},
-		Rules: []rbacv1.PolicyRule{{Verbs: managerVerbs, APIGroups: []string{crd.Spec.Group}, Resources: []string{crd.Spec.Names.Plural}}},
-	}
-}
 
 // managed reports whether the manager has to reach the custom resources of a CRD: an InstallPlan brought it or wrote it, or an administrator lets
 // operators adopt it or opens it to users. All of that is written by the manager and by users who may write CRDs; a ClusterServiceVersion that lists
@@ -51,17 +44,42 @@ func (c *Controller) applyManagerRole(ctx context.Context, crd *apiextensionsv1.
 	if !c.managerRoles {
 		return nil
 	}
-	desired := managerRole(crd)
+	desired := &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: managerRolePrefix + crd.Name, Labels: map[string]string{v1alpha1.ManagerAggregationLabel: "true"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: kindCRD, Name: crd.Name, UID: crd.UID}}},
+		Rules: []rbacv1.PolicyRule{{Verbs: managerVerbs, APIGroups: []string{crd.Spec.Group}, Resources: []string{crd.Spec.Names.Plural}}},
+	}
 	live, err := c.read(ctx, desired.Name)
 	if err != nil {
 		return fmt.Errorf("read ClusterRole %s, which gives the manager access to the custom resources of %s: %w", desired.Name, crd.Name, err)
 	}
 	if !managed(crd) {
-		return c.removeManagerRole(ctx, crd, live)
+		// Remove the role of a CRD that the manager has no more to do with.
+		c.squats.Delete(managerRolePrefix + crd.Name)
+		if live == nil || foreignToManager(live) != "" || live.Labels[v1alpha1.ManagerAggregationLabel] != "true" {
+			return nil
+		}
+		precondition := client.Preconditions{UID: &live.UID, ResourceVersion: &live.ResourceVersion}
+		if err := c.client.Delete(ctx, live, precondition); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("remove ClusterRole %s, because no operator brought or may adopt %s: %w", live.Name, crd.Name, err)
+		}
+		ctrl.LoggerFrom(ctx).Info("removed the ClusterRole by which the manager reached the custom resources of a definition", "role", live.Name, "name", crd.Name)
+		return nil
 	}
 	if why := foreignToManager(live); why != "" {
 		c.reportForeign(ctx, crd, kindCRD, live, why)
-		return c.release(ctx, live)
+		// Take the label from a foreign role by which the manager's own role gathers its rules, if this controller gave it the label.
+		if !isOwn(live) || live.Labels[v1alpha1.ManagerAggregationLabel] == "" {
+			return nil
+		}
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": live.ResourceVersion, "labels": map[string]any{v1alpha1.ManagerAggregationLabel: nil}}})
+		if err == nil {
+			err = c.client.Patch(ctx, live.DeepCopy(), client.RawPatch(types.MergePatchType, patch), fieldManager)
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("take label %s from ClusterRole %s, which is not the manager's: %w", v1alpha1.ManagerAggregationLabel, live.Name, err)
+		}
+		return nil
 	}
 	c.squats.Delete(desired.Name)
 	if live != nil && upToDate(desired, live) && equality.Semantic.DeepEqual(desired.OwnerReferences, live.OwnerReferences) {
@@ -70,19 +88,5 @@ func (c *Controller) applyManagerRole(ctx context.Context, crd *apiextensionsv1.
 	if err := rollout.Assert(ctx, c.client, applied(desired), fieldManager); err != nil {
 		return fmt.Errorf("apply ClusterRole %s, which gives the manager access to the custom resources of %s: %w", desired.Name, crd.Name, err)
 	}
-	return nil
-}
-
-// removeManagerRole removes the role of a CRD that the manager has no more to do with.
-func (c *Controller) removeManagerRole(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, live *rbacv1.ClusterRole) error {
-	c.squats.Delete(managerRolePrefix + crd.Name)
-	if live == nil || foreignToManager(live) != "" || live.Labels[v1alpha1.ManagerAggregationLabel] != "true" {
-		return nil
-	}
-	precondition := client.Preconditions{UID: &live.UID, ResourceVersion: &live.ResourceVersion}
-	if err := c.client.Delete(ctx, live, precondition); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("remove ClusterRole %s, because no operator brought or may adopt %s: %w", live.Name, crd.Name, err)
-	}
-	ctrl.LoggerFrom(ctx).Info("removed the ClusterRole by which the manager reached the custom resources of a definition", "role", live.Name, "name", crd.Name)
 	return nil
 }

@@ -23,28 +23,6 @@ type memory map[string][]meant // by namespace/name
 // meant is a ClusterServiceVersion, and the InstallPlan that brought the CRD for it; the latter is empty for CRDs of earlier versions of the manager.
 type meant struct{ uid, plan string }
 
-// remembered is the memory of the roles of a CRD, and what was seen before there were any. What another field manager wrote into a role, such as a bundle
-// that brings one of that name, is not believed.
-func remembered(roles []rbacv1.ClusterRole, seen memory) memory {
-	m := memory{}
-	for name, all := range seen {
-		m[name] = slices.Clone(all)
-	}
-	for i := range roles {
-		if !isOwnMemory(&roles[i]) {
-			continue
-		}
-		for entry := range strings.SplitSeq(roles[i].Annotations[v1alpha1.ProvidersAnnotation], ",") {
-			name, ids, ok := strings.Cut(entry, "=")
-			uid, plan, _ := strings.Cut(ids, "/")
-			if one := (meant{uid, plan}); ok && !slices.Contains(m[name], one) {
-				m[name] = append(m[name], one)
-			}
-		}
-	}
-	return m
-}
-
 // isOwnMemory reports whether this controller wrote the annotation of a role that holds the memory.
 func isOwnMemory(role *rbacv1.ClusterRole) bool {
 	return slices.ContainsFunc(role.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {

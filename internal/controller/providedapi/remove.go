@@ -32,15 +32,6 @@ const (
 // beyondPage is how many ClusterServiceVersions are read at once of namespaces that the manager does not watch.
 const beyondPage = 100
 
-// rolesOf are the ClusterRoles of a definition that a lifecycle manager made: by label, owner reference and name.
-func (c *Controller) rolesOf(ctx context.Context, kind string, definition client.Object) ([]rbacv1.ClusterRole, error) {
-	var list rbacv1.ClusterRoleList
-	if err := c.client.List(ctx, &list, client.MatchingFields{indexByDefinition: kind + "/" + definition.GetName()}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list the ClusterRoles of %s %s: %w", kind, definition.GetName(), err)
-	}
-	return list.Items, nil
-}
-
 // isProvided reports whether a ClusterRole is one of those that are made for an API. People may make roles for an API as well: these lack the label of
 // the API, or the name.
 func isProvided(role *rbacv1.ClusterRole) bool {

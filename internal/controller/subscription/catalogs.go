@@ -60,16 +60,6 @@ func missing(s *state, g *group, held heldBack) []*snapshot.Source {
 	return out
 }
 
-// loading is the first of the catalogs that is still being loaded; nil when all are.
-func (c catalogs) loading() *snapshot.Source {
-	for _, s := range append([]*snapshot.Source{c.named}, c.missing...) {
-		if s != nil && s.Loading() {
-			return s
-		}
-	}
-	return nil
-}
-
 // condition reports whether the catalogs that could serve the Subscription do: the one that it names, and those that a dependency would have
 // to be searched in. Problems of other catalogs are in catalogHealth.
 func (c catalogs) condition() v1alpha1.SubscriptionCondition {

@@ -26,27 +26,7 @@ func (c *Controller) collect(ctx context.Context, s *state) error {
 		return nil
 	}
 	kept, removed := 0, 0
-	needed := s.neededPlans()
-	for i := range s.Plans {
-		p := &s.Plans[i]
-		if p.IsHandWritten() {
-			continue // whoever wrote it, perhaps in Git, would only write it again
-		}
-		if kept < keptPlans || needed[p.Name] || !finished(p) || removed == sweep {
-			kept++
-			continue
-		}
-		if err := c.client.Delete(ctx, p); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("remove old InstallPlan %s/%s: %w", p.Namespace, p.Name, err)
-		}
-		reconcile.Log(ctx, p).Info("InstallPlan removed", "reason", "Old", "clusterServiceVersions", p.Spec.ClusterServiceVersionNames)
-		removed++
-	}
-	return nil
-}
-
-// neededPlans are the names of the plans that statuses and decisions of Subscriptions rest on.
-func (s *state) neededPlans() map[string]bool {
+	// The names of the plans that statuses and decisions of Subscriptions rest on.
 	needed := map[string]bool{}
 	for i := range s.Subscriptions {
 		sub := &s.Subscriptions[i]
@@ -67,7 +47,22 @@ func (s *state) neededPlans() map[string]bool {
 			}
 		}
 	}
-	return needed
+	for i := range s.Plans {
+		p := &s.Plans[i]
+		if p.IsHandWritten() {
+			continue // whoever wrote it, perhaps in Git, would only write it again
+		}
+		if kept < keptPlans || needed[p.Name] || !finished(p) || removed == sweep {
+			kept++
+			continue
+		}
+		if err := c.client.Delete(ctx, p); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("remove old InstallPlan %s/%s: %w", p.Namespace, p.Name, err)
+		}
+		reconcile.Log(ctx, p).Info("InstallPlan removed", "reason", "Old", "clusterServiceVersions", p.Spec.ClusterServiceVersionNames)
+		removed++
+	}
+	return nil
 }
 
 // supersede removes the plans of the group's Subscriptions that ask for something else by now: those that no one approved, and those

@@ -7,7 +7,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // owned are the condition types that this controller alone sets and takes away.
@@ -30,25 +29,36 @@ var owned = []v1alpha1.SubscriptionConditionType{
 	v1alpha1.SubscriptionBundleDeprecated,
 }
 
-// setConditions sets what is to be said of the Subscription and takes away what no longer holds.
-func (v view) setConditions(status *v1alpha1.SubscriptionStatus, now metav1.Time) {
-	desired := v.conditions()
-	for _, kind := range owned {
-		if !slices.ContainsFunc(desired, func(c v1alpha1.SubscriptionCondition) bool { return c.Type == kind }) {
-			status.RemoveConditions(kind)
-		}
-	}
-	for _, c := range desired {
-		status.SetCondition(c, now)
-	}
-}
-
 // conditions is all that is to be said. What follows from a catalog that is only being loaded again is repeated as it was.
 func (v view) conditions() []v1alpha1.SubscriptionCondition {
 	all := v.misread()
 	if v.repeats() {
 		all = append(all, v.planConditions()...)
-		return append(all, v.repeated()...)
+		// The conditions that follow from the catalog, as they were. The verdict is found again, unless it follows from one of them or
+		// says that all is well, as it did.
+		was := func(t v1alpha1.SubscriptionConditionType) bool {
+			return v.sub.Status.GetCondition(t).Status == corev1.ConditionTrue
+		}
+		trouble := was(v1alpha1.SubscriptionResolutionFailed) || was(v1alpha1.SubscriptionBundleUnpacking) || was(v1alpha1.SubscriptionBundleUnpackFailed)
+		anew := !trouble && !(was(readyCondition) && v.verdict().ready)
+		var kept []v1alpha1.SubscriptionCondition
+		for _, c := range v.sub.Status.Conditions {
+			switch c.Type {
+			case v1alpha1.SubscriptionInstallPlanMissing, v1alpha1.SubscriptionInstallPlanPending, v1alpha1.SubscriptionInstallPlanFailed, misreadCondition:
+				continue // found again
+			case readyCondition, stalledCondition:
+				if anew {
+					continue
+				}
+			}
+			if slices.Contains(owned, c.Type) {
+				kept = append(kept, c)
+			}
+		}
+		if anew {
+			kept = append(kept, v.ready()...)
+		}
+		return append(all, kept...)
 	}
 	all = append(all, v.ready()...)
 	all = append(all, v.catalogs.condition())
@@ -103,32 +113,4 @@ func (v view) repeats() bool {
 		slices.ContainsFunc(v.sub.Status.CatalogHealth, func(h v1alpha1.SubscriptionCatalogHealth) bool {
 			return h.CatalogSourceRef != nil && h.CatalogSourceRef.UID == awaited.Object.UID
 		})
-}
-
-// repeated are the conditions that follow from the catalog, as they were. The verdict is found again, unless it follows from one of them
-// or says that all is well, as it did.
-func (v view) repeated() []v1alpha1.SubscriptionCondition {
-	was := func(t v1alpha1.SubscriptionConditionType) bool {
-		return v.sub.Status.GetCondition(t).Status == corev1.ConditionTrue
-	}
-	trouble := was(v1alpha1.SubscriptionResolutionFailed) || was(v1alpha1.SubscriptionBundleUnpacking) || was(v1alpha1.SubscriptionBundleUnpackFailed)
-	anew := !trouble && !(was(readyCondition) && v.verdict().ready)
-	var kept []v1alpha1.SubscriptionCondition
-	for _, c := range v.sub.Status.Conditions {
-		switch c.Type {
-		case v1alpha1.SubscriptionInstallPlanMissing, v1alpha1.SubscriptionInstallPlanPending, v1alpha1.SubscriptionInstallPlanFailed, misreadCondition:
-			continue // found again
-		case readyCondition, stalledCondition:
-			if anew {
-				continue
-			}
-		}
-		if slices.Contains(owned, c.Type) {
-			kept = append(kept, c)
-		}
-	}
-	if anew {
-		kept = append(kept, v.ready()...)
-	}
-	return kept
 }

@@ -3,6 +3,7 @@ package subscription
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -74,18 +75,15 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	c.resolved(found, c.Clock.Since(began))
+	// Record how long a resolution took. That the namespace is reconciled again before a plan is written is no second one, and where
+	// there is nothing to resolve, as without an OperatorGroup, there is none.
+	took := c.Clock.Since(began)
+	if found.broken == "" {
+		c.Metrics.Resolved(took, !slices.ContainsFunc(found.groups, func(g group) bool { return g.Err != nil }))
+	}
 	err = errors.Join(c.act(ctx, seen, found), c.collect(ctx, seen))
 	retry, unreported := c.report(ctx, seen, found)
 	return ctrl.Result{RequeueAfter: retry}, errors.Join(err, unreported)
-}
-
-// resolved records how long a resolution took. That the namespace is reconciled again before a plan is written is no second one, and where
-// there is nothing to resolve, as without an OperatorGroup, there is none.
-func (c *Controller) resolved(d *decision, took time.Duration) {
-	if d.broken == "" {
-		c.Metrics.Resolved(took, d.solved())
-	}
 }
 
 // approval is Manual when any Subscription of the group asks for it: a group is approved as a whole.

@@ -43,34 +43,11 @@ func (c *Controller) observe(ctx context.Context, reader client.Reader, namespac
 		return nil, fmt.Errorf("list the OperatorGroups of namespace %s: %w", namespace, err)
 	}
 	s.Groups = groups.Items
-	if err := s.observePlans(ctx, reader); err != nil {
-		return nil, err
-	}
-	return s, c.observeSources(ctx, s)
-}
-
-// observePlans reads the plans before the operators: of a plan that is complete by then, the operators are seen. The other way round a plan
-// that another manager has carried out in between would seem to be complete although nothing came of it, and be made once more.
-func (s *state) observePlans(ctx context.Context, reader client.Reader) error {
-	if err := s.listPlans(ctx, reader); err != nil {
-		return err
-	}
-	var operators v1alpha1.ClusterServiceVersionList
-	if err := reader.List(ctx, &operators, client.InNamespace(s.Name)); err != nil {
-		return fmt.Errorf("list the ClusterServiceVersions of namespace %s: %w", s.Name, err)
-	}
-	for _, csv := range operators.Items {
-		if !csv.IsCopied() {
-			s.Operators = append(s.Operators, csv)
-		}
-	}
-	return nil
-}
-
-func (s *state) listPlans(ctx context.Context, reader client.Reader) error {
+	// Read the plans before the operators: of a plan that is complete by then, the operators are seen. The other way round a plan that
+	// another manager has carried out in between would seem to be complete although nothing came of it, and be made once more.
 	var plans v1alpha1.InstallPlanList
 	if err := reader.List(ctx, &plans, client.InNamespace(s.Name)); err != nil {
-		return fmt.Errorf("list the InstallPlans of namespace %s: %w", s.Name, err)
+		return nil, fmt.Errorf("list the InstallPlans of namespace %s: %w", s.Name, err)
 	}
 	s.taken = map[string]bool{}
 	for _, p := range plans.Items {
@@ -84,7 +61,16 @@ func (s *state) listPlans(ctx context.Context, reader client.Reader) error {
 		return cmp.Or(cmp.Compare(b.Spec.Generation, a.Spec.Generation),
 			b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(b.Name, a.Name))
 	})
-	return nil
+	var operators v1alpha1.ClusterServiceVersionList
+	if err := reader.List(ctx, &operators, client.InNamespace(s.Name)); err != nil {
+		return nil, fmt.Errorf("list the ClusterServiceVersions of namespace %s: %w", s.Name, err)
+	}
+	for _, csv := range operators.Items {
+		if !csv.IsCopied() {
+			s.Operators = append(s.Operators, csv)
+		}
+	}
+	return s, c.observeSources(ctx, s)
 }
 
 // observeSources lists the catalogs of the namespace and, unless its OperatorGroup says otherwise, the global ones.

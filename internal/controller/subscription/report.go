@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
@@ -22,7 +23,20 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 	var failures []error
 	told := map[string]bool{}
 	counted := make([]metrics.Subscription, 0, len(s.Subscriptions))
-	retry := d.retry(now)
+	// The time until the first failed bundle or plan is tried again; zero when none failed.
+	var soonest time.Duration
+	note := func(at time.Time) {
+		soonest = reconcile.Sooner(soonest, max(at.Sub(now), time.Second))
+	}
+	for _, g := range d.groups {
+		for _, f := range g.failures {
+			note(f.retryAt)
+		}
+		if g.installPlan != nil && g.installPlan.Status.Phase == v1alpha1.InstallPlanPhaseFailed && !g.retryAt.IsZero() {
+			note(g.retryAt)
+		}
+	}
+	retry := soonest
 	w := reconcile.StatusWriter[*v1alpha1.Subscription, v1alpha1.SubscriptionStatus]{Client: c.client, Owner: fieldOwner, Memory: c.written,
 		Status: func(sub *v1alpha1.Subscription) *v1alpha1.SubscriptionStatus { return &sub.Status }, States: states}
 	for i := range s.Subscriptions {
@@ -36,7 +50,26 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 		}
 		after, err := w.Write(ctx, before, after.Status)
 		failures = append(failures, err)
-		c.tell(s, before, after, told)
+		// Make Events of what has gone wrong since the status was written last: about the namespace when there is no answer, each told
+		// once for all Subscriptions that it concerns, about the OperatorGroup when an annotation of it says nothing, and about the
+		// Subscription when a bundle cannot be had.
+		if failed, is := begun(before, after, v1alpha1.SubscriptionResolutionFailed); is && !told[failed.Message] {
+			told[failed.Message] = true
+			about := &corev1.ObjectReference{APIVersion: "v1", Kind: "Namespace", Name: after.Namespace}
+			c.events.Event(about, corev1.EventTypeWarning, eventResolutionFailed, failed.Message)
+		}
+		if misread, is := begun(before, after, misreadCondition); is && !told[misread.Message] {
+			told[misread.Message] = true
+			group := &s.Groups[0]
+			about := &corev1.ObjectReference{APIVersion: operatorsv1.GroupVersion.String(), Kind: operatorsv1.OperatorGroupKind, Namespace: group.Namespace,
+				Name: group.Name, UID: group.UID, ResourceVersion: group.ResourceVersion}
+			c.events.Event(about, corev1.EventTypeWarning, eventMisread, misread.Message)
+		}
+		if failed, is := begun(before, after, v1alpha1.SubscriptionBundleUnpackFailed); is {
+			about := &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.SubscriptionKind, Namespace: after.Namespace,
+				Name: after.Name, UID: after.UID, ResourceVersion: after.ResourceVersion}
+			c.events.Event(about, corev1.EventTypeWarning, eventBundleUnpackFailed, failed.Message)
+		}
 		counted = append(counted, countedAs(after))
 	}
 	c.Metrics.Synced(s.Name, counted)
@@ -56,23 +89,6 @@ func states(s *v1alpha1.SubscriptionStatus) []reconcile.State {
 func countedAs(sub *v1alpha1.Subscription) metrics.Subscription {
 	return metrics.Subscription{Name: sub.Name, Installed: sub.Status.InstalledCSV, Channel: sub.Spec.Channel, Package: sub.Spec.Package,
 		Approval: string(sub.InstallPlanApproval())}
-}
-
-// retry is the time until the first failed bundle or plan is tried again; zero when none failed.
-func (d *decision) retry(now time.Time) time.Duration {
-	var soonest time.Duration
-	note := func(at time.Time) {
-		soonest = reconcile.Sooner(soonest, max(at.Sub(now), time.Second))
-	}
-	for _, g := range d.groups {
-		for _, f := range g.failures {
-			note(f.retryAt)
-		}
-		if g.installPlan != nil && g.installPlan.Status.Phase == v1alpha1.InstallPlanPhaseFailed && !g.retryAt.IsZero() {
-			note(g.retryAt)
-		}
-	}
-	return soonest
 }
 
 // resolutionReason tells a problem without solution from one that could not be solved.

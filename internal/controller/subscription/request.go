@@ -3,7 +3,6 @@ package subscription
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -56,11 +55,6 @@ func (c *Controller) decide(ctx context.Context, s *state) (*decision, error) {
 		found.groups = append(found.groups, group{Group: g})
 	}
 	return found, nil
-}
-
-// solved reports whether every group has an answer.
-func (d *decision) solved() bool {
-	return !slices.ContainsFunc(d.groups, func(g group) bool { return g.Err != nil })
 }
 
 func operatorGroupAdvice(s *state, n int) string {

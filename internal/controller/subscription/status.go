@@ -1,6 +1,7 @@
 package subscription
 
 import (
+	"slices"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -29,7 +30,16 @@ func (v view) status(now time.Time) v1alpha1.SubscriptionStatus {
 	}
 	v.refer(&next)
 	next.CatalogHealth = v.catalogs.health(stamp)
-	v.setConditions(&next, stamp)
+	// Set what is to be said of the Subscription and takes away what no longer holds.
+	desired := v.conditions()
+	for _, kind := range owned {
+		if !slices.ContainsFunc(desired, func(c v1alpha1.SubscriptionCondition) bool { return c.Type == kind }) {
+			next.RemoveConditions(kind)
+		}
+	}
+	for _, c := range desired {
+		next.SetCondition(c, stamp)
+	}
 	if equality.Semantic.DeepEqual(old, next) {
 		return old
 	}

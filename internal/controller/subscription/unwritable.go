@@ -30,7 +30,12 @@ func (c *Controller) judged(ctx context.Context, s *state, g *group, p *v1alpha1
 	failed := v1alpha1.InstallPlanStatus{Phase: v1alpha1.InstallPlanPhaseFailed, Message: tidy(err.Error()), CatalogSources: []string{}}
 	failed.SetCondition(v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanInstalled, v1alpha1.InstallPlanReasonContentInvalid, failed.Message),
 		metav1.NewTime(c.Clock.Now()))
-	metav1.SetMetaDataAnnotation(&p.ObjectMeta, judgedAnnotation, judgementOf(bundles))
+	// Identify what was judged. A tag may lead to another image when the same plan is made the next time.
+	sum := sha256.New()
+	for _, b := range bundles {
+		fmt.Fprintf(sum, "%q %q\n", b.Bundle.Name, b.Pinned)
+	}
+	metav1.SetMetaDataAnnotation(&p.ObjectMeta, judgedAnnotation, fmt.Sprintf("%s/%x", limits, sum.Sum(nil)[:16]))
 	return failed, nil
 }
 
@@ -39,15 +44,6 @@ const judgedAnnotation = "operators.fairlead.dev/judged"
 
 // limits identifies the limits by which content is judged. A manager with others judges again.
 var limits = fmt.Sprintf("%s-%d", bundle.WritableLimits, resolution.MaxPlanContent)
-
-// judgementOf identifies what was judged. A tag may lead to another image when the same plan is made the next time.
-func judgementOf(bundles []bundleio.State) string {
-	sum := sha256.New()
-	for _, b := range bundles {
-		fmt.Fprintf(sum, "%q %q\n", b.Bundle.Name, b.Pinned)
-	}
-	return fmt.Sprintf("%s/%x", limits, sum.Sum(nil)[:16])
-}
 
 // isPinned reports whether the choices of a group name their images by digest. The manifests of catalogs are part of what a plan is for.
 func isPinned(g *group) bool {

@@ -91,7 +91,13 @@ func (v view) awaited() *snapshot.Source {
 	if v.choice != nil {
 		return nil
 	}
-	return v.catalogs.loading()
+	// The first of the catalogs that is still being loaded; nil when all are.
+	for _, s := range append([]*snapshot.Source{v.catalogs.named}, v.catalogs.missing...) {
+		if s != nil && s.Loading() {
+			return s
+		}
+	}
+	return nil
 }
 
 // isIn reports whether there is an operator, and it is in a phase.

@@ -9,6 +9,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/kwok/kustomize/stage/node/fast"
+	lease "sigs.k8s.io/kwok/kustomize/stage/node/heartbeat-with-lease"
+	podfast "sigs.k8s.io/kwok/kustomize/stage/pod/fast"
+	"sigs.k8s.io/kwok/pkg/apis/internalversion"
 	"sigs.k8s.io/kwok/pkg/client/clientset/versioned"
 	"sigs.k8s.io/kwok/pkg/kwok/controllers"
 	"sigs.k8s.io/kwok/pkg/log"
@@ -64,9 +68,21 @@ func startKwok(ctx context.Context, o kwokOptions) error {
 }
 
 func kwokConfig(ctx context.Context, o kwokOptions) (controllers.Config, error) {
-	stages, err := simulation()
-	if err != nil {
-		return controllers.Config{}, err
+	// What simulated nodes and pods do, grouped by kind: nodes become and stay ready, pods run as soon as they are scheduled, those of
+	// Jobs complete, and deleted ones go.
+	stages := map[internalversion.StageResourceRef][]*internalversion.Stage{}
+	for _, source := range []string{
+		fast.DefaultNodeInit,
+		lease.DefaultNodeHeartbeatWithLease,
+		podfast.DefaultPodReady,
+		podfast.DefaultPodComplete,
+		podfast.DefaultPodDelete,
+	} {
+		stage, err := decodeStage(source)
+		if err != nil {
+			return controllers.Config{}, fmt.Errorf("decode a simulation stage: %w", err)
+		}
+		stages[stage.Spec.ResourceRef] = append(stages[stage.Spec.ResourceRef], stage)
 	}
 	clients, err := client.NewClientset("", o.kubeconfig)
 	if err != nil {

@@ -62,20 +62,7 @@ func (in *Install) Extension(w Wish) (*olmv1.ClusterExtension, error) {
 		filter.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{olmv1.MetadataNameKey: w.Catalog}}
 	}
 	e.Spec.Source = olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: filter}
-	config := in.config()
-	if len(config) == 0 {
-		return e, nil
-	}
-	text, err := json.Marshal(config)
-	if err != nil {
-		return nil, fmt.Errorf("write spec.config.inline: %w", err)
-	}
-	e.Spec.Config = &olmv1.ClusterExtensionConfig{ConfigType: olmv1.ClusterExtensionConfigTypeInline, Inline: &apiextensionsv1.JSON{Raw: text}}
-	return e, nil
-}
-
-// config is the configuration with the namespaces that the operator watches.
-func (in *Install) config() map[string]any {
+	// The configuration with the namespaces that the operator watches.
 	out := map[string]any{}
 	if len(in.Groups) == 1 {
 		switch targets := in.Groups[0].Status.Namespaces; {
@@ -90,5 +77,14 @@ func (in *Install) config() map[string]any {
 		without.Selector = nil
 		out["deploymentConfig"] = without
 	}
-	return out
+	config := out
+	if len(config) == 0 {
+		return e, nil
+	}
+	text, err := json.Marshal(config)
+	if err != nil {
+		return nil, fmt.Errorf("write spec.config.inline: %w", err)
+	}
+	e.Spec.Config = &olmv1.ClusterExtensionConfig{ConfigType: olmv1.ClusterExtensionConfigTypeInline, Inline: &apiextensionsv1.JSON{Raw: text}}
+	return e, nil
 }

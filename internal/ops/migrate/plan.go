@@ -76,7 +76,24 @@ func (in *Install) Decide(e *olmv1.ClusterExtension, s Seen) (*Plan, *Backup) {
 			in.part(owner, u, p, b)
 		}
 	}
-	in.notes(p)
+	// What should be known.
+	name := p.Extension.Name
+	p.Notes = append(p.Notes, fmt.Sprintf("ClusterExtension %s stays at version %s; to let it follow %s: fairlead upgrade %s --version ''",
+		name, in.CSV.Spec.Version.String(), channelText(in.Subscription.Spec.Channel), name))
+	if in.Subscription.Spec.InstallPlanApproval == v1alpha1.ApprovalManual {
+		p.Notes = append(p.Notes, "the Subscription asks for Manual approval: with a ClusterExtension, the version that is asked for is what you approve")
+	}
+	for i := range in.Plans {
+		if plan := &in.Plans[i]; plan.Status.Phase == v1alpha1.InstallPlanPhaseRequiresApproval && ownedBy(plan, in.Subscription) {
+			p.Notes = append(p.Notes, fmt.Sprintf("InstallPlan %s, which waits for approval, goes: %s", plan.Name, strings.Join(plan.Spec.ClusterServiceVersionNames, ", ")))
+		}
+	}
+	if in.CSV.Spec.Cleanup.Enabled {
+		p.Notes = append(p.Notes, "spec.cleanup of the ClusterServiceVersion is switched off first, so that no custom resource is deleted")
+	}
+	if slices.ContainsFunc(p.Adopted, func(a Adopted) bool { return len(a.Later) > 0 }) {
+		p.Notes = append(p.Notes, "Deployments stay as they were found, so that no pod is restarted; the fields that are listed become as the bundle has them with the next revision")
+	}
 	return p, b
 }
 
@@ -124,27 +141,6 @@ func (in *Install) hasInstalled(ref Ref, labelled bool) bool {
 		})
 	}
 	return false
-}
-
-// notes are what should be known.
-func (in *Install) notes(p *Plan) {
-	name := p.Extension.Name
-	p.Notes = append(p.Notes, fmt.Sprintf("ClusterExtension %s stays at version %s; to let it follow %s: fairlead upgrade %s --version ''",
-		name, in.CSV.Spec.Version.String(), channelText(in.Subscription.Spec.Channel), name))
-	if in.Subscription.Spec.InstallPlanApproval == v1alpha1.ApprovalManual {
-		p.Notes = append(p.Notes, "the Subscription asks for Manual approval: with a ClusterExtension, the version that is asked for is what you approve")
-	}
-	for i := range in.Plans {
-		if plan := &in.Plans[i]; plan.Status.Phase == v1alpha1.InstallPlanPhaseRequiresApproval && ownedBy(plan, in.Subscription) {
-			p.Notes = append(p.Notes, fmt.Sprintf("InstallPlan %s, which waits for approval, goes: %s", plan.Name, strings.Join(plan.Spec.ClusterServiceVersionNames, ", ")))
-		}
-	}
-	if in.CSV.Spec.Cleanup.Enabled {
-		p.Notes = append(p.Notes, "spec.cleanup of the ClusterServiceVersion is switched off first, so that no custom resource is deleted")
-	}
-	if slices.ContainsFunc(p.Adopted, func(a Adopted) bool { return len(a.Later) > 0 }) {
-		p.Notes = append(p.Notes, "Deployments stay as they were found, so that no pod is restarted; the fields that are listed become as the bundle has them with the next revision")
-	}
 }
 
 func channelText(channel string) string {

@@ -33,7 +33,10 @@ func IsV0Label(key string) bool {
 func (b *Backup) Release(o metav1.Object, managers bool) bool {
 	changed := false
 	owner := Owner{CSV: b.CSV, UID: b.Version.GetUID()}
-	owners := slices.DeleteFunc(slices.Clone(o.GetOwnerReferences()), func(r metav1.OwnerReference) bool { return owner.is(r, o.GetNamespace()) })
+	owners := slices.DeleteFunc(slices.Clone(o.GetOwnerReferences()), func(r metav1.OwnerReference) bool {
+		namespace := o.GetNamespace()
+		return isCSV(r) && r.Name == owner.Name && r.UID == owner.UID && namespace == owner.Namespace
+	})
 	if len(owners) != len(o.GetOwnerReferences()) {
 		o.SetOwnerReferences(owners)
 		changed = true

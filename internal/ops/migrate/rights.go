@@ -50,27 +50,23 @@ func right(u *unstructured.Unstructured) (string, error) {
 	}
 	var rules []string
 	for _, rule := range r.Rules {
-		rules = append(rules, ruleText(rule))
+		// A rule in a line: verbs, what they are for, and which.
+		parts := []string{strings.Join(rule.Verbs, ",")}
+		if len(rule.Resources) > 0 {
+			groups := slices.Clone(rule.APIGroups)
+			for i := range groups {
+				groups[i] = cmp.Or(groups[i], "core")
+			}
+			parts = append(parts, strings.Join(rule.Resources, ",")+" of "+strings.Join(groups, ","))
+		}
+		parts = append(parts, rule.NonResourceURLs...)
+		if len(rule.ResourceNames) > 0 {
+			parts = append(parts, "named "+strings.Join(rule.ResourceNames, ","))
+		}
+		rules = append(rules, strings.Join(parts, " "))
 	}
 	if r.AggregationRule != nil {
 		rules = append(rules, "the rules of other ClusterRoles, by label")
 	}
 	return strings.Join(rules, "; "), nil
-}
-
-// ruleText is a rule in a line: verbs, what they are for, and which.
-func ruleText(r rbacv1.PolicyRule) string {
-	parts := []string{strings.Join(r.Verbs, ",")}
-	if len(r.Resources) > 0 {
-		groups := slices.Clone(r.APIGroups)
-		for i := range groups {
-			groups[i] = cmp.Or(groups[i], "core")
-		}
-		parts = append(parts, strings.Join(r.Resources, ",")+" of "+strings.Join(groups, ","))
-	}
-	parts = append(parts, r.NonResourceURLs...)
-	if len(r.ResourceNames) > 0 {
-		parts = append(parts, "named "+strings.Join(r.ResourceNames, ","))
-	}
-	return strings.Join(parts, " ")
 }

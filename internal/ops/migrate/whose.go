@@ -43,11 +43,6 @@ func (o Owner) holds(h rollout.Holder) bool {
 	return h.IsOperator() && h.Name == o.Name && h.Namespace == o.Namespace && (h.Labelled || h.UID == o.UID)
 }
 
-// is tells whether a reference of an object in a namespace is to the ClusterServiceVersion.
-func (o Owner) is(r metav1.OwnerReference, namespace string) bool {
-	return isCSV(r) && r.Name == o.Name && r.UID == o.UID && namespace == o.Namespace
-}
-
 // labelled tells whether an object has the labels of what belongs to the ClusterServiceVersion.
 func (o Owner) labelled(live metav1.Object) bool {
 	labels := live.GetLabels()

@@ -29,9 +29,22 @@ func (p Planner) check(ctx context.Context, change revision.Change, now []*unstr
 	if err := plan.definitions(ctx, checks, change); err != nil {
 		return err
 	}
-	if err := plan.dropped(ctx, checks, change); err != nil {
+	// The definitions that would be deleted with their custom resources. Those without any are just among what is removed.
+	all, err := checks.Dropped(ctx, change)
+	if err != nil && len(all) == 0 {
 		return err
 	}
+	for _, v := range all {
+		for _, f := range v.Findings {
+			verdict := CRD{Name: f.CRD, Verdict: Unsafe, Findings: []string{f.String()}}
+			if f.Exempt != "" {
+				verdict.Verdict = Unchecked
+			}
+			plan.CRDs = append(plan.CRDs, verdict)
+		}
+	}
+	plan.refuse(revision.DroppedError(all))
+	plan.refuse(err) // the annotation with exemptions is wrong
 	if err := p.collisions(ctx, change, plan); err != nil {
 		return err
 	}
@@ -136,25 +149,5 @@ func (p Planner) collisions(ctx context.Context, change revision.Change, plan *P
 			plan.refuse(&rollout.CollisionError{Ref: rollout.RefOf(u), Owner: olmv1.ClusterExtensionKind + " " + ext.Name, Claimant: claim.Reason})
 		}
 	}
-	return nil
-}
-
-// dropped are the definitions that would be deleted with their custom resources. Those without any are just among what is removed.
-func (p *Plan) dropped(ctx context.Context, checks revision.Preflight, change revision.Change) error {
-	all, err := checks.Dropped(ctx, change)
-	if err != nil && len(all) == 0 {
-		return err
-	}
-	for _, v := range all {
-		for _, f := range v.Findings {
-			verdict := CRD{Name: f.CRD, Verdict: Unsafe, Findings: []string{f.String()}}
-			if f.Exempt != "" {
-				verdict.Verdict = Unchecked
-			}
-			p.CRDs = append(p.CRDs, verdict)
-		}
-	}
-	p.refuse(revision.DroppedError(all))
-	p.refuse(err) // the annotation with exemptions is wrong
 	return nil
 }

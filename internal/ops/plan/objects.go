@@ -17,22 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// losses notes which revisions besides the one that is installed have lost their content: nothing of that is needed to tell what changes.
-func (p Planner) losses(ctx context.Context, revisions []olmv1.ClusterObjectSet, installed *olmv1.ClusterObjectSet, plan *Plan) {
-	for i := range revisions {
-		set := &revisions[i]
-		if installed != nil && set.Name == installed.Name {
-			continue
-		}
-		switch losses, err := revision.Losses(ctx, p.Client, set); {
-		case err != nil:
-			plan.Notes = append(plan.Notes, "not checked whether its content is there: "+err.Error())
-		case len(losses) > 0:
-			plan.Notes = append(plan.Notes, fmt.Sprintf("revision %d cannot be restored: %v", set.Spec.Revision, &revision.LostContentError{Losses: losses}))
-		}
-	}
-}
-
 // installed is the content of the revision that is installed, which everything that changes is compared with.
 func (p Planner) installed(ctx context.Context, ext *olmv1.ClusterExtension, installed *olmv1.ClusterObjectSet, wanted Version) ([]*unstructured.Unstructured, error) {
 	if installed == nil {

@@ -66,7 +66,19 @@ func (p Planner) Plan(ctx context.Context, q *preview.Question, name string) (*P
 	if c := meta.FindStatusCondition(live.Status.Conditions, olmv1.TypeSignatureVerified); c != nil {
 		plan.Signature, plan.SignatureVerified = c.Message, c.Status
 	}
-	p.losses(ctx, revisions, installed, plan)
+	// Note which revisions besides the one that is installed have lost their content: nothing of that is needed to tell what changes.
+	for i := range revisions {
+		set := &revisions[i]
+		if installed != nil && set.Name == installed.Name {
+			continue
+		}
+		switch losses, err := revision.Losses(ctx, p.Client, set); {
+		case err != nil:
+			plan.Notes = append(plan.Notes, "not checked whether its content is there: "+err.Error())
+		case len(losses) > 0:
+			plan.Notes = append(plan.Notes, fmt.Sprintf("revision %d cannot be restored: %v", set.Spec.Revision, &revision.LostContentError{Losses: losses}))
+		}
+	}
 	d, err := p.decide(ctx, q, &q.Objects.Extensions[i], revisions, plan)
 	if err != nil {
 		return nil, err
@@ -186,7 +198,29 @@ func (p Planner) objects(ctx context.Context, d decision, plan *Plan) ([]*unstru
 	}
 	plan.Wanted = Version{Bundle: t.Name, Version: t.Version, Image: t.Image}
 	if t.Source != nil {
-		return p.repeated(ctx, d, plan)
+		// The objects of an earlier revision.
+		source, undone := d.Target.Source, d.Target.Undone
+		number, pinned := d.ext.Annotations[desired.RollbackToKey]
+		if undone != nil {
+			plan.Notes = append(plan.Notes, fmt.Sprintf("the rollout of revision %s has failed: it is rolled back to the objects of revision %s, as annotation %s asks for",
+				undone.Name, source.Name, revision.OnFailureKey))
+		}
+		objects, err := revision.Content(ctx, p.Client, source)
+		lost := errors.As(err, new(*revision.LostContentError))
+		switch {
+		case lost && undone != nil:
+			plan.refuse(err)
+			return nil, nil
+		case lost && pinned:
+			err = fmt.Errorf("%w; %s, or follow the catalogs again with fairlead upgrade %s", err, revision.Restore, plan.Extension)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read revision %d, which is to be restored: %w", source.Spec.Revision, err)
+		}
+		if pinned {
+			plan.Notes = append(plan.Notes, "revision "+number+" was rolled back to; the catalogs are ignored")
+		}
+		return objects, nil
 	}
 	request, err := t.Request(func(from bundleio.Origin, b *catalog.BundleInfo) (bundleio.Request, error) {
 		return from.Bundle(ctx, p.Client, b, bundleio.Policy{})
@@ -216,32 +250,6 @@ func (p Planner) objects(ctx context.Context, d decision, plan *Plan) ([]*unstru
 	}
 	plan.refuse(err)
 	return nil, nil
-}
-
-// repeated are the objects of an earlier revision.
-func (p Planner) repeated(ctx context.Context, d decision, plan *Plan) ([]*unstructured.Unstructured, error) {
-	source, undone := d.Target.Source, d.Target.Undone
-	number, pinned := d.ext.Annotations[desired.RollbackToKey]
-	if undone != nil {
-		plan.Notes = append(plan.Notes, fmt.Sprintf("the rollout of revision %s has failed: it is rolled back to the objects of revision %s, as annotation %s asks for",
-			undone.Name, source.Name, revision.OnFailureKey))
-	}
-	objects, err := revision.Content(ctx, p.Client, source)
-	lost := errors.As(err, new(*revision.LostContentError))
-	switch {
-	case lost && undone != nil:
-		plan.refuse(err)
-		return nil, nil
-	case lost && pinned:
-		err = fmt.Errorf("%w; %s, or follow the catalogs again with fairlead upgrade %s", err, revision.Restore, plan.Extension)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read revision %d, which is to be restored: %w", source.Spec.Revision, err)
-	}
-	if pinned {
-		plan.Notes = append(plan.Notes, "revision "+number+" was rolled back to; the catalogs are ignored")
-	}
-	return objects, nil
 }
 
 // First is what a ClusterExtension that does not exist yet would have.

@@ -47,18 +47,7 @@ func (p *Plan) Write(w io.Writer) error {
 	}
 	section("images that come", p.ImagesAdded)
 	section("images that go", p.ImagesRemoved)
-	section("signatures, as the manager reports them", p.signatures())
-	section("notes", p.Notes)
-	section("blocked, so nothing would be written", p.Blocked)
-	if p.MissingRoles != "" {
-		b.WriteString("\nRoles with what the service account lacks are in missingRoles of -o json and -o yaml, as YAML to be applied.\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// signatures are who signed what is installed, and what the manager says besides, as of a bundle that it refuses.
-func (p *Plan) signatures() []string {
+	// Who signed what is installed, and what the manager says besides, as of a bundle that it refuses.
 	var lines []string
 	if p.Installed.Signature != "" {
 		lines = append(lines, fmt.Sprintf("bundle %s is %s", p.Installed.Bundle, p.Installed.Signature))
@@ -66,7 +55,14 @@ func (p *Plan) signatures() []string {
 	if p.Signature != "" && !slices.Contains(lines, p.Signature) {
 		lines = append(lines, p.Signature)
 	}
-	return lines
+	section("signatures, as the manager reports them", lines)
+	section("notes", p.Notes)
+	section("blocked, so nothing would be written", p.Blocked)
+	if p.MissingRoles != "" {
+		b.WriteString("\nRoles with what the service account lacks are in missingRoles of -o json and -o yaml, as YAML to be applied.\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 func (p *Plan) step() string {

@@ -1,7 +1,6 @@
 package preview
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -13,37 +12,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
-
-// add puts what the user says in short into the namespace, as the objects that it stands for: a Subscription is a new one, which takes
-// over what is installed only where one that is created in the cluster would.
-func (q *Question) add(n *snapshot.Namespace) error {
-	for _, w := range q.Wishes {
-		sub, err := q.subscription(w, n)
-		if err != nil {
-			return err
-		}
-		n.Subscriptions = append(n.Subscriptions, *sub)
-	}
-	for _, i := range q.Installed {
-		if err := q.install(i, n); err != nil {
-			return err
-		}
-	}
-	slices.SortFunc(n.Operators, func(a, b v1alpha1.ClusterServiceVersion) int { return cmp.Compare(a.Name, b.Name) })
-	return twice(n.Operators, v1alpha1.ClusterServiceVersionKind, func(c v1alpha1.ClusterServiceVersion) string { return c.Name })
-}
-
-// subscription is the Subscription that a wish stands for.
-func (q *Question) subscription(w Wish, n *snapshot.Namespace) (*v1alpha1.Subscription, error) {
-	ref := q.place(w.Catalog, n)
-	if w.Catalog == (catalog.Ref{}) {
-		var err error
-		if ref, err = catalogOf(w.Package, n); err != nil {
-			return nil, err
-		}
-	}
-	return newSubscription(n, ref, v1alpha1.SubscriptionSpec{Package: w.Package, Channel: w.Channel, StartingCSV: w.StartingCSV}), nil
-}
 
 // newSubscription is named after its package, with a number when the name is taken.
 func newSubscription(n *snapshot.Namespace, ref catalog.Ref, spec v1alpha1.SubscriptionSpec) *v1alpha1.Subscription {
@@ -96,13 +64,24 @@ func (q *Question) install(i Installed, n *snapshot.Namespace) error {
 	if err != nil {
 		return err
 	}
-	if err := alone(bundle, n); err != nil {
-		return err
+	// Refuse a second operator of a package, which no namespace has.
+	in, _ := n.Input()
+	for _, o := range in.Operators {
+		if o.Package == bundle.Package {
+			return fmt.Errorf("add installed operator %s: %s of the same package %s is there, and a namespace has one operator of a package; leave one out",
+				bundle.Name, o.Name, o.Package)
+		}
 	}
-	csv, err := running(bundle)
+	// The ClusterServiceVersion of a bundle that is installed and runs.
+	properties, err := json.Marshal(map[string]any{"properties": bundle.Properties})
 	if err != nil {
-		return err
+		return fmt.Errorf("add installed operator %s: %w", bundle.Name, err)
 	}
+	csv := &v1alpha1.ClusterServiceVersion{}
+	csv.Name = bundle.Name
+	csv.Annotations = map[string]string{v1alpha1.PropertiesAnnotation: string(properties)}
+	csv.Spec.Version.Version = bundle.Version.Version
+	csv.Status.Phase = v1alpha1.CSVPhaseSucceeded
 	csv.Namespace = n.Name
 	n.Operators = append(n.Operators, *csv)
 	if i.Channel == "" || slices.ContainsFunc(n.Subscriptions, func(s v1alpha1.Subscription) bool { return s.Spec.Package == bundle.Package }) {
@@ -111,18 +90,6 @@ func (q *Question) install(i Installed, n *snapshot.Namespace) error {
 	sub := newSubscription(n, ref, v1alpha1.SubscriptionSpec{Package: bundle.Package, Channel: i.Channel})
 	sub.Status.CurrentCSV, sub.Status.InstalledCSV = csv.Name, csv.Name
 	n.Subscriptions = append(n.Subscriptions, *sub)
-	return nil
-}
-
-// alone refuses a second operator of a package, which no namespace has.
-func alone(bundle *catalog.BundleInfo, n *snapshot.Namespace) error {
-	in, _ := n.Input()
-	for _, o := range in.Operators {
-		if o.Package == bundle.Package {
-			return fmt.Errorf("add installed operator %s: %s of the same package %s is there, and a namespace has one operator of a package; leave one out",
-				bundle.Name, o.Name, o.Package)
-		}
-	}
 	return nil
 }
 
@@ -154,18 +121,4 @@ func bundleIn(s snapshot.Source, name string) *catalog.BundleInfo {
 		}
 	}
 	return nil
-}
-
-// running is the ClusterServiceVersion of a bundle that is installed and runs.
-func running(b *catalog.BundleInfo) (*v1alpha1.ClusterServiceVersion, error) {
-	properties, err := json.Marshal(map[string]any{"properties": b.Properties})
-	if err != nil {
-		return nil, fmt.Errorf("add installed operator %s: %w", b.Name, err)
-	}
-	csv := &v1alpha1.ClusterServiceVersion{}
-	csv.Name = b.Name
-	csv.Annotations = map[string]string{v1alpha1.PropertiesAnnotation: string(properties)}
-	csv.Spec.Version.Version = b.Version.Version
-	csv.Status.Phase = v1alpha1.CSVPhaseSucceeded
-	return csv, nil
 }

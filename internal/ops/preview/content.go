@@ -21,7 +21,27 @@ import (
 func (q *Question) content(ctx context.Context, l *Library, source *v1alpha1.CatalogSource) (*catalog.Index, error) {
 	switch spec := &source.Spec; {
 	case spec.SourceType == v1alpha1.SourceTypeConfigmap || spec.SourceType == v1alpha1.SourceTypeInternal:
-		return q.configMap(ctx, l, source)
+		// Read a ConfigMap of the cluster, or among the objects.
+		if err := source.Spec.Validate(); err != nil {
+			return nil, err
+		}
+		key := client.ObjectKey{Namespace: source.Namespace, Name: source.Spec.ConfigMap}
+		object, err := q.findConfigMap(ctx, key)
+		if err != nil {
+			return nil, fmt.Errorf("read ConfigMap %s, which spec.configMap names: %w", key, err)
+		}
+		read, err := catalogstore.ReadConfigMap(ctx, object.Data, object.BinaryData)
+		if err != nil {
+			return nil, fmt.Errorf("read the catalog in ConfigMap %s: %w", key, err)
+		}
+		x, err := l.indexes.FS(ctx, read.Digest, read.Files, read.Problems...)
+		if err != nil {
+			return nil, fmt.Errorf("index the catalog in ConfigMap %s: %w", key, err)
+		}
+		if err := catalogstore.CheckImage(x, "ConfigMap "+key.String()); err != nil {
+			return nil, errors.Join(err, x.Close())
+		}
+		return x, nil
 	case spec.Image != "":
 		x, err := q.image(ctx, l, source)
 		if address := source.Status.RegistryServiceStatus.Address(); errors.Is(err, image.ErrNoCatalog) && address != "" {
@@ -50,30 +70,6 @@ func (q *Question) image(ctx context.Context, l *Library, source *v1alpha1.Catal
 		}
 	}
 	return l.Image(ctx, source.Spec.Image, auth)
-}
-
-// configMap reads a ConfigMap of the cluster, or among the objects.
-func (q *Question) configMap(ctx context.Context, l *Library, source *v1alpha1.CatalogSource) (*catalog.Index, error) {
-	if err := source.Spec.Validate(); err != nil {
-		return nil, err
-	}
-	key := client.ObjectKey{Namespace: source.Namespace, Name: source.Spec.ConfigMap}
-	object, err := q.findConfigMap(ctx, key)
-	if err != nil {
-		return nil, fmt.Errorf("read ConfigMap %s, which spec.configMap names: %w", key, err)
-	}
-	read, err := catalogstore.ReadConfigMap(ctx, object.Data, object.BinaryData)
-	if err != nil {
-		return nil, fmt.Errorf("read the catalog in ConfigMap %s: %w", key, err)
-	}
-	x, err := l.indexes.FS(ctx, read.Digest, read.Files, read.Problems...)
-	if err != nil {
-		return nil, fmt.Errorf("index the catalog in ConfigMap %s: %w", key, err)
-	}
-	if err := catalogstore.CheckImage(x, "ConfigMap "+key.String()); err != nil {
-		return nil, errors.Join(err, x.Close())
-	}
-	return x, nil
 }
 
 func (q *Question) findConfigMap(ctx context.Context, key client.ObjectKey) (*corev1.ConfigMap, error) {

@@ -19,36 +19,27 @@ const (
 // nil when there is none.
 func (p *Preview) whyExtension(name string) *Why {
 	for _, e := range p.extensions {
-		if e.Extension == name || e.Package == name || e.has(name) {
-			return e.why(name)
+		if e.Extension == name || e.Package == name || e.installed == name || len(e.Install) > 0 && e.Install[0].Name == name {
+			w := &Why{Operator: e.installed, State: StateInstalled, Extension: e.Extension, Because: []resolution.Because{}, Conflict: e.conflict()}
+			if e.Conflict != nil {
+				w.told = e.Conflict.Error()
+			}
+			switch {
+			case len(e.Install) > 0 && e.installed == name:
+				w.State, w.ReplacedBy = StateReplaced, e.Install[0].Name
+			case len(e.Install) > 0:
+				w.Operator, w.State, w.Install = e.Install[0].Name, StateChosen, &e.Install[0]
+			case e.installed == "":
+				w.Operator, w.State = name, StateAbsent
+				w.Advice = "ClusterExtension " + e.Extension + " asks for it"
+				return w
+			}
+			w.Because = []resolution.Because{e.because()}
+			w.Held = e.held()
+			return w
 		}
 	}
 	return nil
-}
-
-// has tells whether a bundle is what the extension has, or gets.
-func (r *ExtensionResolution) has(bundle string) bool {
-	return r.installed == bundle || len(r.Install) > 0 && r.Install[0].Name == bundle
-}
-
-func (r *ExtensionResolution) why(name string) *Why {
-	w := &Why{Operator: r.installed, State: StateInstalled, Extension: r.Extension, Because: []resolution.Because{}, Conflict: r.conflict()}
-	if r.Conflict != nil {
-		w.told = r.Conflict.Error()
-	}
-	switch {
-	case len(r.Install) > 0 && r.installed == name:
-		w.State, w.ReplacedBy = StateReplaced, r.Install[0].Name
-	case len(r.Install) > 0:
-		w.Operator, w.State, w.Install = r.Install[0].Name, StateChosen, &r.Install[0]
-	case r.installed == "":
-		w.Operator, w.State = name, StateAbsent
-		w.Advice = "ClusterExtension " + r.Extension + " asks for it"
-		return w
-	}
-	w.Because = []resolution.Because{r.because()}
-	w.Held = r.held()
-	return w
 }
 
 // held is what keeps a better version back, as it is told of Subscriptions. What comes in its turn is not kept back.
@@ -110,34 +101,30 @@ func (r *ExtensionResolution) verdicts(pkg, version string) []Verdict {
 	var all []Verdict
 	for i := range r.Candidates {
 		if c := &r.Candidates[i]; version == "" || c.Version == version || c.Name == version {
-			all = append(all, r.verdict(c))
+			v := Verdict{Extension: r.Extension, Channels: c.Channels, Verdict: resolution.Verdict{Name: c.Name, Package: r.Package, Version: c.Version,
+				Channel: r.channel(c.Catalog, c.Channels), Catalog: c.Catalog, Reasons: append([]string{}, c.Refused...)}}
+			v.Installed = r.installed == c.Name
+			v.Chosen = len(r.Install) > 0 && r.Install[0].Name == c.Name && r.Install[0].Catalog == c.Catalog
+			free := slices.IndexFunc(r.Candidates, func(o resolution.Candidate) bool { return len(o.Refused) == 0 })
+			switch {
+			case v.Chosen:
+				v.Reasons = []string{r.because().Need}
+			case len(c.Refused) > 0 || v.Installed:
+			case r.Conflict != nil:
+				v.Reasons = []string{r.Conflict.Summary}
+				v.Advice = r.Conflict.Advice
+			case free >= 0 && r.Candidates[free].Name != c.Name:
+				v.Reasons = []string{fmt.Sprintf("%s is preferred: %s", r.Candidates[free].Name, r.rule(&r.Candidates[free], c))}
+			}
+			for _, h := range r.Held {
+				if h.Wanted == c.Name && h.Catalog == c.Catalog {
+					v.Advice = h.Advice
+				}
+			}
+			all = append(all, v)
 		}
 	}
 	return all
-}
-
-func (r *ExtensionResolution) verdict(c *resolution.Candidate) Verdict {
-	v := Verdict{Extension: r.Extension, Channels: c.Channels, Verdict: resolution.Verdict{Name: c.Name, Package: r.Package, Version: c.Version,
-		Channel: r.channel(c.Catalog, c.Channels), Catalog: c.Catalog, Reasons: append([]string{}, c.Refused...)}}
-	v.Installed = r.installed == c.Name
-	v.Chosen = len(r.Install) > 0 && r.Install[0].Name == c.Name && r.Install[0].Catalog == c.Catalog
-	free := slices.IndexFunc(r.Candidates, func(o resolution.Candidate) bool { return len(o.Refused) == 0 })
-	switch {
-	case v.Chosen:
-		v.Reasons = []string{r.because().Need}
-	case len(c.Refused) > 0 || v.Installed:
-	case r.Conflict != nil:
-		v.Reasons = []string{r.Conflict.Summary}
-		v.Advice = r.Conflict.Advice
-	case free >= 0 && r.Candidates[free].Name != c.Name:
-		v.Reasons = []string{fmt.Sprintf("%s is preferred: %s", r.Candidates[free].Name, r.rule(&r.Candidates[free], c))}
-	}
-	for _, h := range r.Held {
-		if h.Wanted == c.Name && h.Catalog == c.Catalog {
-			v.Advice = h.Advice
-		}
-	}
-	return v
 }
 
 // wayTo says what to change of a ClusterExtension to have a version; empty when its range and its channels are not what is in the way. What

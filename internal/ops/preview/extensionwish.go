@@ -35,34 +35,26 @@ func (q *Question) Extend(ctx context.Context, l *Library, e Extension) (*Extens
 	if err != nil {
 		return nil, err
 	}
-	mine, err := e.among(requests.all)
-	if err != nil {
-		return nil, err
+	// The request of the ClusterExtension that asks for the package, or a new one.
+	var found []string
+	mine := resolution.ExtensionRequest{Name: e.Package, Package: e.Package}
+	for i := 2; slices.ContainsFunc(requests.all, func(r resolution.ExtensionRequest) bool { return r.Name == mine.Name }); i++ {
+		mine.Name = fmt.Sprintf("%s-%d", e.Package, i)
+	}
+	for _, r := range requests.all {
+		if r.Package == e.Package {
+			mine, found = r, append(found, r.Name)
+		}
+	}
+	if len(found) > 1 {
+		return nil, fmt.Errorf("tell which %s for package %s is meant: %s ask for it; leave out --extension to see all of them",
+			olmv1.ClusterExtensionKind, e.Package, strings.Join(found, " and "))
 	}
 	mine.Catalogs, mine.Kubernetes = requests.catalogs, q.Kubernetes
 	if err := e.change(&mine); err != nil {
 		return nil, err
 	}
 	return resolveExtension(ctx, beside(mine, requests.all))
-}
-
-// among is the request of the ClusterExtension that asks for the package, or a new one.
-func (e Extension) among(all []resolution.ExtensionRequest) (resolution.ExtensionRequest, error) {
-	var found []string
-	mine := resolution.ExtensionRequest{Name: e.Package, Package: e.Package}
-	for i := 2; slices.ContainsFunc(all, func(r resolution.ExtensionRequest) bool { return r.Name == mine.Name }); i++ {
-		mine.Name = fmt.Sprintf("%s-%d", e.Package, i)
-	}
-	for _, r := range all {
-		if r.Package == e.Package {
-			mine, found = r, append(found, r.Name)
-		}
-	}
-	if len(found) > 1 {
-		return mine, fmt.Errorf("tell which %s for package %s is meant: %s ask for it; leave out --extension to see all of them",
-			olmv1.ClusterExtensionKind, e.Package, strings.Join(found, " and "))
-	}
-	return mine, nil
 }
 
 // change puts what is said in the place of what the request has.

@@ -42,11 +42,17 @@ func (i Info) Write(w io.Writer) error {
 
 func (p *Package) page(b *strings.Builder) {
 	fmt.Fprintf(b, "%s in catalog %s\n", messages.Clean(p.Name), messages.Clean(p.Catalog))
+	// The newest version of the default channel, and of all channels where that is another.
+	text := p.Newest
+	if len(p.Versions) > 0 && p.Versions[0].Version != p.Newest {
+		v := p.Versions[0]
+		text += fmt.Sprintf(" (%s in channel %s)", v.Version, strings.Join(v.Channels, ", "))
+	}
 	for _, field := range [][2]string{
 		{"name", p.DisplayName},
 		{"description", p.Description},
 		{"provider", p.Provider},
-		{"newest", newest(p)},
+		{"newest", text},
 		{"install modes", strings.Join(p.InstallModes, ", ")},
 		{"provides", strings.Join(p.Provides, ", ")},
 		{"requires", strings.Join(p.Requires, ", ")},
@@ -68,14 +74,4 @@ func (p *Package) page(b *strings.Builder) {
 		rows = append(rows, []string{c.Name, cmp.Or(c.Newest, c.Head), strconv.Itoa(c.Versions), strings.Join(notes, "; ")})
 	}
 	b.WriteString("\n" + messages.Indent(messages.Table(rows...), 2))
-}
-
-// newest is the newest version of the default channel, and of all channels where that is another.
-func newest(p *Package) string {
-	text := p.Newest
-	if len(p.Versions) > 0 && p.Versions[0].Version != p.Newest {
-		v := p.Versions[0]
-		text += fmt.Sprintf(" (%s in channel %s)", v.Version, strings.Join(v.Channels, ", "))
-	}
-	return text
 }

@@ -48,7 +48,16 @@ func (o *Objects) add(h *head, document []byte) error {
 	}
 	appendObject, known := kinds[h.GroupVersionKind()]
 	if !known {
-		if versions := apiVersions(h.GroupVersionKind()); len(versions) > 0 {
+		// Those of the known kind that somebody may have meant who names another version of its group, or none.
+		meant := h.GroupVersionKind()
+		var versions []string
+		for gvk := range kinds {
+			if gvk.Kind == meant.Kind && (gvk.Group == meant.Group || meant.Group == "") {
+				versions = append(versions, gvk.GroupVersion().String())
+			}
+		}
+		slices.Sort(versions)
+		if len(versions) > 0 {
 			return fmt.Errorf("%s: apiVersion %q is not known of this kind; write %s", h, h.APIVersion, strings.Join(versions, " or "))
 		}
 		o.Ignored = append(o.Ignored, h.String())
@@ -66,18 +75,6 @@ func (o *Objects) add(h *head, document []byte) error {
 	}
 	o.noteUnknown(h, document)
 	return nil
-}
-
-// apiVersions are those of the known kind that somebody may have meant who names another version of its group, or none.
-func apiVersions(meant schema.GroupVersionKind) []string {
-	var all []string
-	for gvk := range kinds {
-		if gvk.Kind == meant.Kind && (gvk.Group == meant.Group || meant.Group == "") {
-			all = append(all, gvk.GroupVersion().String())
-		}
-	}
-	slices.Sort(all)
-	return all
 }
 
 func appendTo[T any](list *[]T, document []byte) error {

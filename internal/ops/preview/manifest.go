@@ -39,7 +39,25 @@ func OfManifest(m *packagesv1.PackageManifest) *Package {
 			continue
 		}
 		p.Channels = append(p.Channels, channel)
-		p.describeHead(&c.CurrentCSVDesc, c.CurrentCSV)
+		d := &c.CurrentCSVDesc
+		name := c.CurrentCSV
+		p.Newest, p.Bundle = d.Version.String(), name
+		for _, c := range d.CustomResourceDefinitions.Owned {
+			p.Provides = append(p.Provides, fmt.Sprintf("%s (%s)", c.Kind, groupVersion(c.Name, c.Version)))
+		}
+		for _, c := range d.CustomResourceDefinitions.Required {
+			p.Requires = append(p.Requires, fmt.Sprintf("%s (%s)", c.Kind, groupVersion(c.Name, c.Version)))
+		}
+		said := description{DisplayName: d.DisplayName, Description: d.LongDescription, Keywords: d.Keywords, Annotations: d.Annotations, Provider: d.Provider}
+		if said.Provider.Name == "" {
+			said.Provider.Name = p.Provider
+		}
+		p.take(said)
+		for _, mode := range d.InstallModes {
+			if mode.Supported {
+				p.InstallModes = append(p.InstallModes, string(mode.Type))
+			}
+		}
 	}
 	p.Channels = append(p.Channels, others...)
 	for _, v := range versions {
@@ -47,26 +65,6 @@ func OfManifest(m *packagesv1.PackageManifest) *Package {
 	}
 	p.Versions = sorted(p.Versions)
 	return p
-}
-
-func (p *Package) describeHead(d *packagesv1.CSVDescription, name string) {
-	p.Newest, p.Bundle = d.Version.String(), name
-	for _, c := range d.CustomResourceDefinitions.Owned {
-		p.Provides = append(p.Provides, fmt.Sprintf("%s (%s)", c.Kind, groupVersion(c.Name, c.Version)))
-	}
-	for _, c := range d.CustomResourceDefinitions.Required {
-		p.Requires = append(p.Requires, fmt.Sprintf("%s (%s)", c.Kind, groupVersion(c.Name, c.Version)))
-	}
-	said := description{DisplayName: d.DisplayName, Description: d.LongDescription, Keywords: d.Keywords, Annotations: d.Annotations, Provider: d.Provider}
-	if said.Provider.Name == "" {
-		said.Provider.Name = p.Provider
-	}
-	p.take(said)
-	for _, mode := range d.InstallModes {
-		if mode.Supported {
-			p.InstallModes = append(p.InstallModes, string(mode.Type))
-		}
-	}
 }
 
 func message(d *packagesv1.Deprecation) string {

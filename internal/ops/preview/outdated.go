@@ -35,7 +35,14 @@ type Standing struct {
 func (p *Preview) Outdated(ctx context.Context) (Outdated, error) {
 	out := Outdated{Namespace: p.observed.Name, Subscriptions: []Standing{}, LeftAlone: p.leftAlone(), askers: map[string]string{}}
 	managed := map[string]bool{}
-	for _, s := range p.standings() {
+	// How the Subscriptions stand, each with what keeps it from something newer.
+	all := p.result.Standings()
+	for i := range all {
+		if s := &all[i]; s.HeldBy == "" {
+			s.HeldBy = p.waits(s)
+		}
+	}
+	for _, s := range all {
 		managed[s.Installed] = true
 		conflict, advice := holding(p.result.Groups, s.Subscription), p.again.aside(s.Standing, "Subscription")
 		if conflict != nil {
@@ -81,17 +88,6 @@ func holding(groups []resolution.Group, subscription string) *resolution.Conflic
 	return nil
 }
 
-// standings are how the Subscriptions stand, each with what keeps it from something newer.
-func (p *Preview) standings() []resolution.SubscriptionStanding {
-	all := p.result.Standings()
-	for i := range all {
-		if s := &all[i]; s.HeldBy == "" {
-			s.HeldBy = p.waits(s)
-		}
-	}
-	return all
-}
-
 // waits says why an operator stays although its channels have something newer; empty when the decision says that, or when it does not stay.
 func (p *Preview) waits(s *resolution.SubscriptionStanding) string {
 	there := slices.ContainsFunc(p.input.Operators, func(o resolution.Operator) bool { return o.Name == s.Installed })
@@ -100,18 +96,4 @@ func (p *Preview) waits(s *resolution.SubscriptionStanding) string {
 			s.Installed, s.Head, p.again.toSee("; to see why it is not reached", "why-not", s.Package+"@"+s.Head))
 	}
 	return ""
-}
-
-// waiting are the Subscriptions of which the decision does not say why they stay.
-func (p *Preview) waiting() []resolution.Held {
-	var all []resolution.Held
-	for _, s := range p.result.Standings() {
-		if s.HeldBy != "" {
-			continue
-		}
-		if reason := p.waits(&s); reason != "" {
-			all = append(all, resolution.Held{Asker: "subscription " + s.Subscription, Subscription: s.Subscription, Instead: s.Installed, Reason: reason})
-		}
-	}
-	return all
 }

@@ -28,7 +28,23 @@ func reasons(p *v1alpha1.InstallPlan) (about map[int]string, mood string) {
 	about = map[int]string{}
 	current := -1
 	for _, part := range strings.Split(text, between) {
-		if i := subject(p, part); i >= 0 {
+		// The step whose object a text names first; -1 is none.
+		first, at := -1, len(part)
+		for i, s := range p.Status.Plan {
+			if s == nil || isDone(s.Status) {
+				continue
+			}
+			kind := s.Resource.Kind
+			if kind == bundle.BundleSecretStepKind {
+				kind = "Secret"
+			}
+			for _, name := range []string{s.Resource.Name, p.Namespace + "/" + s.Resource.Name} {
+				if found := mention(part, kind+" "+name); found >= 0 && found < at {
+					first, at = i, found
+				}
+			}
+		}
+		if i := first; i >= 0 {
 			current = i
 		}
 		switch {
@@ -40,26 +56,6 @@ func reasons(p *v1alpha1.InstallPlan) (about map[int]string, mood string) {
 		}
 	}
 	return about, mood
-}
-
-// subject is the step whose object a text names first; -1 is none.
-func subject(p *v1alpha1.InstallPlan, text string) int {
-	first, at := -1, len(text)
-	for i, s := range p.Status.Plan {
-		if s == nil || isDone(s.Status) {
-			continue
-		}
-		kind := s.Resource.Kind
-		if kind == bundle.BundleSecretStepKind {
-			kind = "Secret"
-		}
-		for _, name := range []string{s.Resource.Name, p.Namespace + "/" + s.Resource.Name} {
-			if found := mention(text, kind+" "+name); found >= 0 && found < at {
-				first, at = i, found
-			}
-		}
-	}
-	return first
 }
 
 // mention is where a text names an object, and not one whose name only begins like it; -1 is nowhere.

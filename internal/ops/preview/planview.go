@@ -73,7 +73,11 @@ func ViewPlan(p *v1alpha1.InstallPlan) PlanView {
 		if o.Catalog == "" && s.Resource.CatalogSource != "" {
 			o.Catalog = s.Resource.CatalogSourceNamespace + "/" + s.Resource.CatalogSource
 		}
-		step := stepOf(p, i)
+		s := p.Status.Plan[i]
+		step := Step{
+			Index: i, Kind: s.Resource.Kind, Name: s.Resource.Name, Group: s.Resource.Group, Version: s.Resource.Version,
+			Status: cmp.Or(string(s.Status), string(v1alpha1.StepStatusUnknown)), Optional: s.Optional, Manifest: manifestOf(s),
+		}
 		switch mood {
 		case waiting:
 			step.Waits = about[i]
@@ -118,14 +122,6 @@ func (v *PlanView) operator(p *v1alpha1.InstallPlan, name string) *Operator {
 	}
 	v.Operators = append(v.Operators, o)
 	return &v.Operators[len(v.Operators)-1]
-}
-
-func stepOf(p *v1alpha1.InstallPlan, index int) Step {
-	s := p.Status.Plan[index]
-	return Step{
-		Index: index, Kind: s.Resource.Kind, Name: s.Resource.Name, Group: s.Resource.Group, Version: s.Resource.Version,
-		Status: cmp.Or(string(s.Status), string(v1alpha1.StepStatusUnknown)), Optional: s.Optional, Manifest: manifestOf(s),
-	}
 }
 
 func manifestOf(s *v1alpha1.Step) string {

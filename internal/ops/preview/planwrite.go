@@ -15,27 +15,6 @@ import (
 // Write prints the plan as a tree.
 func (v PlanView) Write(w io.Writer) error {
 	var b strings.Builder
-	line(&b, "", fmt.Sprintf("InstallPlan %s/%s %s (%s)", v.Namespace, v.Name, v.Phase, strings.Join(v.about(), ", ")))
-	literalBlock(&b, "    ", v.Message)
-	if len(v.Operators) == 0 {
-		b.WriteString("└── no steps\n")
-	}
-	for i, o := range v.Operators {
-		branch, below := corner(i == len(v.Operators)-1)
-		line(&b, branch, o.line())
-		if o.Verified == corev1.ConditionTrue { // otherwise why not is part of what follows
-			literalBlock(&b, below+"    ", o.Signature)
-		}
-		literalBlock(&b, below+"    ", o.Bundle)
-		for j, s := range o.Steps {
-			s.write(&b, below, j == len(o.Steps)-1)
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func (v PlanView) about() []string {
 	about := []string{"approval " + v.Approval}
 	switch {
 	case v.Approved:
@@ -51,7 +30,33 @@ func (v PlanView) about() []string {
 	if v.Account != "" {
 		about = append(about, "as ServiceAccount "+v.Account)
 	}
-	return about
+	line(&b, "", fmt.Sprintf("InstallPlan %s/%s %s (%s)", v.Namespace, v.Name, v.Phase, strings.Join(about, ", ")))
+	literalBlock(&b, "    ", v.Message)
+	if len(v.Operators) == 0 {
+		b.WriteString("└── no steps\n")
+	}
+	for i, o := range v.Operators {
+		branch, below := corner(i == len(v.Operators)-1)
+		line(&b, branch, o.line())
+		if o.Verified == corev1.ConditionTrue { // otherwise why not is part of what follows
+			literalBlock(&b, below+"    ", o.Signature)
+		}
+		literalBlock(&b, below+"    ", o.Bundle)
+		for j, s := range o.Steps {
+			indent := below
+			branch, below := corner((j == len(o.Steps)-1))
+			optional := ""
+			if s.Optional {
+				optional = ", optional"
+			}
+			line(&b, indent+branch, fmt.Sprintf("%s %s %s %s%s", s.mark(), s.Kind, s.Name, s.Status, optional))
+			for _, text := range []string{s.Waits, s.Caution, s.Failure} {
+				literalBlock(&b, indent+below+"      ", text)
+			}
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 func corner(last bool) (branch, below string) {
@@ -76,18 +81,6 @@ func (o Operator) line() string {
 		line += ", replaces " + o.Replaces
 	}
 	return line
-}
-
-func (s Step) write(b *strings.Builder, indent string, last bool) {
-	branch, below := corner(last)
-	optional := ""
-	if s.Optional {
-		optional = ", optional"
-	}
-	line(b, indent+branch, fmt.Sprintf("%s %s %s %s%s", s.mark(), s.Kind, s.Name, s.Status, optional))
-	for _, text := range []string{s.Waits, s.Caution, s.Failure} {
-		literalBlock(b, indent+below+"      ", text)
-	}
 }
 
 // literalBlock writes text of several lines, if there is any.

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"net"
+	"slices"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
@@ -69,7 +71,27 @@ func (q *Question) Decide(ctx context.Context, l *Library) (*Preview, error) {
 	if err := q.sources(ctx, l, n); err != nil {
 		return nil, err
 	}
-	if err := q.add(n); err != nil {
+	// Put what the user says in short into the namespace, as the objects that it stands for: a Subscription is a new one, which takes
+	// over what is installed only where one that is created in the cluster would.
+	for _, w := range q.Wishes {
+		// The Subscription that a wish stands for.
+		ref := q.place(w.Catalog, n)
+		if w.Catalog == (catalog.Ref{}) {
+			var err error
+			if ref, err = catalogOf(w.Package, n); err != nil {
+				return nil, err
+			}
+		}
+		sub := newSubscription(n, ref, v1alpha1.SubscriptionSpec{Package: w.Package, Channel: w.Channel, StartingCSV: w.StartingCSV})
+		n.Subscriptions = append(n.Subscriptions, *sub)
+	}
+	for _, i := range q.Installed {
+		if err := q.install(i, n); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(n.Operators, func(a, b v1alpha1.ClusterServiceVersion) int { return cmp.Compare(a.Name, b.Name) })
+	if err := twice(n.Operators, v1alpha1.ClusterServiceVersionKind, func(c v1alpha1.ClusterServiceVersion) string { return c.Name }); err != nil {
 		return nil, err
 	}
 	p := &Preview{observed: n, again: q.Again, fit: fitting{n, q.Complete}}

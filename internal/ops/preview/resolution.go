@@ -48,7 +48,17 @@ type CatalogState struct {
 func (p *Preview) Resolution() Resolution {
 	r := Resolution{Namespace: p.observed.Name, Report: p.result.Report(), LeftAlone: p.leftAlone(), Misfits: p.fit.misfits(p.result.Groups), Catalogs: []CatalogState{}, Extensions: p.extensions, groups: p.result.Groups}
 	r.Notes = p.observed.Misread()
-	r.Held = append(r.Held, p.waiting()...)
+	// The Subscriptions of which the decision does not say why they stay.
+	var all []resolution.Held
+	for _, s := range p.result.Standings() {
+		if s.HeldBy != "" {
+			continue
+		}
+		if reason := p.waits(&s); reason != "" {
+			all = append(all, resolution.Held{Asker: "subscription " + s.Subscription, Subscription: s.Subscription, Instead: s.Installed, Reason: reason})
+		}
+	}
+	r.Held = append(r.Held, all...)
 	r.heldHere = r.Held
 	for _, e := range p.extensions {
 		r.Install = append(r.Install, e.Install...)

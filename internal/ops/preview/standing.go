@@ -22,7 +22,20 @@ type ExtensionStanding struct {
 
 // standing is how the extension stands; again asks further questions.
 func (r *ExtensionResolution) standing(ctx context.Context, again flags) (ExtensionStanding, error) {
-	s := ExtensionStanding{Extension: r.Extension, Standing: resolution.Standing{Package: r.Package, Installed: r.installed, Head: r.head()}}
+	// The highest head of the channels that it follows, in the catalogs that it selects.
+	var best *catalog.BundleInfo
+	for _, c := range r.request.Catalogs {
+		if c.Index == nil || !slices.ContainsFunc(r.Candidates, func(o resolution.Candidate) bool { return o.Catalog == c.Name }) {
+			continue
+		}
+		p, _ := c.Index.PackageV1(r.Package)
+		for _, channel := range p.Channels {
+			if follows := len(r.request.Channels) == 0 || slices.Contains(r.request.Channels, channel.Name); follows {
+				best = higher(best, channel.Newest().Bundle)
+			}
+		}
+	}
+	s := ExtensionStanding{Extension: r.Extension, Standing: resolution.Standing{Package: r.Package, Installed: r.installed, Head: nameOf(best)}}
 	if len(r.Install) > 0 {
 		s.Next = r.Install[0].Name
 	}
@@ -73,23 +86,6 @@ func (r *ExtensionResolution) allowed(ctx context.Context) (string, error) {
 		in.Installed = &resolution.Installed{Name: at, Version: next.bundle.Version, Properties: next.bundle.Properties}
 	}
 	return at, nil
-}
-
-// head is the highest head of the channels that it follows, in the catalogs that it selects.
-func (r *ExtensionResolution) head() string {
-	var best *catalog.BundleInfo
-	for _, c := range r.request.Catalogs {
-		if c.Index == nil || !slices.ContainsFunc(r.Candidates, func(o resolution.Candidate) bool { return o.Catalog == c.Name }) {
-			continue
-		}
-		p, _ := c.Index.PackageV1(r.Package)
-		for _, channel := range p.Channels {
-			if follows := len(r.request.Channels) == 0 || slices.Contains(r.request.Channels, channel.Name); follows {
-				best = higher(best, channel.Newest().Bundle)
-			}
-		}
-	}
-	return nameOf(best)
 }
 
 // newest is the highest version of the package in all catalogs, those that it does not select included.

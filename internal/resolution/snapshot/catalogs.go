@@ -27,14 +27,10 @@ func ListCatalogs(ctx context.Context, reader client.Reader, published Published
 	if err := reader.List(ctx, &all); err != nil {
 		return nil, fmt.Errorf("list the ClusterCatalogs: %w", err)
 	}
-	return CatalogsOf(all.Items, published), nil
-}
-
-// CatalogsOf is List for those who have the objects. It shares the labels of these.
-func CatalogsOf(items []olmv1.ClusterCatalog, published Published) []resolution.Catalog {
-	catalogs := make([]resolution.Catalog, 0, len(items))
-	for i := range items {
-		object := &items[i]
+	// List for those who have the objects. It shares the labels of these.
+	catalogs := make([]resolution.Catalog, 0, len(all.Items))
+	for i := range all.Items {
+		object := &all.Items[i]
 		entry, _ := published.Get(CatalogRef(object.Name))
 		one := resolution.Catalog{Name: object.Name, Labels: object.Labels, Priority: int(object.Spec.Priority), Index: entry.Index, Image: entry.Image, Problem: entry.Problem}
 		if object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable {
@@ -42,7 +38,7 @@ func CatalogsOf(items []olmv1.ClusterCatalog, published Published) []resolution.
 		}
 		catalogs = append(catalogs, one)
 	}
-	return catalogs
+	return catalogs, nil
 }
 
 // CatalogDigest is that of the content that the status of a ClusterCatalog names; empty when it names none.

@@ -62,7 +62,24 @@ func (n *Namespace) Installed(sub *v1alpha1.Subscription) string {
 			return csv.Name
 		}
 	}
-	return n.renamed(sub, stated)
+	// The operator that a Subscription had brought before it asked for another package, and that this package goes on from. stated are
+	// the versions that the Subscription moved to. While it is not known what the package has, the operator stays what the
+	// Subscription has, so that the way on is not lost.
+	pkg := n.offered(sub)
+	for _, name := range stated {
+		if csv := n.Operator(name); csv != nil && !n.claimed(csv, sub) && (pkg == nil || n.continues(pkg, csv)) {
+			return name
+		}
+	}
+	if pkg == nil || Target(sub) == "" {
+		return ""
+	}
+	for i := range n.Operators { // an upgrade to the package was cut short
+		if csv := &n.Operators[i]; n.forsaken(csv) && !n.claimed(csv, sub) && n.continues(pkg, csv) {
+			return csv.Name
+		}
+	}
+	return ""
 }
 
 // forsaken tells whether an operator was being replaced when somebody deleted what replaced it. It does not go back: another version may

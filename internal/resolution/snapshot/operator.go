@@ -42,32 +42,28 @@ func properties(o *resolution.Operator, recorded string) bool {
 	}
 	o.Properties = list.Properties
 	for _, p := range list.Properties {
-		property(o, p)
-	}
-	return true
-}
-
-func property(o *resolution.Operator, p catalog.Property) {
-	var value struct {
-		catalog.GVK
-		PackageName  string `json:"packageName"`
-		VersionRange string `json:"versionRange"`
-	}
-	if json.Unmarshal(p.Value, &value) != nil {
-		return
-	}
-	switch p.Type {
-	case catalog.PropertyPackage:
-		o.Package = value.PackageName
-	case catalog.PropertyGVK:
-		o.Provides = append(o.Provides, value.GVK)
-	case catalog.PropertyGVKRequired:
-		o.Requires = append(o.Requires, value.GVK)
-	case catalog.PropertyPackageRequired:
-		if r, err := version.ParseRange(value.VersionRange); err == nil {
-			o.Packages = append(o.Packages, resolution.PackageRequirement{Package: value.PackageName, Range: r})
+		var value struct {
+			catalog.GVK
+			PackageName  string `json:"packageName"`
+			VersionRange string `json:"versionRange"`
+		}
+		if json.Unmarshal(p.Value, &value) != nil {
+			continue
+		}
+		switch p.Type {
+		case catalog.PropertyPackage:
+			o.Package = value.PackageName
+		case catalog.PropertyGVK:
+			o.Provides = append(o.Provides, value.GVK)
+		case catalog.PropertyGVKRequired:
+			o.Requires = append(o.Requires, value.GVK)
+		case catalog.PropertyPackageRequired:
+			if r, err := version.ParseRange(value.VersionRange); err == nil {
+				o.Packages = append(o.Packages, resolution.PackageRequirement{Package: value.PackageName, Range: r})
+			}
 		}
 	}
+	return true
 }
 
 // apis fills in the APIs that the spec of a ClusterServiceVersion owns and requires.

@@ -8,27 +8,6 @@ import (
 	"fairlead.dev/fairlead/version"
 )
 
-// renamed is the operator that a Subscription had brought before it asked for another package, and that this package goes on from. stated are
-// the versions that the Subscription moved to. While it is not known what the package has, the operator stays what the Subscription has, so that
-// the way on is not lost.
-func (n *Namespace) renamed(sub *v1alpha1.Subscription, stated []string) string {
-	pkg := n.offered(sub)
-	for _, name := range stated {
-		if csv := n.Operator(name); csv != nil && !n.claimed(csv, sub) && (pkg == nil || n.continues(pkg, csv)) {
-			return name
-		}
-	}
-	if pkg == nil || Target(sub) == "" {
-		return ""
-	}
-	for i := range n.Operators { // an upgrade to the package was cut short
-		if csv := &n.Operators[i]; n.forsaken(csv) && !n.claimed(csv, sub) && n.continues(pkg, csv) {
-			return csv.Name
-		}
-	}
-	return ""
-}
-
 // offered is what the catalog of a Subscription has of its package; nil when it has nothing, or its content is not known.
 func (n *Namespace) offered(sub *v1alpha1.Subscription) *catalog.PackageInfo {
 	s := n.Source(catalog.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})

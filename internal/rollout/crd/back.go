@@ -101,7 +101,25 @@ func (c *Scan) proves(v *Verdict, provable func(Finding) bool) bool {
 // blocked way; nil is nothing.
 func (m *Backs) scan(ctx context.Context, reader client.Reader, recall bool, c Change) (*Scan, error) {
 	if recall {
-		return m.remembered(ctx, c.Live, c.Desired)
+		// Return the scan of a way that is known to be blocked; nil when none is.
+		if m == nil {
+			return nil, nil
+		}
+		key, err := about(c.Live, c.Desired)
+		if err != nil {
+			return nil, err
+		}
+		m.mu.Lock()
+		before, ok := m.known[key]
+		m.mu.Unlock()
+		if !ok {
+			return nil, nil
+		}
+		holds, err := before.holds(ctx, m.Clock.Since(before.at))
+		if err != nil || !holds {
+			return nil, err
+		}
+		return before.scan, nil
 	}
 	versions := slices.DeleteFunc(servedVersions(c.Live), func(name string) bool { return !serves(c.Desired, name) })
 	return m.read(ctx, reader, c.Live, c.Desired, versions)
@@ -129,28 +147,6 @@ func about(live, desired *definition) (string, error) {
 		return "", fmt.Errorf("write down the spec of CustomResourceDefinition %s: %w", desired.Name, err)
 	}
 	return fmt.Sprintf("%s %d %x", live.UID, live.Generation, sha256.Sum256(text)), nil
-}
-
-// remembered returns the scan of a way that is known to be blocked; nil when none is.
-func (m *Backs) remembered(ctx context.Context, live, desired *definition) (*Scan, error) {
-	if m == nil {
-		return nil, nil
-	}
-	key, err := about(live, desired)
-	if err != nil {
-		return nil, err
-	}
-	m.mu.Lock()
-	before, ok := m.known[key]
-	m.mu.Unlock()
-	if !ok {
-		return nil, nil
-	}
-	holds, err := before.holds(ctx, m.Clock.Since(before.at))
-	if err != nil || !holds {
-		return nil, err
-	}
-	return before.scan, nil
 }
 
 // read compares all objects with another CRD, and remembers when they block it.

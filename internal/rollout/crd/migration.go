@@ -96,7 +96,15 @@ func (m Migration) Advance(ctx context.Context, count int) (Progress, error) {
 		at.Rewritten += int64(len(list.Items))
 		at.Token = way.token
 		if way.ended {
-			return m.finish(ctx, at)
+			// Take the versions off the status, provided that the CRD is still the one that the objects were rewritten for.
+			if err := m.clean(ctx); err != nil {
+				return Progress{Rewritten: at.Rewritten}, fmt.Errorf("take %s off the stored versions of %s: %w", strings.Join(m.Leaving, ", "), m.Live.Name, err)
+			}
+			done := Progress{Rewritten: at.Rewritten, Done: true}
+			if m.Live.Annotations[PositionAnnotation] == "" {
+				return done, nil
+			}
+			return done, m.note(ctx, nil)
 		}
 	}
 	return m.progress(at, way), m.note(ctx, &at)
@@ -130,18 +138,6 @@ func (m Migration) noteIfMoved(ctx context.Context, at position) error {
 		return nil
 	}
 	return m.note(ctx, &at)
-}
-
-// finish takes the versions off the status, provided that the CRD is still the one that the objects were rewritten for.
-func (m Migration) finish(ctx context.Context, at position) (Progress, error) {
-	if err := m.clean(ctx); err != nil {
-		return Progress{Rewritten: at.Rewritten}, fmt.Errorf("take %s off the stored versions of %s: %w", strings.Join(m.Leaving, ", "), m.Live.Name, err)
-	}
-	done := Progress{Rewritten: at.Rewritten, Done: true}
-	if m.Live.Annotations[PositionAnnotation] == "" {
-		return done, nil
-	}
-	return done, m.note(ctx, nil)
 }
 
 func (m Migration) clean(ctx context.Context) error {

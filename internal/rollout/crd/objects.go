@@ -102,7 +102,12 @@ func (o *Objects) conclude(u Change, v *Verdict) {
 		v.Refused = append(v.Refused, unreadable(u, scan.Unread))
 		return
 	case len(v.Dropped) > 0 && scan.Unread != "":
-		v.Refused = append(v.Refused, unreadWriters(u, v.Dropped, scan.Unread))
+		// Report that it is unknown whether objects were last written in a version that goes although it is served, and why.
+		f := unreadable(u, scan.Unread)
+		f.Check, f.Version = ServedVersionRemoval, strings.Join(v.Dropped, ", ")
+		f.Remedy = fmt.Sprintf("the new one does not have version %s, which is served, and objects may have been written in it last: repair what converts them, "+
+			"or let the version go: %s", f.Version, u.exemption(ServedVersionRemoval))
+		v.Refused = append(v.Refused, f)
 		return
 	case v.Thorough() && !scan.Done():
 		v.Waiting = fmt.Sprintf("CustomResourceDefinition %s: its objects are compared with the new schema, %d so far", u.Desired.Name, scan.Objects)
@@ -122,7 +127,15 @@ func (o *Objects) conclude(u Change, v *Verdict) {
 		note(losing(u, scan.Losing, scan.Objects, texts(scan.Losses)), v.Keeps)
 	}
 	if scan.Written > 0 {
-		note(lastWritten(u, v.Dropped, scan.Written, scan.Objects, texts(scan.Writes)), true)
+		// Report objects whose last writer used a version that goes although it is served: how many of those that were read, and the first
+		// of them.
+		first := texts(scan.Writes)
+		names := strings.Join(v.Dropped, ", ")
+		note(Finding{CRD: u.Desired.Name, Check: ServedVersionRemoval, Version: names,
+			What: fmt.Sprintf("CustomResourceDefinition %s: the new one does not have version %s, which is served: %d of %d objects were last written in it, so its clients would fail: %s",
+				u.Desired.Name, names, scan.Written, scan.Objects, sample(scan.Written, first)),
+			Remedy: fmt.Sprintf("upgrade first to a bundle whose CRD has the version with served: false, or write these objects in another version, or let the version go: %s",
+				u.exemption(ServedVersionRemoval))}, true)
 	}
 	if scan.Unread != "" {
 		note(unreadable(u, scan.Unread), false)
@@ -149,25 +162,6 @@ func existing(u Change, invalid, read int, first []string) Finding {
 	return Finding{CRD: u.Desired.Name, Check: ExistingObjects, Remedy: remedy,
 		What: fmt.Sprintf("error validating existing CRs against new CRD's schema for %q: updated validation is too restrictive: "+
 			"%d of %d objects become invalid: %s", u.Desired.Name, invalid, read, sample(invalid, first))}
-}
-
-// lastWritten reports objects whose last writer used a version that goes although it is served: how many of those that were read, and the first of them.
-func lastWritten(u Change, versions []string, written, read int, first []string) Finding {
-	names := strings.Join(versions, ", ")
-	return Finding{CRD: u.Desired.Name, Check: ServedVersionRemoval, Version: names,
-		What: fmt.Sprintf("CustomResourceDefinition %s: the new one does not have version %s, which is served: %d of %d objects were last written in it, so its clients would fail: %s",
-			u.Desired.Name, names, written, read, sample(written, first)),
-		Remedy: fmt.Sprintf("upgrade first to a bundle whose CRD has the version with served: false, or write these objects in another version, or let the version go: %s",
-			u.exemption(ServedVersionRemoval))}
-}
-
-// unreadWriters reports that it is unknown whether objects were last written in a version that goes although it is served, and why.
-func unreadWriters(u Change, versions []string, why string) Finding {
-	f := unreadable(u, why)
-	f.Check, f.Version = ServedVersionRemoval, strings.Join(versions, ", ")
-	f.Remedy = fmt.Sprintf("the new one does not have version %s, which is served, and objects may have been written in it last: repair what converts them, "+
-		"or let the version go: %s", f.Version, u.exemption(ServedVersionRemoval))
-	return f
 }
 
 // losing says that objects which are stored already lose fields with the next write.

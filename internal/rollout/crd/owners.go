@@ -24,11 +24,6 @@ func (o Operator) String() string {
 	return fmt.Sprintf("ClusterServiceVersion %s/%s", o.Namespace, o.Name)
 }
 
-// ownsVersion tells whether the operator says that it provides a version.
-func (o Operator) ownsVersion(name string) bool {
-	return slices.Contains(o.Owns, name) || slices.Contains(o.Owns, "")
-}
-
 func ownersOf(others []Operator) []Operator {
 	return slices.DeleteFunc(slices.Clone(others), func(o Operator) bool { return len(o.Owns) == 0 })
 }

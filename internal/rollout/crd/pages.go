@@ -10,7 +10,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -113,22 +112,6 @@ func fieldList(fields []string) string {
 		fields = append(slices.Clone(fields[:sampled]), fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(fields, ", ")
-}
-
-// nextLimit is how many objects the next page has, if they are as large as those of the last one and the rules for them cost as much.
-func nextLimit(last []unstructured.Unstructured, spent, cost int64) int64 {
-	objects, size := int64(len(last)), int64(0)
-	for i := range last {
-		size += int64(weight(last[i].Object))
-	}
-	limit := int64(largestPage)
-	if size > 0 {
-		limit = max(leastPage, min(limit, pageBytes*objects/size))
-	}
-	if spent > 0 {
-		limit = max(1, min(limit, cost*objects/spent))
-	}
-	return limit
 }
 
 // weight is about how many bytes a JSON value has.

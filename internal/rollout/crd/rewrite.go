@@ -35,29 +35,7 @@ func (m Migration) rewrite(ctx context.Context, list *metav1.PartialObjectMetada
 		})
 	}
 	group.Wait()
-	return m.sum(list, failed)
-}
-
-// rewriteOne rewrites an object. An answer that it is gone is not trusted: webhooks that refuse a write may give any.
-func (m Migration) rewriteOne(ctx context.Context, key client.ObjectKey, version string) error {
-	var err error
-	for range attempts {
-		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(kindIn(m.Live, version))
-		object.Namespace, object.Name = key.Namespace, key.Name
-		err = m.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte("{}")), owner)
-		if apierrors.IsNotFound(err) && apierrors.IsNotFound(m.Reader.Get(ctx, key, object)) {
-			return nil
-		}
-		if !apierrors.IsConflict(err) {
-			return err
-		}
-	}
-	return err
-}
-
-// sum names the first objects that failed, and says how many there are.
-func (m Migration) sum(list *metav1.PartialObjectMetadataList, failed []error) error {
+	// Name the first objects that failed, and says how many there are.
 	var names []string
 	var first error
 	count := 0
@@ -79,6 +57,24 @@ func (m Migration) sum(list *metav1.PartialObjectMetadataList, failed []error) e
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	return &RewriteError{Why: m.Why(), Objects: names, Err: first}
+}
+
+// rewriteOne rewrites an object. An answer that it is gone is not trusted: webhooks that refuse a write may give any.
+func (m Migration) rewriteOne(ctx context.Context, key client.ObjectKey, version string) error {
+	var err error
+	for range attempts {
+		object := &metav1.PartialObjectMetadata{}
+		object.SetGroupVersionKind(kindIn(m.Live, version))
+		object.Namespace, object.Name = key.Namespace, key.Name
+		err = m.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte("{}")), owner)
+		if apierrors.IsNotFound(err) && apierrors.IsNotFound(m.Reader.Get(ctx, key, object)) {
+			return nil
+		}
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+	return err
 }
 
 // Why says which objects are rewritten, and because of what.
@@ -133,7 +129,12 @@ func (m Migration) keepsAll(list *metav1.PartialObjectMetadataList) error {
 			if err != nil {
 				return fmt.Errorf("find out what %s %s loses: %w", m.Live.Spec.Names.Kind, nameOf(object), err)
 			}
-			failed.add(object, fields)
+			if len(fields) == 0 {
+				continue
+			}
+			if failed.Count++; len(failed.Objects) < sampled {
+				failed.Objects = append(failed.Objects, Loss{object.Namespace, object.Name, fields})
+			}
 		}
 	}
 	if failed.Count == 0 {
@@ -165,15 +166,6 @@ type LossError struct {
 	// Objects are the first of them, with their fields, and Count is how many of a page there are.
 	Objects []Loss
 	Count   int
-}
-
-func (e *LossError) add(object *metav1.PartialObjectMetadata, fields []string) {
-	if len(fields) == 0 {
-		return
-	}
-	if e.Count++; len(e.Objects) < sampled {
-		e.Objects = append(e.Objects, Loss{object.Namespace, object.Name, fields})
-	}
 }
 
 // Error names the objects and their fields, and says what to do.

@@ -25,13 +25,48 @@ func planRules(u Change) Verdict {
 		return v
 	}
 	v.Leaving, v.Unconverted = leaving(u.Live, u.Desired)
-	v.Prunes = prunes(u.Live, u.Desired)
-	v.Changed = changedVersions(u.Live, u.Desired)
+	// Whether objects may lose fields because the new schema of what is stored does not know them. Where a webhook converts, that is
+	// its affair.
+	wanted := u.Desired
+	was, is := versionOf(u.Live, StorageVersion(u.Live)), versionOf(wanted, StorageVersion(wanted))
+	v.Prunes = !converts(wanted) && !wanted.Spec.PreserveUnknownFields && was != nil && is != nil && (u.Live.Spec.PreserveUnknownFields || differ(was, is))
+	// Those that are served before and after with another schema.
+	var changed []string
+	for _, name := range servedVersions(u.Live) {
+		after := versionOf(u.Desired, name)
+		if after == nil || !after.Served {
+			continue
+		}
+		if differ(versionOf(u.Live, name), after) {
+			changed = append(changed, name)
+		}
+	}
+	v.Changed = changed
 	keepsFields := u.Strict || u.Unowned
 	v.Binding = (len(v.Changed) > 0 || len(owners) > 0 || keepsFields) && !converts(u.Desired) && !u.exempts(ExistingObjects)
 	v.Keeps = keepsFields && !converts(u.Desired)
-	v.Dropped = droppedWhileServed(u)
-	v.Warnings = append(goneForClients(u), storedBeforeConverted(u)...)
+	// The served versions that go, and that no object is stored in: clients may still write in them.
+	var dropped []string
+	for _, name := range servedVersions(u.Live) {
+		if versionOf(u.Desired, name) == nil && !u.exempts(ServedVersionRemoval) {
+			dropped = append(dropped, name)
+		}
+	}
+	v.Dropped = dropped
+	// The served versions that go although no operator says that it uses them.
+	remedy := "the upgrade is refused while objects were last written in that version; a bundle should first turn it off with served: false"
+	if u.exempts(ServedVersionRemoval) {
+		remedy = fmt.Sprintf("annotation %s exempts it", ExemptionsKey)
+	}
+	var findings []Finding
+	for _, name := range servedVersions(u.Live) {
+		if versionOf(u.Desired, name) == nil {
+			findings = append(findings, Finding{CRD: u.Desired.Name, Check: ServedVersionRemoval, Version: name,
+				What:   fmt.Sprintf("CustomResourceDefinition %s: version %s goes although it is served; clients that use it will fail", u.Desired.Name, name),
+				Remedy: remedy})
+		}
+	}
+	v.Warnings = append(findings, storedBeforeConverted(u)...)
 	return v
 }
 
@@ -43,7 +78,7 @@ func servedVersionsKept(u Change, owners []Operator) []Finding {
 	var findings []Finding
 	for _, name := range servedVersions(u.Live) {
 		after := versionOf(u.Desired, name)
-		users := slices.DeleteFunc(slices.Clone(owners), func(o Operator) bool { return !o.ownsVersion(name) })
+		users := slices.DeleteFunc(slices.Clone(owners), func(o Operator) bool { return !(slices.Contains(o.Owns, name) || slices.Contains(o.Owns, "")) })
 		if after != nil && (after.Served || len(users) == 0) {
 			continue
 		}
@@ -77,49 +112,6 @@ func dependentsKept(u Change) []Finding {
 		}
 	}
 	return findings
-}
-
-// goneForClients are the served versions that go although no operator says that it uses them.
-func goneForClients(u Change) []Finding {
-	remedy := "the upgrade is refused while objects were last written in that version; a bundle should first turn it off with served: false"
-	if u.exempts(ServedVersionRemoval) {
-		remedy = fmt.Sprintf("annotation %s exempts it", ExemptionsKey)
-	}
-	var findings []Finding
-	for _, name := range servedVersions(u.Live) {
-		if versionOf(u.Desired, name) == nil {
-			findings = append(findings, Finding{CRD: u.Desired.Name, Check: ServedVersionRemoval, Version: name,
-				What:   fmt.Sprintf("CustomResourceDefinition %s: version %s goes although it is served; clients that use it will fail", u.Desired.Name, name),
-				Remedy: remedy})
-		}
-	}
-	return findings
-}
-
-// droppedWhileServed are the served versions that go, and that no object is stored in: clients may still write in them.
-func droppedWhileServed(u Change) []string {
-	var dropped []string
-	for _, name := range servedVersions(u.Live) {
-		if versionOf(u.Desired, name) == nil && !u.exempts(ServedVersionRemoval) {
-			dropped = append(dropped, name)
-		}
-	}
-	return dropped
-}
-
-// changedVersions are those that are served before and after with another schema.
-func changedVersions(live, wanted *definition) []string {
-	var changed []string
-	for _, name := range servedVersions(live) {
-		after := versionOf(wanted, name)
-		if after == nil || !after.Served {
-			continue
-		}
-		if differ(versionOf(live, name), after) {
-			changed = append(changed, name)
-		}
-	}
-	return changed
 }
 
 // differ tells whether the schemas of two versions accept different objects, as far as can be told.

@@ -157,7 +157,19 @@ func (c *Scan) page(ctx context.Context) (spent int64, _ error) {
 		return spent, err
 	}
 	c.pages, c.Tally = next, tally
-	c.limit = nextLimit(list.Items, spent, c.cost)
+	// How many objects the next page has, if they are as large as those of the last one and the rules for them cost as much.
+	objects, size := int64(len(list.Items)), int64(0)
+	for i := range list.Items {
+		size += int64(weight(list.Items[i].Object))
+	}
+	limit := int64(largestPage)
+	if size > 0 {
+		limit = max(leastPage, min(limit, pageBytes*objects/size))
+	}
+	if spent > 0 {
+		limit = max(1, min(limit, c.cost*objects/spent))
+	}
+	c.limit = limit
 	if c.pages.ended {
 		c.turn()
 	}

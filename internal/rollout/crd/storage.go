@@ -55,13 +55,6 @@ func storedVersionsKept(u Change) []Finding {
 	return lost
 }
 
-// prunes tells whether objects may lose fields because the new schema of what is stored does not know them. Where a webhook converts,
-// that is its affair.
-func prunes(live, wanted *definition) bool {
-	was, is := versionOf(live, StorageVersion(live)), versionOf(wanted, StorageVersion(wanted))
-	return !converts(wanted) && !wanted.Spec.PreserveUnknownFields && was != nil && is != nil && (live.Spec.PreserveUnknownFields || differ(was, is))
-}
-
 // StorageVersion is the version that a CRD stores objects in.
 func StorageVersion(crd *definition) string {
 	for _, v := range crd.Spec.Versions {

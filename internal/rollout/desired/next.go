@@ -1,6 +1,7 @@
 package desired
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -129,7 +130,25 @@ func (o Offer) target(revisions revision.History) (*Target, string) {
 	case o.Result == nil && o.Conflict == nil:
 		return nil, "nothing is decided"
 	case o.Conflict == nil && o.Result.Bundle != nil:
-		return offered(o.Result, o.Catalogs), "catalog " + o.Result.Catalog + " offers " + o.Result.Bundle.Name
+		// The target of a decision.
+		r := o.Result
+		catalogs := o.Catalogs
+		t := &Target{Bundle: Bundle{Package: r.Bundle.Package, Name: r.Bundle.Name, Version: r.Bundle.VersionText, Image: r.Bundle.Image}, info: r.Bundle}
+		if release := r.Bundle.Version.Release.String(); release != "" {
+			t.Release = &release
+		}
+		if text, err := json.Marshal(r.Bundle.Properties); err == nil && len(r.Bundle.Properties) > 0 && len(text) <= MaxProperties {
+			t.properties = string(text)
+		}
+		for i := range catalogs {
+			if catalogs[i].Name == r.Catalog {
+				t.index, t.catalogImage = catalogs[i].Index, catalogs[i].Image
+			}
+		}
+		if t.Image == "" && t.index != nil {
+			t.Content = t.index.Digest()
+		}
+		return t, "catalog " + o.Result.Catalog + " offers " + o.Result.Bundle.Name
 	}
 	for _, r := range []*olmv1.ClusterObjectSet{revisions.Newest(), revisions.Installed()} {
 		if r == nil {

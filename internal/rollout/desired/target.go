@@ -15,7 +15,6 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
@@ -72,26 +71,6 @@ type Target struct {
 
 // MaxProperties bounds an annotation, in bytes: all annotations of an object can have 256 KiB.
 const MaxProperties = 96 << 10
-
-// offered is the target of a decision.
-func offered(r *resolution.ExtensionResult, catalogs []resolution.Catalog) *Target {
-	t := &Target{Bundle: Bundle{Package: r.Bundle.Package, Name: r.Bundle.Name, Version: r.Bundle.VersionText, Image: r.Bundle.Image}, info: r.Bundle}
-	if release := r.Bundle.Version.Release.String(); release != "" {
-		t.Release = &release
-	}
-	if text, err := json.Marshal(r.Bundle.Properties); err == nil && len(r.Bundle.Properties) > 0 && len(text) <= MaxProperties {
-		t.properties = string(text)
-	}
-	for i := range catalogs {
-		if catalogs[i].Name == r.Catalog {
-			t.index, t.catalogImage = catalogs[i].Index, catalogs[i].Image
-		}
-	}
-	if t.Image == "" && t.index != nil {
-		t.Content = t.index.Digest()
-	}
-	return t
-}
 
 // kept is the bundle of a revision. It is fetched again where another configuration asks for that.
 func kept(r *olmv1.ClusterObjectSet) *Target {

@@ -90,7 +90,25 @@ func compact(rights []right) []MissingRule {
 		boxes = append(boxes, b)
 	}
 	for list := range len(box{}.lists) {
-		boxes = merge(boxes, list)
+		// Make one box of those that differ in one list only.
+		index := map[string]int{}
+		var merged []box
+		for _, b := range boxes {
+			key := b.key(list)
+			at, ok := index[key]
+			if !ok {
+				at = len(merged)
+				index[key] = at
+				merged = append(merged, b)
+				continue
+			}
+			merged[at].lists[list] = append(merged[at].lists[list], b.lists[list]...)
+		}
+		for i := range merged {
+			slices.Sort(merged[i].lists[list])
+			merged[i].lists[list] = slices.Compact(merged[i].lists[list])
+		}
+		boxes = merged
 	}
 	rules := make([]MissingRule, len(boxes))
 	for i, b := range boxes {
@@ -101,28 +119,6 @@ func compact(rights []right) []MissingRule {
 	}
 	slices.SortFunc(rules, compareRules)
 	return rules
-}
-
-// merge makes one box of those that differ in one list only.
-func merge(boxes []box, list int) []box {
-	index := map[string]int{}
-	var merged []box
-	for _, b := range boxes {
-		key := b.key(list)
-		at, ok := index[key]
-		if !ok {
-			at = len(merged)
-			index[key] = at
-			merged = append(merged, b)
-			continue
-		}
-		merged[at].lists[list] = append(merged[at].lists[list], b.lists[list]...)
-	}
-	for i := range merged {
-		slices.Sort(merged[i].lists[list])
-		merged[i].lists[list] = slices.Compact(merged[i].lists[list])
-	}
-	return merged
 }
 
 // key tells boxes apart that differ in more than one list. Quotes keep words from running into one another.

@@ -54,7 +54,26 @@ func givenBy(objects []*unstructured.Unstructured, work *budget) (*given, error)
 			return nil, err
 		}
 	}
-	g.aggregated()
+	// Add what those get who are bound to ClusterRoles that take up rules by label. APIs that the objects define are left out.
+	defined := map[string]bool{}
+	for _, resource := range g.own.resources {
+		defined[resource.group+"/"+resource.name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.own.clusterRoles)) {
+		role := g.own.clusterRoles[name]
+		var rules []rbacv1.PolicyRule
+		for _, rule := range role.Rules {
+			if !about(rule, defined) {
+				rules = append(rules, rule)
+			}
+		}
+		for label, value := range labels.Set(role.Labels) {
+			if to, ok := strings.CutPrefix(label, aggregatedTo); ok && value == "true" && len(rules) > 0 {
+				subject := "holders of the ClusterRole " + to
+				g.rules[subject] = append(g.rules[subject], scopedRules{"", rules})
+			}
+		}
+	}
 	return g, nil
 }
 
@@ -121,29 +140,6 @@ func (own *ownObjects) rules(namespace string, ref rbacv1.RoleRef) ([]rbacv1.Pol
 		}
 	}
 	return rules, foreign
-}
-
-// aggregated adds what those get who are bound to ClusterRoles that take up rules by label. APIs that the objects define are left out.
-func (g *given) aggregated() {
-	defined := map[string]bool{}
-	for _, resource := range g.own.resources {
-		defined[resource.group+"/"+resource.name] = true
-	}
-	for _, name := range slices.Sorted(maps.Keys(g.own.clusterRoles)) {
-		role := g.own.clusterRoles[name]
-		var rules []rbacv1.PolicyRule
-		for _, rule := range role.Rules {
-			if !about(rule, defined) {
-				rules = append(rules, rule)
-			}
-		}
-		for label, value := range labels.Set(role.Labels) {
-			if to, ok := strings.CutPrefix(label, aggregatedTo); ok && value == "true" && len(rules) > 0 {
-				subject := "holders of the ClusterRole " + to
-				g.rules[subject] = append(g.rules[subject], scopedRules{"", rules})
-			}
-		}
-	}
 }
 
 // about reports whether a rule is about nothing but certain resources, with their subresources.

@@ -138,17 +138,13 @@ func (rule *heldRule) covers(r right) bool {
 	case len(rule.names) > 0 && !(r.named && rule.names[r.name]):
 		return false
 	case r.url != "":
-		return rule.coversURL(r.url)
+		// Know that stars at the end stand for every path that begins like this.
+		for _, granted := range rule.urls {
+			if granted == r.url || strings.HasSuffix(granted, "*") && strings.HasPrefix(r.url, strings.TrimRight(granted, "*")) {
+				return true
+			}
+		}
+		return false
 	}
 	return rule.groups[rbacv1.APIGroupAll] || rule.groups[r.group]
-}
-
-// coversURL knows that stars at the end stand for every path that begins like this.
-func (rule *heldRule) coversURL(url string) bool {
-	for _, granted := range rule.urls {
-		if granted == url || strings.HasSuffix(granted, "*") && strings.HasPrefix(url, strings.TrimRight(granted, "*")) {
-			return true
-		}
-	}
-	return false
 }

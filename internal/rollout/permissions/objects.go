@@ -50,7 +50,19 @@ func (own *ownObjects) add(object *unstructured.Unstructured) error {
 	kind := object.GroupVersionKind()
 	switch {
 	case kind.Group == "apiextensions.k8s.io" && kind.Kind == "CustomResourceDefinition":
-		return own.addDefinition(object)
+		var fields [4]string
+		for i, path := range [][]string{{"spec", "group"}, {"spec", "names", "kind"}, {"spec", "names", "plural"}, {"spec", "scope"}} {
+			value, found, err := unstructured.NestedString(object.Object, path...)
+			if err == nil && !found {
+				err = fmt.Errorf("it has no %s", path[len(path)-1])
+			}
+			if err != nil {
+				return err
+			}
+			fields[i] = value
+		}
+		own.resources[schema.GroupKind{Group: fields[0], Kind: fields[1]}] = resource{group: fields[0], name: fields[2], namespaced: fields[3] == "Namespaced"}
+		return nil
 	case kind.Group != rbacv1.GroupName:
 		return nil
 	}
@@ -105,22 +117,6 @@ func aggregated(role *rbacv1.ClusterRole) []metav1.LabelSelector {
 		return nil
 	}
 	return role.AggregationRule.ClusterRoleSelectors
-}
-
-func (own *ownObjects) addDefinition(object *unstructured.Unstructured) error {
-	var fields [4]string
-	for i, path := range [][]string{{"spec", "group"}, {"spec", "names", "kind"}, {"spec", "names", "plural"}, {"spec", "scope"}} {
-		value, found, err := unstructured.NestedString(object.Object, path...)
-		if err == nil && !found {
-			err = fmt.Errorf("it has no %s", path[len(path)-1])
-		}
-		if err != nil {
-			return err
-		}
-		fields[i] = value
-	}
-	own.resources[schema.GroupKind{Group: fields[0], Kind: fields[1]}] = resource{group: fields[0], name: fields[2], namespaced: fields[3] == "Namespaced"}
-	return nil
 }
 
 // object needs what is done with every object of a revision.

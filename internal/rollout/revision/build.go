@@ -80,7 +80,24 @@ func Build(o Options) (*Revision, error) {
 	if o.CollisionProtection == "" {
 		o.CollisionProtection = olmv1.CollisionProtectionPrevent
 	}
-	objects, err := o.prepare()
+	// Return copies of the objects as they are kept: without what only live objects have, and with the labels and annotations by which
+	// they are found.
+	objects := make([]*unstructured.Unstructured, len(o.Objects))
+	var all []error
+	seen := map[identity]bool{}
+	for i, u := range o.Objects {
+		objects[i] = o.stamp(u)
+		if err := wellFormed(objects[i]); err != nil {
+			all = append(all, err)
+			continue
+		}
+		if id := identityOf(u); seen[id] {
+			all = append(all, fmt.Errorf("%s is there twice", id))
+		} else {
+			seen[id] = true
+		}
+	}
+	err := errors.Join(all...)
 	if err != nil {
 		return nil, fmt.Errorf("build revision %s: %w", name, err)
 	}
@@ -93,7 +110,20 @@ func Build(o Options) (*Revision, error) {
 		return nil, fmt.Errorf("build revision %s: %w", name, err)
 	}
 	set := o.set(name, phases)
-	set.Annotations[DigestKey] = digestOf(o.CollisionProtection, groups, o.adopted())
+	// Independent of how the objects are packed.
+	adopted := o.adopted()
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s\n", o.CollisionProtection)
+	for _, g := range groups {
+		fmt.Fprintf(sum, "%s\n", g.name)
+		for _, u := range g.objects {
+			encodeTo(sum, u.Object)
+			if adopted[identityOf(u)] {
+				fmt.Fprintf(sum, "%s\n", olmv1.CollisionProtectionIfNoController)
+			}
+		}
+	}
+	set.Annotations[DigestKey] = digestAlgorithm + hex.EncodeToString(sum.Sum(nil))
 	return &Revision{Set: set, Secrets: secrets}, nil
 }
 
@@ -171,22 +201,6 @@ const digestAlgorithm = "sha256:"
 
 // Digest is the digest of the objects of a revision that Build made; empty for others. Revisions with the same objects have the same.
 func Digest(set *olmv1.ClusterObjectSet) string { return set.Annotations[DigestKey] }
-
-// digestOf is independent of how the objects are packed.
-func digestOf(protection olmv1.CollisionProtection, groups []group, adopted map[identity]bool) string {
-	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\n", protection)
-	for _, g := range groups {
-		fmt.Fprintf(sum, "%s\n", g.name)
-		for _, u := range g.objects {
-			encodeTo(sum, u.Object)
-			if adopted[identityOf(u)] {
-				fmt.Fprintf(sum, "%s\n", olmv1.CollisionProtectionIfNoController)
-			}
-		}
-	}
-	return digestAlgorithm + hex.EncodeToString(sum.Sum(nil))
-}
 
 // PhaseDigest is what a ClusterObjectSet remembers of a phase: of its name and its objects, as they are kept.
 func PhaseDigest(p Phase) string {

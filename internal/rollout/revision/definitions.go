@@ -102,20 +102,15 @@ func exemptions(ext *olmv1.ClusterExtension) (crd.Policy, error) {
 			return policy, Misconfigured(fmt.Errorf("annotation %s has %q, which is not CHECK [CRD [PATH]]", ExemptionsKey, strings.TrimSpace(text)))
 		}
 		if check := crd.Check(words[0]); !slices.Contains(crd.Published(), check) {
-			return policy, Misconfigured(fmt.Errorf("annotation %s names the check %q; there are %s", ExemptionsKey, check, known()))
+			var names []string
+			for _, check := range crd.Published() {
+				names = append(names, string(check))
+			}
+			return policy, Misconfigured(fmt.Errorf("annotation %s names the check %q; there are %s", ExemptionsKey, check, strings.Join(names, ", ")))
 		}
 		words = append(words, "", "")
 		policy.Exemptions = append(policy.Exemptions, crd.Exemption{Check: crd.Check(words[0]), CRD: words[1], Path: words[2],
 			Reason: "annotation " + ExemptionsKey})
 	}
 	return policy, nil
-}
-
-// known are the names of the checks that can be exempt, for people.
-func known() string {
-	var names []string
-	for _, check := range crd.Published() {
-		names = append(names, string(check))
-	}
-	return strings.Join(names, ", ")
 }

@@ -16,27 +16,6 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // wantedMetadata are the metadata that a bundle may ask for. All others are made by the cluster.
 var wantedMetadata = map[string]bool{"name": true, "namespace": true, "labels": true, "annotations": true}
 
-// prepare returns copies of the objects as they are kept: without what only live objects have, and with the labels and annotations by which
-// they are found.
-func (o *Options) prepare() ([]*unstructured.Unstructured, error) {
-	out := make([]*unstructured.Unstructured, len(o.Objects))
-	var all []error
-	seen := map[identity]bool{}
-	for i, u := range o.Objects {
-		out[i] = o.stamp(u)
-		if err := wellFormed(out[i]); err != nil {
-			all = append(all, err)
-			continue
-		}
-		if id := identityOf(u); seen[id] {
-			all = append(all, fmt.Errorf("%s is there twice", id))
-		} else {
-			seen[id] = true
-		}
-	}
-	return out, errors.Join(all...)
-}
-
 func (o *Options) stamp(u *unstructured.Unstructured) *unstructured.Unstructured {
 	u = u.DeepCopy()
 	delete(u.Object, "status")

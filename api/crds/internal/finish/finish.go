@@ -31,29 +31,25 @@ func finishDirectory(dir string) error {
 		return fmt.Errorf("list %s: %w", dir, err)
 	}
 	for _, name := range names {
-		if err := finishFile(name); err != nil {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		var crd object
+		if err := yaml.Unmarshal(data, &crd); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := finish(crd); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if data, err = yaml.Marshal(crd); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := os.WriteFile(name, append([]byte("---\n"), data...), 0o644); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
-}
-
-func finishFile(name string) error {
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	var crd object
-	if err := yaml.Unmarshal(data, &crd); err != nil {
-		return err
-	}
-	if err := finish(crd); err != nil {
-		return err
-	}
-	if data, err = yaml.Marshal(crd); err != nil {
-		return err
-	}
-	return os.WriteFile(name, append([]byte("---\n"), data...), 0o644)
 }
 
 // finish changes the schemas of one CustomResourceDefinition in place.
@@ -65,28 +61,21 @@ func finish(crd object) error {
 	}
 	for _, version := range versions {
 		root := object(version.(map[string]any)).child("schema").child("openAPIV3Schema")
-		if err := finishSchema(name, root); err != nil {
-			return err
+		harden(root)
+		for _, path := range embedded[name] {
+			node, err := root.at(path)
+			if err != nil {
+				return err
+			}
+			slim(node, strings.Contains(path, "[]"))
 		}
-	}
-	return nil
-}
-
-func finishSchema(crd string, root object) error {
-	harden(root)
-	for _, path := range embedded[crd] {
-		node, err := root.at(path)
-		if err != nil {
-			return err
+		for _, path := range optionalTimes[name] {
+			node, err := root.at(path)
+			if err != nil {
+				return err
+			}
+			makeTimeOptional(node)
 		}
-		slim(node, strings.Contains(path, "[]"))
-	}
-	for _, path := range optionalTimes[crd] {
-		node, err := root.at(path)
-		if err != nil {
-			return err
-		}
-		makeTimeOptional(node)
 	}
 	return nil
 }

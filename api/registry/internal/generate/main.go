@@ -33,9 +33,19 @@ func main() {
 
 // generate writes the code of the named .proto files, which are in the working directory.
 func generate(ctx context.Context, names []string) error {
-	request, err := compile(ctx, names)
+	// Turn .proto files into what plugins read.
+	compiler := protocompile.Compiler{
+		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{}),
+		SourceInfoMode: protocompile.SourceInfoStandard, // it holds the comments
+	}
+	files, err := compiler.Compile(ctx, names...)
 	if err != nil {
-		return err
+		return fmt.Errorf("compile %v: %w", names, err)
+	}
+	request := &pluginpb.CodeGeneratorRequest{FileToGenerate: names, Parameter: proto.String("paths=source_relative")}
+	seen := map[string]bool{}
+	for _, file := range files {
+		request.ProtoFile = appendWithImports(request.ProtoFile, seen, file)
 	}
 	input, err := proto.MarshalOptions{Deterministic: true}.Marshal(request)
 	if err != nil {
@@ -47,24 +57,6 @@ func generate(ctx context.Context, names []string) error {
 		}
 	}
 	return nil
-}
-
-// compile turns .proto files into what plugins read.
-func compile(ctx context.Context, names []string) (*pluginpb.CodeGeneratorRequest, error) {
-	compiler := protocompile.Compiler{
-		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{}),
-		SourceInfoMode: protocompile.SourceInfoStandard, // it holds the comments
-	}
-	files, err := compiler.Compile(ctx, names...)
-	if err != nil {
-		return nil, fmt.Errorf("compile %v: %w", names, err)
-	}
-	request := &pluginpb.CodeGeneratorRequest{FileToGenerate: names, Parameter: proto.String("paths=source_relative")}
-	seen := map[string]bool{}
-	for _, file := range files {
-		request.ProtoFile = appendWithImports(request.ProtoFile, seen, file)
-	}
-	return request, nil
 }
 
 // appendWithImports appends a file after those that it imports.
