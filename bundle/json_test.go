@@ -30,9 +30,7 @@ func TestJSON(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			value, warnings, err := decodeValue(file{data: []byte(test.text)}, fuzzLimits)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			must.Equal(t, "it", value.(map[string]any)["k"], any(test.want))
 			if (len(warnings) > 0) != strings.Contains(test.text, "---") {
 				t.Errorf("the warnings are %v", warnings)
@@ -95,15 +93,9 @@ func FuzzJSON(f *testing.F) {
 // canonical is a value as JSON, in which whole floats are integers.
 func canonical(t *testing.T, value any) string {
 	t.Helper()
-	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(json.Marshal(value))(t)
 	var again any
 	must.NoError(t, json.Unmarshal(text, &again))
-	text, err = json.Marshal(again)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text = must.Value(json.Marshal(again))(t)
 	return string(text)
 }

@@ -226,9 +226,7 @@ func TestFromManifests(t *testing.T) {
 	var manifests []json.RawMessage
 	for _, name := range []string{"manifests/things.crd.yaml", "manifests/csv.yaml"} {
 		value, _, err := decodeValue(file{data: files[name].Data}, defaultLimits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		raw := must.Value(compactJSON(value))(t)
 		manifests = append(manifests, raw)
 	}

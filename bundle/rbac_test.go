@@ -123,13 +123,10 @@ func TestRBACAccounts(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			accounts, err := RBAC(testCSV(func(csv *v1alpha1.ClusterServiceVersion) {
+			accounts := must.Value(RBAC(testCSV(func(csv *v1alpha1.ClusterServiceVersion) {
 				csv.Spec.InstallStrategy.StrategySpec.Permissions = tc.permissions
 				csv.Spec.InstallStrategy.StrategySpec.ClusterPermissions = tc.cluster
-			}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			})))(t)
 			var got []string
 			for _, account := range accounts {
 				kinds := []string{}
@@ -146,14 +143,11 @@ func TestRBACAccounts(t *testing.T) {
 // TestRBACNames shows what names depend on: a ClusterRole on the namespace, a Role not.
 func TestRBACNames(t *testing.T) {
 	names := func(namespace, name string) (role, cluster string) {
-		accounts, err := RBAC(testCSV(func(csv *v1alpha1.ClusterServiceVersion) {
+		accounts := must.Value(RBAC(testCSV(func(csv *v1alpha1.ClusterServiceVersion) {
 			csv.Namespace, csv.Name = namespace, name
 			csv.Spec.InstallStrategy.StrategySpec.Permissions = []v1alpha1.StrategyDeploymentPermissions{permit("sa", podRules)}
 			csv.Spec.InstallStrategy.StrategySpec.ClusterPermissions = []v1alpha1.StrategyDeploymentPermissions{permit("sa", podRules)}
-		}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		})))(t)
 		return accounts[0].Roles[0].Name, accounts[0].ClusterRoles[0].Name
 	}
 	roleA, clusterA := names("a", "op.v1")

@@ -50,9 +50,7 @@ func TestDecodeValue(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, warnings, err := decodeValue(file{data: []byte(tc.yaml)}, defaultLimits)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			must.Equal(t, "result", got, tc.want)
 			if text := joined(warnings); !strings.Contains(text, tc.warn) || (text == "") != (tc.warn == "") {
 				t.Errorf("warnings %q, want %q", warnings, tc.warn)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // outcome is all that a caller can see of a call to Solve, by ids.
@@ -27,9 +29,7 @@ func outcomeOf(t *testing.T, p *Problem) outcome {
 	if errors.As(err, &none) {
 		return outcome{Core: none.Core}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	o := outcome{IDs: s.IDs(), Steps: s.Steps}
 	for _, d := range s.Decisions {
 		line := fmt.Sprintf("%s %+v -> %s reused=%v rejected", p.ID(d.Subject), d.Origin, p.ID(d.Chosen), d.Reused)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/blang/semver/v4"
 	"github.com/google/go-cmp/cmp"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // samples are versions at and around all the bounds in the tables below.
@@ -65,14 +67,8 @@ func TestConstraintTables(t *testing.T) {
 	for table, rows := range tables {
 		for left, right := range rows {
 			t.Run(table+"/"+left, func(t *testing.T) {
-				a, err := ParseConstraint(left)
-				if err != nil {
-					t.Fatal(err)
-				}
-				b, err := ParseConstraint(right)
-				if err != nil {
-					t.Fatal(err)
-				}
+				a := must.Value(ParseConstraint(left))(t)
+				b := must.Value(ParseConstraint(right))(t)
 				contained := 0
 				for _, v := range samples {
 					if a.Contains(v) != b.Contains(v) {
@@ -110,10 +106,7 @@ func TestConstraint(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			c, err := ParseConstraint(test.text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Value(ParseConstraint(test.text))(t)
 			if c.IsZero() || c.String() != test.text {
 				t.Errorf("zero %v, text %q", c.IsZero(), c)
 			}
@@ -175,9 +168,7 @@ func FuzzParseConstraint(f *testing.F) {
 			return
 		}
 		both, err := ParseConstraint(text + " || =" + parsed.String())
-		if err != nil {
-			t.Fatalf("%q can be read, but not with an alternative: %v", text, err)
-		}
+		must.NoErrorf(t, err, "%q can be read, but not with an alternative", text)
 		if !both.Contains(parsed) {
 			t.Errorf("%s does not contain %s", both, parsed)
 		}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/blang/semver/v4"
 	"github.com/google/go-cmp/cmp"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestRange(t *testing.T) {
@@ -28,10 +30,7 @@ func TestRange(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			r, err := ParseRange(test.text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Value(ParseRange(test.text))(t)
 			if r.IsZero() || r.String() != test.text {
 				t.Errorf("zero %v, text %q", r.IsZero(), r)
 			}

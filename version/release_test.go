@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestParseRelease(t *testing.T) {
@@ -56,14 +58,8 @@ func parseOrdered(t testing.TB) []VersionRelease {
 	t.Helper()
 	var all []VersionRelease
 	for _, o := range ordered {
-		v, err := Parse(o.version)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := ParseRelease(o.release)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Value(Parse(o.version))(t)
+		r := must.Value(ParseRelease(o.release))(t)
 		all = append(all, VersionRelease{v, r})
 	}
 	return all
@@ -125,10 +121,7 @@ func TestFromBuild(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			v, err := Parse(test.version)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Value(Parse(test.version))(t)
 			got := FromBuild(v)
 			if got.Version.String() != test.want || got.Release.String() != test.release {
 				t.Errorf("FromBuild(%s) = version %s, release %q", test.version, got.Version, got.Release)

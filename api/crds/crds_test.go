@@ -39,9 +39,7 @@ func fresh(t testing.TB) map[string]*apiextensionsv1.CustomResourceDefinition {
 func byName(t testing.TB, read func() ([]*apiextensionsv1.CustomResourceDefinition, error)) map[string]*apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	list, err := read()
-	if err != nil {
-		t.Fatalf("All() failed: %v", err)
-	}
+	must.NoErrorf(t, err, "All() failed")
 	out := map[string]*apiextensionsv1.CustomResourceDefinition{}
 	for _, crd := range list {
 		out[crd.Name] = crd

@@ -114,9 +114,7 @@ func hasPath(errs field.ErrorList, path string) bool {
 func parse(t *testing.T, text string) map[string]any {
 	t.Helper()
 	data, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatalf("parse %s: %v", text, err)
-	}
+	must.NoErrorf(t, err, "parse %s", text)
 	var obj map[string]any
 	decode(t, data, &obj)
 	return obj

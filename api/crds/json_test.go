@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // decode reads JSON as an API server does: whole numbers are int64.
@@ -19,8 +21,6 @@ func decode(t testing.TB, data []byte, into any) {
 func convert(t testing.TB, from, to any) {
 	t.Helper()
 	data, err := json.Marshal(from)
-	if err != nil {
-		t.Fatalf("encode %T: %v", from, err)
-	}
+	must.NoErrorf(t, err, "encode %T", from)
 	decode(t, data, to)
 }

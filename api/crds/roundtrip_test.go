@@ -47,9 +47,7 @@ func TestJSONRoundTrip(t *testing.T) {
 func TestUnstructuredRoundTrip(t *testing.T) {
 	eachKind(t, func(t *testing.T, gvk schema.GroupVersionKind, obj runtime.Object, scheme *runtime.Scheme) {
 		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-		if err != nil {
-			t.Fatalf("to unstructured: %v", err)
-		}
+		must.NoErrorf(t, err, "to unstructured")
 		got := must.Value(scheme.New(gvk))(t)
 		must.NoErrorf(t, runtime.DefaultUnstructuredConverter.FromUnstructured(content, got), "from unstructured")
 		if !apiequality.Semantic.DeepEqual(obj, got) {

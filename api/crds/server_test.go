@@ -21,6 +21,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"fairlead.dev/fairlead/api/crds"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // admission does with the objects of one kind and version what an API server does before it stores them.
@@ -67,9 +68,7 @@ func newAdmission(in *apiextensionsv1.CustomResourceValidation) (admission, erro
 func admissionOf(t testing.TB, obj map[string]any) admission {
 	t.Helper()
 	known, err := admissions()
-	if err != nil {
-		t.Fatalf("read the CustomResourceDefinitions: %v", err)
-	}
+	must.NoErrorf(t, err, "read the CustomResourceDefinitions")
 	gvk := schema.FromAPIVersionAndKind(fmt.Sprint(obj["apiVersion"]), fmt.Sprint(obj["kind"]))
 	a, ok := known[gvk]
 	if !ok {

@@ -113,9 +113,7 @@ func TestWatchNamespace(t *testing.T) {
 				must.Equal(t, "err", err.Error(), prefix+want)
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			if got := strings.Join(out.WatchNamespaces, ","); got != test.want || len(out.WatchNamespaces) == 0 {
 				t.Errorf("watches %q, want %q", out.WatchNamespaces, test.want)
 			}

@@ -80,14 +80,11 @@ status: {conditions: []}
 // loadTest is a bundle that can be installed in every way, changed by edit.
 func loadTest(t testing.TB, edit func(b *bundle.Bundle)) *bundle.Bundle {
 	t.Helper()
-	b, err := bundle.Load(fstest.MapFS{
+	b := must.Value(bundle.Load(fstest.MapFS{
 		"metadata/annotations.yaml": {Data: []byte(annotationsYAML)},
 		"manifests/csv.yaml":        {Data: []byte(csvYAML)},
 		"manifests/crd.yaml":        {Data: []byte(crdYAML)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if edit != nil {
 		edit(b)
 	}

@@ -72,9 +72,7 @@ func TestRealBundles(t *testing.T) {
 				for _, certificates := range providers {
 					o := Options{Namespace: "operators", Config: config, Certificates: certificates, OperatorCondition: "condition"}
 					out, err := Render(b, o)
-					if err != nil {
-						t.Fatalf("%s, %s: %v", mode, certificates, err)
-					}
+					must.NoErrorf(t, err, "%s, %s", mode, certificates)
 					rendered++
 					checkObjects(t, b, o, out)
 					if twice {

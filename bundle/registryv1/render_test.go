@@ -174,10 +174,7 @@ func TestRenderNeedsItsOptions(t *testing.T) {
 
 // TestDocumentedConfigurations renders with every configuration that the documentation shows.
 func TestDocumentedConfigurations(t *testing.T) {
-	page, err := os.ReadFile("../../docs/bundle-configuration.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Value(os.ReadFile("../../docs/bundle-configuration.md"))(t)
 	shown := 0
 	for _, block := range strings.Split(string(page), "```yaml\n")[1:] {
 		block, _, _ = strings.Cut(block, "```")

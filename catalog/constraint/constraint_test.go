@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestParse(t *testing.T) {
 	raw := `{"failureMessage":"m","any":{"constraints":[{"all":{"constraints":[{"package":{"packageName":"a","versionRange":">=1.0.0"}},` +
 		`{"gvk":{"group":"g","version":"v1","kind":"K"}}]}},{"not":{"constraints":[{"cel":{"rule":"1 == 1"}}]}}]}}`
-	c, err := Parse(json.RawMessage(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(Parse(json.RawMessage(raw)))(t)
 	if c.FailureMessage != "m" || len(c.Any) != 2 || len(c.Any[0].All) != 2 || len(c.Any[1].Not) != 1 {
 		t.Fatalf("got %+v", c)
 	}
@@ -77,10 +75,7 @@ func TestCEL(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			rule, err := Compile(test.rule)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rule := must.Value(Compile(test.rule))(t)
 			if got := rule.Meets(properties); got != test.want {
 				t.Errorf("met: %t, want %t", got, test.want)
 			}

@@ -7,14 +7,12 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestHostileRulesEnd has rules whose evaluation would take all memory, or all time there is.
 func TestHostileRulesEnd(t *testing.T) {
-	text, err := json.Marshal(strings.Repeat("a", 1<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(json.Marshal(strings.Repeat("a", 1<<20)))(t)
 	properties := ValuesOf([]catalog.Property{{Type: "long", Value: text}, {Type: "short", Value: json.RawMessage(`"aa"`)}})
 	const levels = 12
 	doubled := "[1]" + strings.Repeat(".map(x, [x, x, x, x, x, x, x, x])", levels)
@@ -32,10 +30,7 @@ func TestHostileRulesEnd(t *testing.T) {
 	}
 	for name, text := range tests {
 		t.Run(name, func(t *testing.T) {
-			rule, err := Compile(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rule := must.Value(Compile(text))(t)
 			met, cost := rule.Ask(properties)
 			again, cost2 := rule.Ask(properties)
 			if met || again || cost != maxCost || cost2 != maxCost {
@@ -49,10 +44,7 @@ func TestHostileRulesEnd(t *testing.T) {
 func TestLargeBundlesCanBeAsked(t *testing.T) {
 	var properties []catalog.Property
 	for i := range 1000 {
-		value, err := json.Marshal(map[string]any{"group": "example.com", "version": "v1", "kind": fmt.Sprintf("Kind%d", i)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		value := must.Value(json.Marshal(map[string]any{"group": "example.com", "version": "v1", "kind": fmt.Sprintf("Kind%d", i)}))(t)
 		properties = append(properties, catalog.Property{Type: catalog.PropertyGVK, Value: value})
 	}
 	properties = append(properties, catalog.Property{Type: catalog.PropertyPackage, Value: json.RawMessage(`{"packageName":"p","version":"1.2.3"}`)})
@@ -72,10 +64,7 @@ func TestLargeBundlesCanBeAsked(t *testing.T) {
 	}
 	for name, text := range tests {
 		t.Run(name, func(t *testing.T) {
-			rule, err := Compile(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rule := must.Value(Compile(text))(t)
 			if met, cost := rule.Ask(ValuesOf(properties)); !met {
 				t.Errorf("not met, at a cost of %d", cost)
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -53,9 +54,7 @@ func TestDoubtfulConstraints(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := Parse(json.RawMessage(test.value))
-			if err != nil {
-				t.Fatalf("Parse(%s): %v", test.value, err)
-			}
+			must.NoErrorf(t, err, "Parse(%s)", test.value)
 			read := map[string]bool{kindGVK: c.GVK != nil, kindPackage: c.Package != nil, kindAll: c.All != nil, kindAny: c.Any != nil, kindNot: c.Not != nil, kindCEL: c.CEL != nil}
 			for kind, there := range read {
 				if there != (kind == test.counts) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestRest leaves of a constraint what others have to meet. The bundle is of package own.
@@ -34,10 +36,7 @@ func TestRest(t *testing.T) {
 		"a part of an alternative":                {list("any", list("all", own, blue), green), "any(all(blue) green)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := Parse(json.RawMessage(test.value))
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Value(Parse(json.RawMessage(test.value)))(t)
 			rest, done := c.Rest(func(leaf Constraint) bool { return leaf.Package.Name == "own" })
 			got := brief(rest)
 			if done {

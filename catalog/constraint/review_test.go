@@ -6,13 +6,14 @@ import (
 	"testing/fstest"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 // TestReview finds, in a catalog, the needs that no bundle should have, with the bundle and what to do.
 func TestReview(t *testing.T) {
-	c, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(`
+	c := must.Value(catalog.Load(t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(`
 {schema: olm.package, name: a, defaultChannel: stable}
 ---
 {schema: olm.channel, package: a, name: stable, entries: [{name: a.v1}]}
@@ -30,10 +31,7 @@ properties:
 - {type: olm.constraint, value: {all: {constraints: [{gvk: {group: g, version: v1, kind: A}}, {any: {}}]}}}
 - {type: olm.constraint, value: {packages: {}}}
 - {type: olm.constraint, value: {package: {packageName: b, versionRange: ">=1.0.0"}}}
-`)}}, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+`)}}, catalog.LoadOptions{}))(t)
 	if problems := catalog.Validate(c); len(problems) > 0 {
 		t.Fatalf("the catalog is not sound otherwise: %v", problems)
 	}

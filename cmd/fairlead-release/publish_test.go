@@ -15,6 +15,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/content/signature"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestPublish: what is pushed is what was made, and a policy that requires the signature, or the provenance, of the key accepts it. Without a key it has neither.
@@ -38,19 +39,14 @@ func TestPublish(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ref := fmt.Sprintf("%s/%s/manager:v1", host, strings.ReplaceAll(name, " ", "-"))
-			pinned, err := Publish(t.Context(), o.Out, ref, c.key, image.PushOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			pinned := must.Value(Publish(t.Context(), o.Out, ref, c.key, image.PushOptions{}))(t)
 			if pinned != strings.TrimSuffix(ref, ":v1")+"@"+made.ImageDigest {
 				t.Errorf("pushed %s, made %s", pinned, made.ImageDigest)
 			}
 			rule := map[bool]string{true: fmt.Sprintf(`"attestation": %q, `, c.attestation)}[c.attestation != ""]
 			policy := filepath.Join(t.TempDir(), "policy.json")
 			text := fmt.Sprintf(`{"version": 1, "default": "reject", "rules": [{"scope": %q, "action": "verify", %s"signers": [{"keys": [{"pem": %q}]}]}]}`, host, rule, public)
-			if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, os.WriteFile(policy, []byte(text), 0o600))
 			store, err := image.Open(t.TempDir(), image.Config{Verifier: signature.New(signature.Config{Policy: policy})})
 			if err != nil {
 				t.Fatal(err)
@@ -76,21 +72,9 @@ func TestPublishRefuses(t *testing.T) {
 // makeSigningKey makes a key, and the PEM of its public half.
 func makeSigningKey(t *testing.T) (*signature.Key, string) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := x509.MarshalPKIXPublicKey(private.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := signature.ParseKey(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := must.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	secret := must.Value(x509.MarshalPKCS8PrivateKey(private))(t)
+	public := must.Value(x509.MarshalPKIXPublicKey(private.Public()))(t)
+	key := must.Value(signature.ParseKey(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), nil))(t)
 	return key, string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}))
 }

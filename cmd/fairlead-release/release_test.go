@@ -19,24 +19,21 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // released releases the small program of the tests.
 func released(t *testing.T, change func(*Options)) (Options, Release) {
 	t.Helper()
 	authorities := filepath.Join(t.TempDir(), "ca.crt")
-	if err := os.WriteFile(authorities, []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(authorities, []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), 0o600))
 	o := Options{Source: "../..", Package: "cmd/fairlead-release/testdata/hello", Arch: "amd64", CACertificates: authorities, Out: filepath.Join(t.TempDir(), "out"),
 		Commit: strings.Repeat("1", 40), Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("elsewhere", 3600))}
 	if change != nil {
 		change(&o)
 	}
-	made, err := Make(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Value(Make(t.Context(), o))(t)
 	return o, made
 }
 
@@ -44,7 +41,7 @@ func released(t *testing.T, change func(*Options)) (Options, Release) {
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	must.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -52,10 +49,7 @@ func files(t *testing.T, dir string) map[string]string {
 		name, outside := filepath.Rel(dir, path)
 		all[name] = sum(text)
 		return errors.Join(err, outside)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -77,21 +71,10 @@ func TestTheSameTwice(t *testing.T) {
 // TestTheImage is valid, runs the program as a user without rights, and holds nothing else.
 func TestTheImage(t *testing.T) {
 	o, made := released(t, nil)
-	index, err := layout.ImageIndexFromPath(filepath.Join(o.Out, LayoutDir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	digest, err := v1.NewHash(made.ImageDigest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	image, err := index.Image(digest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(validate.Index(index), validate.Image(image)); err != nil {
-		t.Fatal(err)
-	}
+	index := must.Value(layout.ImageIndexFromPath(filepath.Join(o.Out, LayoutDir)))(t)
+	digest := must.Value(v1.NewHash(made.ImageDigest))(t)
+	image := must.Value(index.Image(digest))(t)
+	must.NoError(t, errors.Join(validate.Index(index), validate.Image(image)))
 	c, err := image.ConfigFile()
 	if err != nil || c.Config.User != "1001:1001" || !slices.Equal(c.Config.Entrypoint, []string{"/hello"}) || c.Architecture != "amd64" || c.OS != "linux" {
 		t.Errorf("configuration %v, %v", c, err)
@@ -100,19 +83,14 @@ func TestTheImage(t *testing.T) {
 	if err != nil || len(layers) != 1 {
 		t.Fatalf("%d layers, %v", len(layers), err)
 	}
-	content, err := layers[0].Uncompressed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Value(layers[0].Uncompressed())(t)
 	var listed []string
 	for r := tar.NewReader(content); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		listed = append(listed, fmt.Sprintf("%o %d %s", h.Mode, h.Uid, h.Name))
 	}
 	want := []string{"755 0 etc/", "644 0 etc/group", "644 0 etc/passwd", "755 0 etc/ssl/", "755 0 etc/ssl/certs/", "644 0 etc/ssl/certs/ca-certificates.crt",
@@ -185,9 +163,7 @@ func TestTheProvenance(t *testing.T) {
 // TestWhatCannotBeReleased is said before anything is left half made, as far as it can be known.
 func TestWhatCannotBeReleased(t *testing.T) {
 	full := t.TempDir()
-	if err := os.WriteFile(filepath.Join(full, "file"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(filepath.Join(full, "file"), nil, 0o600))
 	good := Options{Source: "../..", Package: "cmd/fairlead-release/testdata/hello", Arch: "amd64", CACertificates: filepath.Join(full, "file")}
 	for want, change := range map[string]func(*Options){
 		"is not empty":             func(o *Options) { o.Out = full },
@@ -210,7 +186,5 @@ func read(t *testing.T, file string, into any) {
 	if err == nil {
 		err = json.Unmarshal(text, into)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 }

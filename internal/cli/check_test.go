@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 const checkedVersion = `apiVersion: operators.coreos.com/v1alpha1
@@ -44,18 +46,14 @@ func check(t *testing.T, stdin string, args ...string) (code int, out, errs stri
 func TestCheckFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"app.yaml": checkedVersion, "objects.yml": checkedObjects, "README.md": "# not a manifest"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	objects := filepath.Join(dir, "objects.yml")
 	bundle := t.TempDir()
 	for name, text := range map[string]string{"manifests/app.yaml": checkedVersion, "manifests/objects.yaml": checkedObjects,
 		"metadata/annotations.yaml": "annotations: {operators.operatorframework.io.bundle.package.v1: app}\n"} {
 		name = filepath.Join(bundle, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)))
 	}
 	for name, test := range map[string]struct {
 		stdin string

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // program builds the real program: its own processes are part of what is tested.
@@ -21,10 +22,7 @@ func program(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("building the program takes a while")
 	}
-	path, err := devcluster.Program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Value(devcluster.Program())(t)
 	return path
 }
 
@@ -106,13 +104,8 @@ func TestClusterFromStartToStop(t *testing.T) {
 func foreground(t *testing.T, s session) {
 	t.Helper()
 	cmd := exec.Command(s.program, "cluster", "start", "--foreground", "--name", "cli", "--data-dir", s.dataDir)
-	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	output := must.Value(cmd.StdoutPipe())(t)
+	must.NoError(t, cmd.Start())
 	text := make([]byte, 4<<10)
 	n, err := output.Read(text) // nothing is printed before it is ready
 	if err != nil {
@@ -177,9 +170,7 @@ func TestVersion(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, &errs)
 	}
 	var info versionInfo
-	if err := json.Unmarshal(out.Bytes(), &info); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(out.Bytes(), &info))
 	if info.Fairlead == "" || !strings.HasPrefix(info.Go, "go1.") || !strings.Contains(info.Platform, "/") {
 		t.Errorf("version is %+v", info)
 	}

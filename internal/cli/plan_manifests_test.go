@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/ops/preview"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // greeter is an example bundle, and its image in a registry of the test.
@@ -33,9 +34,7 @@ func greeter(t *testing.T) (content fs.FS, b *bundle.Bundle, ref string) {
 	server := httptest.NewServer(image.NewRegistry(""))
 	t.Cleanup(server.Close)
 	ref = strings.TrimPrefix(server.URL, "http://") + "/greeter:v1"
-	if _, err := image.Push(t.Context(), ref, content, nil, image.PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(image.Push(t.Context(), ref, content, nil, image.PushOptions{}))(t)
 	return content, b, ref
 }
 
@@ -48,15 +47,9 @@ func referringPlan(t *testing.T, b *bundle.Bundle, path string) *v1alpha1.Instal
 	p.APIVersion, p.Kind, p.Namespace, p.Name = v1alpha1.GroupVersion.String(), v1alpha1.InstallPlanKind, "ops", "mine"
 	p.Status.BundleLookups = []v1alpha1.BundleLookup{lookup}
 	p.Status.Plan = []*v1alpha1.Step{{Resource: v1alpha1.StepResource{Kind: "Secret", Name: "pull", Version: "v1"}}}
-	steps, err := bundleio.Steps(b, p.Namespace, lookup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	steps := must.Value(bundleio.Steps(b, p.Namespace, lookup))(t)
 	for i, s := range steps {
-		manifest, err := json.Marshal(s.Object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		manifest := must.Value(json.Marshal(s.Object))(t)
 		text := string(manifest)
 		if i > 0 {
 			text = fmt.Sprintf(`{"kind":"ContentReference","digest":%q,"size":%d}`, bundleio.Digest(manifest), len(manifest))
@@ -71,9 +64,7 @@ func TestPlanShowManifests(t *testing.T) {
 	content, b, ref := greeter(t)
 	same, changed := filepath.Join(t.TempDir(), "same"), filepath.Join(t.TempDir(), "changed")
 	for _, dir := range []string{same, changed} {
-		if err := os.CopyFS(dir, content); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.CopyFS(dir, content))
 	}
 	changeScope(t, changed)
 	foreign := referringPlan(t, b, ref)
@@ -100,10 +91,7 @@ func TestPlanShowManifests(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			text, err := json.Marshal(tc.plan)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Value(json.Marshal(tc.plan))(t)
 			show := func(more ...string) (string, string) {
 				var out, errs bytes.Buffer
 				args := append([]string{"plan", "show", "mine", "-f", "-", "--manifests"}, append(tc.flags, more...)...)
@@ -128,13 +116,8 @@ func TestPlanShowManifests(t *testing.T) {
 func checkObjects(t *testing.T, out string, b *bundle.Bundle) {
 	t.Helper()
 	var view preview.PlanView
-	if err := json.Unmarshal([]byte(out), &view); err != nil {
-		t.Fatal(err)
-	}
-	want, err := bundleio.Steps(b, "ops", referringPlan(t, b, "").Status.BundleLookups[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal([]byte(out), &view))
+	want := must.Value(bundleio.Steps(b, "ops", referringPlan(t, b, "").Status.BundleLookups[0]))(t)
 	shown := view.Operators[1].Steps
 	if len(shown) != len(want) || len(want) < 4 {
 		t.Fatalf("%d objects are shown, want %d", len(shown), len(want))
@@ -151,21 +134,13 @@ func checkObjects(t *testing.T, out string, b *bundle.Bundle) {
 // changeScope makes the CRDs of a bundle others, as a tag that was pushed again might.
 func changeScope(t *testing.T, dir string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "manifests", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Value(filepath.Glob(filepath.Join(dir, "manifests", "*")))(t)
 	changed := false
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Value(os.ReadFile(file))(t)
 		other := strings.ReplaceAll(string(text), "Namespaced", "Cluster")
 		changed = changed || other != string(text)
-		if err := os.WriteFile(file, []byte(other), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(file, []byte(other), 0o600))
 	}
 	if !changed {
 		t.Fatal("nothing in the bundle to change")

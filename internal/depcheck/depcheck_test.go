@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestImportDirections(t *testing.T) {
@@ -65,10 +67,7 @@ func TestOneWayToApply(t *testing.T) {
 		if strings.HasSuffix(file, "_test.go") || !inside || exempt[file] != "" {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join("..", "..", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Value(os.ReadFile(filepath.Join("..", "..", file)))(t)
 		for _, call := range []string{"client.ForceOwnership", "client.Apply,"} {
 			if strings.Contains(string(text), call) {
 				t.Errorf("%s uses %s: have internal/rollout apply it", file, call)
@@ -176,7 +175,7 @@ func within(pkg, parent string) bool {
 func sources(t *testing.T) map[string][]string {
 	root := filepath.Join("..", "..")
 	found := map[string][]string{}
-	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+	must.NoErrorf(t, fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -199,9 +198,6 @@ func sources(t *testing.T) map[string][]string {
 			found[name] = append(found[name], imported)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatalf("walk the project: %v", err)
-	}
+	}), "walk the project")
 	return found
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 var update = flag.Bool("update", false, "draw the rooms again in docs/architecture.md")
@@ -23,10 +25,7 @@ const (
 // TestDrawing demands that the drawing in docs/architecture.md has the rooms and imports of the code.
 func TestDrawing(t *testing.T) {
 	page := filepath.Join("..", "..", "docs", "architecture.md")
-	content, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Value(os.ReadFile(page))(t)
 	before, rest, found := strings.Cut(string(content), drawingBegins)
 	drawn, after, ended := strings.Cut(rest, drawingEnds)
 	if !found || !ended {
@@ -39,9 +38,7 @@ func TestDrawing(t *testing.T) {
 	if !*update {
 		t.Fatalf("the drawing in %s is not of the imports as they are: run go test ./internal/depcheck -run Drawing -update", page)
 	}
-	if err := os.WriteFile(page, []byte(before+drawingBegins+want+drawingEnds+after), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(page, []byte(before+drawingBegins+want+drawingEnds+after), 0o600))
 }
 
 // roomOf is the room that a package belongs to; empty for tests and what they need.

@@ -12,33 +12,23 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // usable checks that a kubeconfig handed out at some time opens the cluster now.
 func usable(t *testing.T, kubeconfig string) {
 	t.Helper()
-	config, err := clientcmd.RESTConfigFromKubeConfig([]byte(kubeconfig))
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Value(clientcmd.RESTConfigFromKubeConfig([]byte(kubeconfig)))(t)
+	client := must.Value(kubernetes.NewForConfig(config))(t)
 	if _, err := client.CoreV1().Secrets("kube-system").List(t.Context(), metav1.ListOptions{}); err != nil {
 		t.Errorf("the kubeconfig does not open the cluster: %v", err)
 	}
 }
 
 func TestServerReportsTheRelease(t *testing.T) {
-	root, err := moduleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	version, err := fixtureClient(t).Discovery().ServerVersion()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Value(moduleRoot())(t)
+	version := must.Value(fixtureClient(t).Discovery().ServerVersion())(t)
 	if want := "\tk8s.io/kubernetes " + version.GitVersion + "\n"; !strings.Contains(read(t, root+"/go.mod"), want) {
 		t.Errorf("the server says %s, which is not in go.mod", version.GitVersion)
 	}
@@ -48,10 +38,7 @@ func TestServerReportsTheRelease(t *testing.T) {
 }
 
 func TestKubeconfigHasNoShortcuts(t *testing.T) {
-	config, err := clientcmd.LoadFromFile(Kubeconfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Value(clientcmd.LoadFromFile(Kubeconfig()))(t)
 	for name, cluster := range config.Clusters {
 		if cluster.InsecureSkipTLSVerify || len(cluster.CertificateAuthorityData) == 0 || !strings.HasPrefix(cluster.Server, "https://127.0.0.1:") {
 			t.Errorf("cluster %s is not reached by verified TLS on loopback: %s", name, cluster.Server)
@@ -67,18 +54,9 @@ func TestKubeconfigHasNoShortcuts(t *testing.T) {
 func TestOnlyKnownClientsAreServed(t *testing.T) {
 	hostProgram(t) // skips with another cluster, where other rules hold
 	config := Config()
-	stranger, err := Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	forged, err := stranger.Client("fairlead-admin", "system:masters")
-	if err != nil {
-		t.Fatal(err)
-	}
-	forgedPair, err := tls.X509KeyPair(forged.Cert, forged.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stranger := must.Value(Open(t.TempDir()))(t)
+	forged := must.Value(stranger.Client("fairlead-admin", "system:masters"))(t)
+	forgedPair := must.Value(tls.X509KeyPair(forged.Cert, forged.Key))(t)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(config.CAData)
 	tests := map[string]*tls.Config{
@@ -104,10 +82,7 @@ func TestOnlyKnownClientsAreServed(t *testing.T) {
 	t.Run("another server is not believed", func(t *testing.T) {
 		other := rest.CopyConfig(config)
 		other.CAData = stranger.CA()
-		client, err := kubernetes.NewForConfig(other)
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := must.Value(kubernetes.NewForConfig(other))(t)
 		if _, err := client.Discovery().ServerVersion(); err == nil || !strings.Contains(err.Error(), "certificate") {
 			t.Errorf("got %v, want a refused certificate", err)
 		}
@@ -118,10 +93,7 @@ func TestAccessIsByRole(t *testing.T) {
 	namespace := Namespace(t)
 	config := Config()
 	config.Impersonate.UserName = "system:serviceaccount:" + namespace + ":default"
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Value(kubernetes.NewForConfig(config))(t)
 	if _, err := client.CoreV1().Secrets(namespace).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("a service account without roles may list secrets: %v", err)
 	}

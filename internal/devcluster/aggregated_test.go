@@ -12,15 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // proxiedAPI serves one API group version and says who asks, provided that it is the cluster's API server that asks.
 func proxiedAPI(t *testing.T, groupVersion string) http.Handler {
 	t.Helper()
-	authentication, err := fixtureClient(t).CoreV1().ConfigMaps("kube-system").Get(t.Context(), "extension-apiserver-authentication", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	authentication := must.Value(fixtureClient(t).CoreV1().ConfigMaps("kube-system").Get(t.Context(), "extension-apiserver-authentication", metav1.GetOptions{}))(t)
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM([]byte(authentication.Data["requestheader-client-ca-file"])) {
 		t.Fatal("the cluster publishes no authority for aggregated APIs")
@@ -73,10 +72,7 @@ func TestAggregatedAPIInThePlaceOfAPod(t *testing.T) {
 
 func registerAPI(t *testing.T, namespace, group string, ca []byte) {
 	t.Helper()
-	client, err := dynamic.NewForConfig(Config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Value(dynamic.NewForConfig(Config()))(t)
 	services := client.Resource(schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"})
 	service := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1",
@@ -89,9 +85,7 @@ func registerAPI(t *testing.T, namespace, group string, ca []byte) {
 			"service":  map[string]any{"namespace": namespace, "name": "api"},
 		},
 	}}
-	if _, err := services.Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(services.Create(t.Context(), service, metav1.CreateOptions{}))(t)
 	t.Cleanup(func() {
 		if err := services.Delete(context.Background(), service.GetName(), metav1.DeleteOptions{}); err != nil {
 			t.Error(err)

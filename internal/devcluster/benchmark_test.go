@@ -3,6 +3,8 @@ package devcluster
 import (
 	"path/filepath"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // BenchmarkStart measures the time from nothing to the first available Deployment, and the memory of all processes then
@@ -18,21 +20,13 @@ func BenchmarkStart(b *testing.B) {
 		b.Run(mode.name, func(b *testing.B) {
 			var seconds, memory float64
 			for b.Loop() {
-				client, err := Detach(b.Context(), Options{
+				client := must.Value(Detach(b.Context(), Options{
 					Name: "benchmark", DataDir: filepath.Join(b.TempDir(), "data"), Throwaway: mode.throwaway, Executable: program,
-				})
-				if err != nil {
-					b.Fatal(err)
-				}
-				status, err := client.Status(b.Context())
-				if err != nil {
-					b.Fatal(err)
-				}
+				}))(b)
+				status := must.Value(client.Status(b.Context()))(b)
 				seconds += status.StartSeconds
 				memory += float64(status.MemoryBytes) / 1e6
-				if err := client.Stop(b.Context()); err != nil {
-					b.Fatal(err)
-				}
+				must.NoError(b, client.Stop(b.Context()))
 			}
 			b.ReportMetric(seconds/float64(b.N), "s/start")
 			b.ReportMetric(memory/float64(b.N), "MB")

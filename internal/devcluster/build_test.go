@@ -6,15 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // The program for tests is rebuilt when a file in hostSources changes, so all that it is made of must be there.
 func TestHostSourcesAreComplete(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", hostImport)
-	output, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	output := must.Value(list.Output())(t)
 	count := 0
 	for line := range strings.Lines(string(output)) {
 		relative, ours := strings.CutPrefix(strings.TrimSpace(line), modulePath+"/")
@@ -44,19 +43,12 @@ func TestFingerprint(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, content string) {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	}
 	mark := func() string {
 		t.Helper()
-		sum, err := fingerprint(root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sum := must.Value(fingerprint(root))(t)
 		return sum
 	}
 	write("go.mod", "module x")

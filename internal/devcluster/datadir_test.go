@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestForeignDirectoryIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "thesis.tex"), []byte("years of work"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(filepath.Join(dir, "thesis.tex"), []byte("years of work"), 0o600))
 	_, err := Start(t.Context(), Options{DataDir: dir, Executable: "unused", Throwaway: true})
 	if err == nil || !strings.Contains(err.Error(), "is not empty and not the data directory of a cluster") {
 		t.Errorf("got %v", err)
@@ -40,18 +40,12 @@ func TestReuse(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			dir := dataDir(filepath.Join(t.TempDir(), "data"))
-			if err := dir.create(); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, dir.create())
 			if test.previous != nil {
-				if err := dir.writeRecord(*test.previous); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, dir.writeRecord(*test.previous))
 			}
 			content := dir.path("etcd", "member")
-			if err := os.MkdirAll(content, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, os.MkdirAll(content, 0o700))
 			previous, err := dir.reuse(test.throwaway)
 			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
@@ -69,9 +63,7 @@ func TestReuse(t *testing.T) {
 
 func TestRecordOfAnotherKindOfFile(t *testing.T) {
 	dir := dataDir(t.TempDir())
-	if err := os.WriteFile(dir.state(), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(dir.state(), []byte("{"), 0o600))
 	if _, err := dir.reuse(false); err == nil || !strings.Contains(err.Error(), dir.state()) {
 		t.Errorf("got %v, want an error that names the file", err)
 	}

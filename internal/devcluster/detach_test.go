@@ -9,18 +9,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestKilledSupervisorTakesComponentsAlong(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("deep", 20)) // its sockets are elsewhere
-	client, err := Detach(t.Context(), Options{Name: "killed", DataDir: dir, Throwaway: true, Executable: hostProgram(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	status, err := client.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Value(Detach(t.Context(), Options{Name: "killed", DataDir: dir, Throwaway: true, Executable: hostProgram(t)}))(t)
+	status := must.Value(client.Status(t.Context()))(t)
 	if len(status.Components) != 5 {
 		t.Fatalf("components are %+v", status.Components)
 	}
@@ -28,9 +24,7 @@ func TestKilledSupervisorTakesComponentsAlong(t *testing.T) {
 	if got := alive(status, starts); len(got) != 5 {
 		t.Fatalf("only %v run", got)
 	}
-	if err := syscall.Kill(status.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, syscall.Kill(status.PID, syscall.SIGKILL))
 	eventually(t, "the components end", func(context.Context) (bool, error) { return len(alive(status, starts)) == 0, nil })
 	if _, err := Connect(dir); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("connecting to a killed cluster gives %v", err)
@@ -39,14 +33,8 @@ func TestKilledSupervisorTakesComponentsAlong(t *testing.T) {
 
 func TestStopFromAnotherProcess(t *testing.T) {
 	options := Options{Name: "stopped", DataDir: filepath.Join(t.TempDir(), "data"), Executable: hostProgram(t)}
-	client, err := Detach(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	status, err := client.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Value(Detach(t.Context(), options))(t)
+	status := must.Value(client.Status(t.Context()))(t)
 	t.Logf("start took %.1f s, memory is %d MiB", status.StartSeconds, status.MemoryBytes>>20)
 	starts := startTimes(t, status)
 	if err := client.Stop(t.Context()); err != nil {
@@ -64,14 +52,8 @@ func TestClusterWithoutClientsStops(t *testing.T) {
 	cluster := startCluster(t, Options{
 		Name: "idle", DataDir: filepath.Join(t.TempDir(), "data"), Throwaway: true, IdleTimeout: 500 * time.Millisecond,
 	})
-	client, err := Connect(cluster.Status().DataDir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	giveBack, err := client.Lease(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Value(Connect(cluster.Status().DataDir))(t)
+	giveBack := must.Value(client.Lease(t.Context()))(t)
 	select {
 	case <-cluster.Done():
 		t.Fatalf("the cluster stopped although a lease was held: %v", cluster.Err())

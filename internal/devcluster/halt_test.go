@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestAnotherProcessIsNotSignalled(t *testing.T) {
@@ -28,19 +30,10 @@ func TestAnotherProcessIsNotSignalled(t *testing.T) {
 // A supervisor that holds the lock but neither answers nor is the recorded process cannot be stopped, and that is said.
 func TestStopOfASilentSupervisor(t *testing.T) {
 	dir := dataDir(t.TempDir())
-	lock, err := tryLock(dir.lock(), string(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	lock := must.Value(tryLock(dir.lock(), string(dir)))(t)
 	defer lock.release()
-	err = dir.writeRecord(record{PID: os.Getpid(), ProcessStart: "before", Control: filepath.Join(string(dir), "control.sock")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := Connect(string(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, dir.writeRecord(record{PID: os.Getpid(), ProcessStart: "before", Control: filepath.Join(string(dir), "control.sock")}))
+	client := must.Value(Connect(string(dir)))(t)
 	if err := client.Stop(t.Context()); err == nil || !strings.Contains(err.Error(), "left alone") {
 		t.Errorf("stopping gives %v", err)
 	}

@@ -14,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestRestartKeepsObjectsAndAddresses(t *testing.T) {
@@ -26,9 +28,7 @@ func TestRestartKeepsObjectsAndAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.AppsV1().Deployments("default").Create(t.Context(), deployment("web", 2), metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(client.AppsV1().Deployments("default").Create(t.Context(), deployment("web", 2), metav1.CreateOptions{}))(t)
 	awaitAvailable(t, client, "default", "web", 2)
 	before := podAddresses(t, first)
 	// The shared cluster runs beside this one.
@@ -66,9 +66,7 @@ func TestRestartKeepsObjectsAndAddresses(t *testing.T) {
 	if diff := cmp.Diff(before, podAddresses(t, second)); diff != "" {
 		t.Errorf("the pods have other addresses: %s", diff)
 	}
-	if _, err := client.AppsV1().Deployments("default").Create(t.Context(), deployment("more", 2), metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(client.AppsV1().Deployments("default").Create(t.Context(), deployment("more", 2), metav1.CreateOptions{}))(t)
 	awaitAvailable(t, client, "default", "more", 2)
 	all := podAddresses(t, second)
 	if slices.Sort(all); len(all) != 4 || len(slices.Compact(all)) != 4 {
@@ -104,10 +102,7 @@ func killScheduler(t *testing.T, cluster *Cluster) {
 // podAddresses lists the addresses of the pods in namespace default.
 func podAddresses(t *testing.T, cluster *Cluster) []string {
 	t.Helper()
-	pods, err := clientOf(t, cluster).CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pods := must.Value(clientOf(t, cluster).CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{}))(t)
 	var found []string
 	for _, pod := range pods.Items {
 		found = append(found, pod.Status.PodIP)
@@ -135,12 +130,8 @@ func runs(pid int, start string) bool {
 func TestFailureDuringStartIsExplained(t *testing.T) {
 	t.Run("a component that ends", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "data")
-		if err := dataDir(dir).create(); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(dataDir(dir).etcd(), []byte("not a directory"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, dataDir(dir).create())
+		must.NoError(t, os.WriteFile(dataDir(dir).etcd(), []byte("not a directory"), 0o600))
 		_, err := Start(t.Context(), Options{DataDir: dir, Executable: hostProgram(t)})
 		want := []string{"etcd ended (exit status 1)", "last lines of " + filepath.Join(dir, "logs", "etcd.log"), "not a directory"}
 		for _, text := range want {
@@ -165,9 +156,6 @@ func TestFailureDuringStartIsExplained(t *testing.T) {
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Value(os.ReadFile(path))(t)
 	return string(content)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestLockHasOneOwner(t *testing.T) {
@@ -31,18 +33,13 @@ func TestLockHasOneOwner(t *testing.T) {
 		t.Error("a released lock is held")
 	}
 	again, err := tryLock(path, "")
-	if err != nil {
-		t.Fatalf("the lock cannot be taken again: %v", err)
-	}
+	must.NoErrorf(t, err, "the lock cannot be taken again")
 	again.release()
 }
 
 func TestWaitLockWaits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	first, err := waitLock(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Value(waitLock(path))(t)
 	taken := make(chan error, 1)
 	go func() {
 		second, err := waitLock(path)

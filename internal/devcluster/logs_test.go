@@ -8,17 +8,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestWriteLogs(t *testing.T) {
 	dir := dataDir(t.TempDir())
-	if err := dir.create(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, dir.create())
 	for name, content := range map[string]string{Etcd: "e1\ne2\n", Kwok: "k1\nk2\nk3\n"} {
-		if err := os.WriteFile(dir.log(name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(dir.log(name), []byte(content), 0o600))
 	}
 	tests := map[string]struct {
 		options LogOptions

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestOptions(t *testing.T) {
@@ -27,9 +29,7 @@ func TestOptions(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			if got.Name != "default" || got.Nodes != 1 || !strings.HasSuffix(got.DataDir, filepath.Join("fairlead", "clusters", "default")) {
 				t.Errorf("defaults are %+v", got)
 			}
@@ -44,10 +44,7 @@ func TestSocketsOfDeepDirectories(t *testing.T) {
 		t.Errorf("sockets of %s are in %s, %v", short, got, err)
 	}
 	deep := dataDir("/" + strings.Repeat("deep/", 30))
-	got, err := deep.sockets()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Value(deep.sockets())(t)
 	if again, err := deep.sockets(); err != nil || again != got {
 		t.Errorf("the second time they are in %s, %v, the first in %s", again, err, got)
 	}

@@ -10,14 +10,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func open(t *testing.T, dir string) *Directory {
 	t.Helper()
-	d, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Value(Open(dir))(t)
 	return d
 }
 
@@ -39,10 +38,7 @@ func readPEM(t *testing.T, dir string, names []string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	for _, name := range names {
-		content, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Value(os.ReadFile(filepath.Join(dir, name)))(t)
 		files[name] = string(content)
 	}
 	return files
@@ -51,24 +47,14 @@ func readPEM(t *testing.T, dir string, names []string) map[string]string {
 func TestEveryFileIsForTheOwnerOnly(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir)
-	if err := d.WriteServer("127.0.0.1"); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.WriteFrontProxyClient(); err != nil {
-		t.Fatal(err)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, d.WriteServer("127.0.0.1"))
+	must.NoError(t, d.WriteFrontProxyClient())
+	entries := must.Value(os.ReadDir(dir))(t)
 	if len(entries) != 9 {
 		t.Errorf("got %d files, want 9", len(entries))
 	}
 	for _, entry := range entries {
-		info, err := entry.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Value(entry.Info())(t)
 		if info.Mode().Perm() != 0o600 {
 			t.Errorf("%s has mode %o", entry.Name(), info.Mode().Perm())
 		}
@@ -77,13 +63,8 @@ func TestEveryFileIsForTheOwnerOnly(t *testing.T) {
 
 func TestServerCertificate(t *testing.T) {
 	d := open(t, t.TempDir())
-	if err := d.WriteServer("127.0.0.1", "localhost"); err != nil {
-		t.Fatal(err)
-	}
-	pair, err := tls.LoadX509KeyPair(d.Path(ServerCert), d.Path(ServerKey))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, d.WriteServer("127.0.0.1", "localhost"))
+	pair := must.Value(tls.LoadX509KeyPair(d.Path(ServerCert), d.Path(ServerKey)))(t)
 	tests := map[string]struct {
 		roots []byte
 		host  string
@@ -111,14 +92,8 @@ func TestServerCertificate(t *testing.T) {
 
 func TestClientCertificate(t *testing.T) {
 	d := open(t, t.TempDir())
-	pair, err := d.Client("jane", "editors", "testers")
-	if err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := tls.X509KeyPair(pair.Cert, pair.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pair := must.Value(d.Client("jane", "editors", "testers"))(t)
+	loaded := must.Value(tls.X509KeyPair(pair.Cert, pair.Key))(t)
 	subject := loaded.Leaf.Subject
 	if diff := cmp.Diff([]string{"editors", "testers"}, subject.Organization); subject.CommonName != "jane" || diff != "" {
 		t.Errorf("subject is %v: %s", subject, diff)
@@ -137,9 +112,7 @@ func TestDamagedAuthorityIsNamed(t *testing.T) {
 	dir := t.TempDir()
 	open(t, dir)
 	path := filepath.Join(dir, CAKey)
-	if err := os.WriteFile(path, []byte("damaged"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(path, []byte("damaged"), 0o600))
 	_, err := Open(dir)
 	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, CACert)) || !strings.Contains(err.Error(), "delete the data directory") {
 		t.Errorf("got %v, want an error that names the authority and what to do", err)

@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func reserve(t *testing.T, preferred int) *reservedPort {
 	t.Helper()
-	p, err := reservePort(preferred)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(reservePort(preferred))(t)
 	t.Cleanup(p.release)
 	return p
 }
@@ -39,9 +38,7 @@ func TestReservedPortIsNobodyElses(t *testing.T) {
 		return err
 	}}
 	listener, err := sharing.Listen(context.Background(), "tcp", address(p.number))
-	if err != nil {
-		t.Fatalf("a child cannot listen on the port: %v", err)
-	}
+	must.NoErrorf(t, err, "a child cannot listen on the port")
 	defer listener.Close()
 	go func() {
 		if conn, err := listener.Accept(); err == nil {
@@ -54,18 +51,12 @@ func TestReservedPortIsNobodyElses(t *testing.T) {
 }
 
 func TestPreferredPort(t *testing.T) {
-	first, err := reservePort(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Value(reservePort(0))(t)
 	first.release()
 	if again := reserve(t, first.number); again.number != first.number {
 		t.Errorf("the free preferred port %d was not taken, but %d", first.number, again.number)
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", net.JoinHostPort(loopback, "0")))(t)
 	defer listener.Close()
 	taken := listener.Addr().(*net.TCPAddr).Port
 	if p := reserve(t, taken); p.number == taken {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestProcessWriteLog(t *testing.T) {
@@ -37,13 +39,9 @@ func TestProcessWriteLog(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "log")
-			if err := os.WriteFile(path, []byte(test.content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, os.WriteFile(path, []byte(test.content), 0o600))
 			var got bytes.Buffer
-			if err := writeLog(t.Context(), &got, path, test.lines, false); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, writeLog(t.Context(), &got, path, test.lines, false))
 			if got.String() != test.want {
 				t.Errorf("got %d bytes %.60q, want %d bytes %.60q", got.Len(), got.String(), len(test.want), test.want)
 			}
@@ -80,10 +78,7 @@ func (s *safeBuffer) await(t *testing.T, want string) {
 func TestProcessWriteLogFollows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	write := func(text string) {
-		file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Value(os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))(t)
 		defer file.Close()
 		fmt.Fprint(file, text)
 	}
@@ -96,9 +91,7 @@ func TestProcessWriteLogFollows(t *testing.T) {
 	got.await(t, "two\n")
 	write("three\n")
 	got.await(t, "two\nthree\n")
-	if err := os.Rename(path, path+".old"); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Rename(path, path+".old"))
 	write("four\n")
 	got.await(t, "two\nthree\nfour\n")
 	cancel()
@@ -122,9 +115,7 @@ func TestProcessExcerpt(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(dir, name)
-			if err := os.WriteFile(path, []byte(test.content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, os.WriteFile(path, []byte(test.content), 0o600))
 			got := excerpt(path)
 			if !strings.Contains(got, test.want) || !strings.Contains(got, path) || test.not != "" && strings.Contains(got, test.not) {
 				t.Errorf("got %q", got)

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestMain runs the tests. The test binary is also what some of them start: argument 0 tells what to be.
@@ -55,10 +57,7 @@ func testBinary() string {
 
 func startTestProcess(t *testing.T, name string, args ...string) *process {
 	t.Helper()
-	p, err := startProcess(testSpec(name, filepath.Join(t.TempDir(), "log"), args...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(startProcess(testSpec(name, filepath.Join(t.TempDir(), "log"), args...)))(t)
 	t.Cleanup(func() { p.Stop(0) })
 	return p
 }
@@ -116,22 +115,11 @@ func TestProcessEndedHasTheLastLines(t *testing.T) {
 
 func TestProcessChildEndsWithItsKilledParent(t *testing.T) {
 	parent := &exec.Cmd{Path: testBinary(), Args: []string{"parent", filepath.Join(t.TempDir(), "log")}}
-	output, err := parent.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
+	output := must.Value(parent.StdoutPipe())(t)
+	must.NoError(t, parent.Start())
 	line := make([]byte, 20)
-	n, err := output.Read(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	child, err := strconv.Atoi(strings.TrimSpace(string(line[:n])))
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Value(output.Read(line))(t)
+	child := must.Value(strconv.Atoi(strings.TrimSpace(string(line[:n]))))(t)
 	if _, err := processStartTime(child); err != nil {
 		t.Fatalf("the child does not run: %v", err)
 	}
@@ -156,17 +144,11 @@ func TestProcessFormerLogIsKept(t *testing.T) {
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log")
 	for range 2 {
-		p, err := startProcess(testSpec("failing", log))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Value(startProcess(testSpec("failing", log)))(t)
 		<-p.Done()
 	}
 	for _, path := range []string{log, log + ".old"} {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Value(os.Stat(path))(t)
 		if info.Mode().Perm() != 0o600 {
 			t.Errorf("%s has mode %o", path, info.Mode().Perm())
 		}

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // backend runs a Deployment with a Service in front of it, both named name, and returns the IP of its one simulated pod.
@@ -26,12 +28,8 @@ func backend(t *testing.T, namespace, name string) (podIP string) {
 			Ports:    []corev1.ServicePort{{Port: 443, TargetPort: intstr.FromInt32(8443)}},
 		},
 	}
-	if _, err := client.CoreV1().Services(namespace).Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := client.AppsV1().Deployments(namespace).Create(t.Context(), deployment(name, 1), metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(client.CoreV1().Services(namespace).Create(t.Context(), service, metav1.CreateOptions{}))(t)
+	must.Value(client.AppsV1().Deployments(namespace).Create(t.Context(), deployment(name, 1), metav1.CreateOptions{}))(t)
 	eventually(t, "Service "+name+" has a ready endpoint", func(ctx context.Context) (bool, error) {
 		slices, err := client.DiscoveryV1().EndpointSlices(namespace).List(ctx, metav1.ListOptions{
 			LabelSelector: discoveryv1.LabelServiceName + "=" + name,
@@ -49,17 +47,9 @@ func backend(t *testing.T, namespace, name string) (podIP string) {
 // secureServer serves with a certificate for a Service, and returns its address and the authority of the certificate.
 func secureServer(t *testing.T, service string, handler http.Handler) (address string, ca []byte) {
 	t.Helper()
-	certs, err := Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := certs.WriteServer(service); err != nil {
-		t.Fatal(err)
-	}
-	pair, err := tls.LoadX509KeyPair(certs.Path(ServerCert), certs.Path(ServerKey))
-	if err != nil {
-		t.Fatal(err)
-	}
+	certs := must.Value(Open(t.TempDir()))(t)
+	must.NoError(t, certs.WriteServer(service))
+	pair := must.Value(tls.LoadX509KeyPair(certs.Path(ServerCert), certs.Path(ServerKey)))(t)
 	server := httptest.NewUnstartedServer(handler)
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequestClientCert}
 	server.StartTLS()
@@ -81,12 +71,8 @@ func serviceWithoutPods(t *testing.T, namespace, name string) {
 		Ports:       []discoveryv1.EndpointPort{{Name: ptr.To("https"), Port: ptr.To[int32](443)}},
 	}
 	client := fixtureClient(t)
-	if _, err := client.CoreV1().Services(namespace).Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := client.DiscoveryV1().EndpointSlices(namespace).Create(t.Context(), slice, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(client.CoreV1().Services(namespace).Create(t.Context(), service, metav1.CreateOptions{}))(t)
+	must.Value(client.DiscoveryV1().EndpointSlices(namespace).Create(t.Context(), slice, metav1.CreateOptions{}))(t)
 }
 
 func TestRouteErrors(t *testing.T) {

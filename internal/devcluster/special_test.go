@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"k8s.io/client-go/kubernetes"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // hostProgram is the program that the shared cluster was started from. Tests of clusters of their own use it too.
@@ -16,18 +18,9 @@ func hostProgram(t testing.TB) string {
 		t.Skipf("%s is set: no embedded cluster is wanted", TestKubeconfigVariable)
 	}
 	fixtureEnvironment(t)
-	root, err := moduleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := sharedDir(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := buildHost(t.Context(), root, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Value(moduleRoot())(t)
+	dir := must.Value(sharedDir(root))(t)
+	program := must.Value(buildHost(t.Context(), root, dir))(t)
 	return program
 }
 
@@ -35,28 +28,20 @@ func hostProgram(t testing.TB) string {
 func startCluster(t *testing.T, options Options) *Cluster {
 	t.Helper()
 	options.Executable = hostProgram(t)
-	cluster, err := Start(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := must.Value(Start(t.Context(), options))(t)
 	t.Cleanup(cluster.Stop)
 	return cluster
 }
 
 func clientOf(t *testing.T, cluster *Cluster) kubernetes.Interface {
 	t.Helper()
-	client, err := kubernetes.NewForConfig(cluster.RESTConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Value(kubernetes.NewForConfig(cluster.RESTConfig()))(t)
 	return client
 }
 
 func chmod(t *testing.T, path string, mode fs.FileMode) {
 	t.Helper()
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Chmod(path, mode))
 }
 
 // modes checks that a directory and all in it are for the owner only.

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestTunnelLookup(t *testing.T) {
@@ -52,14 +54,8 @@ func TestTunnelLookup(t *testing.T) {
 
 func addRoute(t *testing.T, table *routeTable, from, to string) (remove func()) {
 	t.Helper()
-	origin, err := parseOrigin(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	remove, err = table.Add(origin, to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	origin := must.Value(parseOrigin(from))(t)
+	remove = must.Value(table.Add(origin, to))(t)
 	return remove
 }
 
@@ -68,17 +64,13 @@ func TestTunnelAPodThatIsGoneAnswersForAMoment(t *testing.T) {
 	pod := netip.MustParseAddrPort("10.0.0.1:8443")
 	endpoints := []netip.AddrPort{pod}
 	table := &routeTable{Endpoints: func(context.Context, string, string, uint16) ([]netip.AddrPort, error) { return endpoints, nil }}
-	if _, err := table.Add(routeOrigin{Namespace: "ns", Service: "hook"}, "127.0.0.1:1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(table.Add(routeOrigin{Namespace: "ns", Service: "hook"}, "127.0.0.1:1"))(t)
 	endpoints = nil
 	if target, err := table.Lookup(t.Context(), pod); err == nil {
 		t.Errorf("a pod that nobody has asked answers: %s", target)
 	}
 	endpoints = []netip.AddrPort{pod}
-	if _, err := table.Lookup(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(table.Lookup(t.Context(), pod))(t)
 	endpoints = nil
 	if target, err := table.Lookup(t.Context(), pod); target != "127.0.0.1:1" {
 		t.Errorf("it leads to %q, %v", target, err)
@@ -116,10 +108,7 @@ func TestTunnelTargetsAreOnLoopback(t *testing.T) {
 func serveTunnel(t *testing.T, table *routeTable) (socket string) {
 	t.Helper()
 	socket = filepath.Join(t.TempDir(), "s")
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("unix", socket))(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -134,10 +123,7 @@ func serveTunnel(t *testing.T, table *routeTable) (socket string) {
 
 func echoServer(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {
@@ -157,34 +143,20 @@ func echoServer(t *testing.T) string {
 // exchangeThrough sends raw bytes, ends its side, and returns the answer and what follows it.
 func exchangeThrough(t *testing.T, socket, raw string) (*http.Response, string) {
 	t.Helper()
-	conn, err := net.Dial("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Value(net.Dial("unix", socket))(t)
 	defer conn.Close()
-	if _, err := io.WriteString(conn, raw); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(io.WriteString(conn, raw))(t)
 	conn.(*net.UnixConn).CloseWrite()
 	reader := bufio.NewReader(conn)
-	response, err := http.ReadResponse(reader, &http.Request{Method: http.MethodConnect})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rest, err := io.ReadAll(reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Value(http.ReadResponse(reader, &http.Request{Method: http.MethodConnect}))(t)
+	rest := must.Value(io.ReadAll(reader))(t)
 	return response, string(rest)
 }
 
 func TestTunnelProxy(t *testing.T) {
 	table := &routeTable{}
 	addRoute(t, table, "10.0.0.1:8443", echoServer(t))
-	unused, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	unused := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	unused.Close()
 	addRoute(t, table, "10.0.0.2", unused.Addr().String())
 	socket := serveTunnel(t, table)
@@ -217,10 +189,7 @@ func TestTunnelProxy(t *testing.T) {
 }
 
 func TestTunnelEndlessHeaderEndsTheConnection(t *testing.T) {
-	conn, err := net.Dial("unix", serveTunnel(t, &routeTable{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Value(net.Dial("unix", serveTunnel(t, &routeTable{})))(t)
 	defer conn.Close()
 	fmt.Fprint(conn, "CONNECT 10.0.0.1:1 HTTP/1.1\r\n")
 	for range 1000 {
@@ -247,25 +216,17 @@ func TestTunnelClosingTheListenerEndsConnections(t *testing.T) {
 	table := &routeTable{}
 	addRoute(t, table, "10.0.0.1", echoServer(t))
 	socket := filepath.Join(t.TempDir(), "s")
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("unix", socket))(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		(&tunnelProxy{Routes: table}).Serve(listener)
 	}()
-	conn, err := net.Dial("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Value(net.Dial("unix", socket))(t)
 	defer conn.Close()
 	fmt.Fprint(conn, "CONNECT 10.0.0.1:1 HTTP/1.1\r\nHost: x\r\n\r\n")
 	reader := bufio.NewReader(conn)
-	if _, err := http.ReadResponse(reader, &http.Request{Method: http.MethodConnect}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(http.ReadResponse(reader, &http.Request{Method: http.MethodConnect}))(t)
 	listener.Close()
 	if _, err := reader.ReadByte(); err == nil {
 		t.Error("the connection is still open")

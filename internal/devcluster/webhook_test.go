@@ -13,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // greeter is a mutating webhook that labels what it sees.
@@ -58,9 +60,7 @@ func registerWebhook(t *testing.T, namespace string, where admissionregistration
 			AdmissionReviewVersions: []string{"v1"},
 		}},
 	}
-	if _, err := webhooks.Create(t.Context(), config, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(webhooks.Create(t.Context(), config, metav1.CreateOptions{}))(t)
 	t.Cleanup(func() {
 		if err := webhooks.Delete(context.Background(), namespace, metav1.DeleteOptions{}); err != nil {
 			t.Error(err)

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // deployment is a Deployment of simulated pods that carry the label app=name.
@@ -33,10 +35,7 @@ func deployment(name string, replicas int32) *appsv1.Deployment {
 // eventually polls until the condition holds.
 func eventually(t testing.TB, what string, condition func(context.Context) (bool, error)) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), pollInterval, 20*time.Second, true, condition)
-	if err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
+	must.NoErrorf(t, wait.PollUntilContextTimeout(t.Context(), pollInterval, 20*time.Second, true, condition), "%s", what)
 }
 
 func awaitAvailable(t testing.TB, client kubernetes.Interface, namespace, name string, replicas int32) {
@@ -50,10 +49,7 @@ func awaitAvailable(t testing.TB, client kubernetes.Interface, namespace, name s
 func TestDeploymentBecomesAvailable(t *testing.T) {
 	client, namespace := fixtureClient(t), Namespace(t)
 	began := time.Now()
-	_, err := client.AppsV1().Deployments(namespace).Create(t.Context(), deployment("web", 3), metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Value(client.AppsV1().Deployments(namespace).Create(t.Context(), deployment("web", 3), metav1.CreateOptions{}))(t)
 	awaitAvailable(t, client, namespace, "web", 3)
 	t.Logf("available after %s", time.Since(began))
 }
@@ -64,9 +60,7 @@ func TestJobCompletes(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "once"},
 		Spec:       batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "simulated"}}}}},
 	}
-	if _, err := client.BatchV1().Jobs(namespace).Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(client.BatchV1().Jobs(namespace).Create(t.Context(), job, metav1.CreateOptions{}))(t)
 	eventually(t, "the Job completes", func(ctx context.Context) (bool, error) {
 		now, err := client.BatchV1().Jobs(namespace).Get(ctx, "once", metav1.GetOptions{})
 		return err == nil && now.Status.Succeeded == 1, err
@@ -79,9 +73,7 @@ func TestPodOfTheHostNetworkHasTheNodesAddress(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "host"},
 		Spec:       corev1.PodSpec{HostNetwork: true, Containers: []corev1.Container{{Name: "main", Image: "simulated"}}},
 	}
-	if _, err := client.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(client.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{}))(t)
 	eventually(t, "the pod runs", func(ctx context.Context) (bool, error) {
 		now, err := client.CoreV1().Pods(namespace).Get(ctx, "host", metav1.GetOptions{})
 		if err != nil || now.Status.Phase != corev1.PodRunning {
@@ -96,13 +88,9 @@ func TestPodOfTheHostNetworkHasTheNodesAddress(t *testing.T) {
 
 func TestDeletedOwnerTakesItsObjectsAlong(t *testing.T) {
 	client, namespace := fixtureClient(t), Namespace(t)
-	if _, err := client.AppsV1().Deployments(namespace).Create(t.Context(), deployment("gone", 1), metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(client.AppsV1().Deployments(namespace).Create(t.Context(), deployment("gone", 1), metav1.CreateOptions{}))(t)
 	awaitAvailable(t, client, namespace, "gone", 1)
-	if err := client.AppsV1().Deployments(namespace).Delete(t.Context(), "gone", background); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, client.AppsV1().Deployments(namespace).Delete(t.Context(), "gone", background))
 	eventually(t, "the pods are gone", func(ctx context.Context) (bool, error) {
 		pods, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
 		return err == nil && len(pods.Items) == 0, err

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestExplain: an API that does not answer is not one that the cluster lacks, and advice is given once.
@@ -47,9 +49,7 @@ func TestExplain(t *testing.T) {
 func TestConfigThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	secret := filepath.Join(dir, "secret")
-	if err := os.WriteFile(secret, []byte("root:x:0:0:root:/root:/bin/bash\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(secret, []byte("root:x:0:0:root:/root:/bin/bash\n"), 0o600))
 	missing := filepath.Join(dir, "missing")
 	for name, c := range map[string]struct {
 		env, flag, want string
@@ -64,9 +64,7 @@ func TestConfigThatCannotBeRead(t *testing.T) {
 			var f Flags
 			flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 			f.AddCluster(flags)
-			if err := flags.Set("kubeconfig", c.flag); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, flags.Set("kubeconfig", c.flag))
 			_, err := f.Config()
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("error %v, want %s", err, c.want)
@@ -81,18 +79,10 @@ func TestConfigThatCannotBeRead(t *testing.T) {
 }
 
 func TestExplainRefusedConnection(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	at := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+at+"/version", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, listener.Close())
+	request := must.Value(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+at+"/version", nil))(t)
 	response, err := http.DefaultClient.Do(request)
 	if err == nil {
 		_ = response.Body.Close()

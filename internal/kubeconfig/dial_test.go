@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // apiServer forwards ports of pods to a server, as an API server does.
@@ -57,10 +59,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // echo is a server that repeats what it receives, in capitals.
 func echo(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {

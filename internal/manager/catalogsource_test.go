@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -95,14 +96,8 @@ func TestInstallFromARegistryServer(t *testing.T) {
 	w := newWorld(t)
 	set := &catalogserver.Set{}
 	publish := func(content string) {
-		c, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(content)}}, catalog.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		x, err := catalog.NewIndex(c, content)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Value(catalog.Load(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(content)}}, catalog.LoadOptions{}))(t)
+		x := must.Value(catalog.NewIndex(c, content))(t)
 		set.Publish("c", x)
 	}
 	publish(fileBased("app", w.bundle(operator{pkg: "app", version: "1.0.0"})))
@@ -126,10 +121,7 @@ func TestInstallFromARegistryServer(t *testing.T) {
 
 func serveCatalogs(t *testing.T, at string, set *catalogserver.Set) (address string, stop func()) {
 	t.Helper()
-	listener, err := net.Listen("tcp", at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", at))(t)
 	health := catalogserver.NewHealth()
 	health.Set(true)
 	s := catalogserver.NewGRPC(set, health, slog.New(slog.DiscardHandler), catalogserver.GRPCOptions{})
@@ -237,9 +229,7 @@ func TestABrokenGlobalCatalogIsLeftOut(t *testing.T) {
 	w := newWorldAlone(t)
 	broken := w.source(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: "127.0.0.1:1/nobody:v1"})
 	broken.Namespace, broken.Name = DefaultGlobalNamespace, w.namespace
-	if err := client.IgnoreAlreadyExists(w.client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: DefaultGlobalNamespace}})); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, client.IgnoreAlreadyExists(w.client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: DefaultGlobalNamespace}})))
 	w.create(broken)
 	t.Cleanup(func() { _ = w.client.Delete(context.Background(), broken) })
 	group := w.allNamespaces()
@@ -256,9 +246,7 @@ func TestABrokenGlobalCatalogIsLeftOut(t *testing.T) {
 // TestAGlobalCatalogIsFollowed: other namespaces get what is new in it, and an operator outlives its catalog.
 func TestAGlobalCatalogIsFollowed(t *testing.T) {
 	w := newWorldAlone(t)
-	if err := client.IgnoreAlreadyExists(w.client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: DefaultGlobalNamespace}})); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, client.IgnoreAlreadyExists(w.client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: DefaultGlobalNamespace}})))
 	o := operator{pkg: "app-" + w.namespace, version: "1.0.0"}
 	global := w.catalogSource(w.catalog(o))
 	global.Namespace, global.Name = DefaultGlobalNamespace, w.namespace

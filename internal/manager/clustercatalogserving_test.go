@@ -29,6 +29,7 @@ import (
 	"fairlead.dev/fairlead/internal/platform"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	certs "fairlead.dev/fairlead/internal/rollout/serving"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // announced is a ClusterCatalog whose status names content.
@@ -39,14 +40,8 @@ func announced(name string, mode olmv1.AvailabilityMode) *olmv1.ClusterCatalog {
 
 func oneObject(t *testing.T) *catalog.Index {
 	t.Helper()
-	c, err := catalog.Load(t.Context(), fstest.MapFS{"c.json": {Data: []byte(`{"schema":"olm.package","name":"a","defaultChannel":"b"}`)}}, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := catalog.NewIndex(c, "sha256:one")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(t.Context(), fstest.MapFS{"c.json": {Data: []byte(`{"schema":"olm.package","name":"a","defaultChannel":"b"}`)}}, catalog.LoadOptions{}))(t)
+	x := must.Value(catalog.NewIndex(c, "sha256:one"))(t)
 	return x
 }
 
@@ -58,15 +53,9 @@ func serveClusterCatalogs(t *testing.T, h CatalogHTTP, objects ...client.Object)
 
 func serveCatalogsWith(t *testing.T, o Options, objects ...client.Object) *catalogHTTP {
 	t.Helper()
-	scheme, err := kubeconfig.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
+	scheme := must.Value(kubeconfig.Scheme())(t)
 	o.Log = logr.Discard()
-	s, err := openCatalogHTTP(o, catalogstore.NewSet(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(openCatalogHTTP(o, catalogstore.NewSet(), nil))(t)
 	s.reader, s.wait = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), 50*time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -82,14 +71,9 @@ func serveCatalogsWith(t *testing.T, o Options, objects ...client.Object) *catal
 
 func fetch(t *testing.T, c *http.Client, url string) (int, http.Header, string) {
 	t.Helper()
-	response, err := c.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Value(c.Get(url))(t)
 	body, err := io.ReadAll(response.Body)
-	if err := errors.Join(err, response.Body.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(err, response.Body.Close()))
 	return response.StatusCode, response.Header, string(body)
 }
 
@@ -132,18 +116,13 @@ func TestClusterCatalogsOverTLS(t *testing.T) {
 	}
 	issue := func() *http.Client {
 		issued, err := certs.Issue(certs.Request{Hosts: []string{"localhost"}, Now: time.Now()})
-		if err := errors.Join(err, os.WriteFile(h.Certificate, issued.Certificate, 0o600), os.WriteFile(h.Key, issued.Key, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, errors.Join(err, os.WriteFile(h.Certificate, issued.Certificate, 0o600), os.WriteFile(h.Key, issued.Key, 0o600)))
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM(issued.CABundle)
 		return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: "localhost"}, DisableKeepAlives: true}}
 	}
 	trusting := issue()
-	modern, err := platform.Choice{Name: platform.Modern}.Profile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	modern := must.Value(platform.Choice{Name: platform.Modern}.Profile())(t)
 	strict := serveCatalogsWith(t, Options{CatalogHTTP: h, TLS: platform.Fixed(modern)})
 	for version, spoken := range map[uint16]bool{tls.VersionTLS12: false, tls.VersionTLS13: true} {
 		conn, err := tls.Dial("tcp", strict.listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, MaxVersion: version})

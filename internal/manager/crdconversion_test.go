@@ -15,6 +15,7 @@ import (
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -269,12 +270,8 @@ func TestAConversionWebhookIsGivenUp(t *testing.T) {
 			third := w.owns(operator{pkg: "op", version: "3.0.0"}, group, "v1 served", "v2 served stored")
 			if explicit {
 				crd := map[string]any{}
-				if err := json.Unmarshal([]byte(third.files["manifests/gears.json"]), &crd); err != nil {
-					t.Fatal(err)
-				}
-				if err := unstructured.SetNestedField(crd, "None", "spec", "conversion", "strategy"); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, json.Unmarshal([]byte(third.files["manifests/gears.json"]), &crd))
+				must.NoError(t, unstructured.SetNestedField(crd, "None", "spec", "conversion", "strategy"))
 				third.files["manifests/gears.json"] = text(w, crd)
 			}
 			w.create(w.allNamespaces(), w.catalogSource(w.catalog(first)), w.subscribe("op"))

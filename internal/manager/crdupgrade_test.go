@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -212,21 +213,15 @@ func TestConversionIsSwitchedOnWhenEndpointsAreReady(t *testing.T) {
 	w.succeeds("op.v1.0.0")
 	converting := w.owns(operator{pkg: "op", version: "2.0.0"}, group, "v1 served stored", "v2 served")
 	csv := map[string]any{}
-	if err := json.Unmarshal([]byte(converting.files["manifests/csv.json"]), &csv); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal([]byte(converting.files["manifests/csv.json"]), &csv))
 	webhooks := []any{map[string]any{"type": "ConversionWebhook", "generateName": "convert.gears", "deploymentName": "op", "containerPort": int64(443),
 		"conversionCRDs": []any{"gears." + group}, "admissionReviewVersions": []any{"v1"}, "sideEffects": "None", "webhookPath": "/convert"}}
-	if err := unstructured.SetNestedSlice(csv, webhooks, "spec", "webhookdefinitions"); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, unstructured.SetNestedSlice(csv, webhooks, "spec", "webhookdefinitions"))
 	converting.files["manifests/csv.json"] = text(w, csv)
 	w.catalog(old, converting)
 	w.succeeds("op.v2.0.0")
 	var crd apiextensionsv1.CustomResourceDefinition
-	if err := w.client.Get(t.Context(), client.ObjectKey{Name: "gears." + group}, &crd); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Get(t.Context(), client.ObjectKey{Name: "gears." + group}, &crd))
 	c := crd.Spec.Conversion
 	if c == nil || c.Strategy != apiextensionsv1.WebhookConverter || len(c.Webhook.ClientConfig.CABundle) == 0 {
 		t.Fatalf("conversion %+v", c)
@@ -288,9 +283,7 @@ func TestCRDThatIsThereAlready(t *testing.T) {
 			w := newWorld(t)
 			group := w.apiGroup()
 			byHand := &apiextensionsv1.CustomResourceDefinition{}
-			if err := json.Unmarshal([]byte(w.owns(operator{pkg: "op", version: "0.0.0"}, group, tc.there).files["manifests/gears.json"]), byHand); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, json.Unmarshal([]byte(w.owns(operator{pkg: "op", version: "0.0.0"}, group, tc.there).files["manifests/gears.json"]), byHand))
 			byHand.Annotations = map[string]string{"made": "by hand"}
 			if tc.there != tc.brought {
 				byHand.Annotations[v1alpha1.AdoptableByAnnotation] = w.namespace

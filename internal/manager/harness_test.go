@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -78,17 +79,9 @@ func newWorld(t *testing.T) *world {
 // newWorldAlone is for a test that runs alone, because it changes what others see, such as global catalogs, or bounds how long something takes.
 func newWorldAlone(t *testing.T) *world {
 	t.Helper()
-	if err := running(); err != nil {
-		t.Fatalf("start the manager: %v", err)
-	}
-	scheme, err := kubeconfig.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(devcluster.Config(), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoErrorf(t, running(), "start the manager")
+	scheme := must.Value(kubeconfig.Scheme())(t)
+	c := must.Value(client.New(devcluster.Config(), client.Options{Scheme: scheme}))(t)
 	return &world{t: t, client: c, namespace: devcluster.Namespace(t)}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -59,9 +60,7 @@ func TestOwnNamespace(t *testing.T) {
 	w.create(w.group("own", w.namespace), w.catalogSource(w.catalog(o)), w.subscribe("own"))
 	w.succeeds("own.v1.0.0")
 	var d appsv1.Deployment
-	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "own"}, &d); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "own"}, &d))
 	if got := d.Spec.Template.Annotations["olm.targetNamespaces"]; got != w.namespace {
 		t.Errorf("the pods are told to watch %q, want %q", got, w.namespace)
 	}
@@ -94,15 +93,10 @@ func TestBundleObjectsAndPermissions(t *testing.T) {
 	}}
 	w.create(w.allNamespaces(), w.catalogSource(w.catalog(o)), w.subscribe("op"))
 	w.succeeds("op.v1.0.0")
-	csv, err := w.csv("op.v1.0.0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	csv := must.Value(w.csv("op.v1.0.0"))(t)
 	for _, object := range []client.Object{&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "op-config"}}, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "op-secret"}},
 		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "op"}}, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "op"}}} {
-		if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: object.GetName()}, object); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.client.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: object.GetName()}, object))
 		if owners := object.GetOwnerReferences(); len(owners) != 1 || owners[0].UID != csv.UID {
 			t.Errorf("%T %s is owned by %v, want the ClusterServiceVersion", object, object.GetName(), owners)
 		}

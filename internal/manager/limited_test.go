@@ -8,6 +8,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/must"
 
 	appsv1 "k8s.io/api/apps/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -24,10 +25,7 @@ func TestLimitedManagersSeeRolesAndGroupsEverywhere(t *testing.T) {
 	target := devcluster.Namespace(t)
 	options := cacheOptions([]string{w.namespace})
 	options.Scheme = w.client.Scheme()
-	limited, err := cache.New(devcluster.Config(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	limited := must.Value(cache.New(devcluster.Config(), options))(t)
 	go func() { _ = limited.Start(t.Context()) }()
 	named := metav1.ObjectMeta{Namespace: target, Name: "copied"}
 	w.create(&rbacv1.Role{ObjectMeta: named}, &rbacv1.RoleBinding{ObjectMeta: named, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "copied"}})
@@ -70,8 +68,6 @@ func TestLimitedManagersSayWhichRightTheyLack(t *testing.T) {
 	})
 	w.eventually("the right to list to be known", func() error { return lacks("watch") })
 	role.Rules[0].Verbs = append(role.Rules[0].Verbs, "watch")
-	if err := w.client.Update(t.Context(), role); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Update(t.Context(), role))
 	w.eventually("the right to watch to be known", func() error { return mayReadGroups(t.Context(), limited) })
 }

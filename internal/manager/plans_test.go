@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/must"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -131,10 +132,7 @@ func TestApprovalTouchesOnlyItsOperator(t *testing.T) {
 	if csv, err := w.csv("a.v1.0.0"); err != nil || csv.Status.Phase != v1alpha1.CSVPhaseSucceeded {
 		t.Errorf("a was upgraded without approval: %v", err)
 	}
-	before, err := w.csv("b.v1.1.0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Value(w.csv("b.v1.1.0"))(t)
 	w.approve(waiting)
 	w.succeeds("a.v1.1.0")
 	w.ready()
@@ -237,9 +235,7 @@ func TestPlanOfInvalidGroups(t *testing.T) {
 	if _, err := w.csv("op.v1.0.0"); !apierrors.IsNotFound(err) {
 		t.Errorf("with two groups: %v", err)
 	}
-	if err := w.client.Delete(t.Context(), w.group("two")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Delete(t.Context(), w.group("two")))
 	w.succeeds("op.v1.0.0")
 	p = w.planFor(v1alpha1.InstallPlanPhaseComplete, "op.v1.0.0")
 	if len(p.Status.Conditions) != 2 || p.Status.Message != "" {
@@ -280,9 +276,7 @@ func TestBundleThatIsNotThereYet(t *testing.T) {
 	var pods corev1.PodList
 	var configMaps corev1.ConfigMapList
 	for _, list := range []client.ObjectList{&jobs, &pods, &configMaps} {
-		if err := w.client.List(t.Context(), list, client.InNamespace(w.namespace)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.client.List(t.Context(), list, client.InNamespace(w.namespace)))
 	}
 	if len(jobs.Items) != 0 || len(pods.Items) != 1 || len(configMaps.Items) != 1 { // the pod of the operator, and the cluster's CA
 		t.Errorf("left behind are %d Jobs, %d Pods and %d ConfigMaps", len(jobs.Items), len(pods.Items), len(configMaps.Items))

@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -59,13 +60,8 @@ func TestUpgradeChangesPermissions(t *testing.T) {
 	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "op"}, account); err != nil {
 		t.Errorf("the ServiceAccount that both have: %v", err)
 	}
-	csv, err := w.csv("op.v1.1.0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.client.Delete(t.Context(), csv); err != nil {
-		t.Fatal(err)
-	}
+	csv := must.Value(w.csv("op.v1.1.0"))(t)
+	must.NoError(t, w.client.Delete(t.Context(), csv))
 	w.eventually("what the operator had to go with it", func() error {
 		if got := w.permitted("op.v1.1.0"); len(got) > 0 {
 			return fmt.Errorf("there are Roles for %v", got)

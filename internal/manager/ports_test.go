@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/content/catalogserver"
+	"fairlead.dev/fairlead/test/must"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -51,9 +52,7 @@ func newPorts(t *testing.T, cluster client.Client) *ports {
 func policyList(t *testing.T, cluster client.Client) map[string]networkingv1.NetworkPolicy {
 	t.Helper()
 	var all networkingv1.NetworkPolicyList
-	if err := cluster.List(t.Context(), &all, client.HasLabels{catalogsOfLabel}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, cluster.List(t.Context(), &all, client.HasLabels{catalogsOfLabel}))
 	found := map[string]networkingv1.NetworkPolicy{}
 	for _, one := range all.Items {
 		found[one.Name] = one
@@ -67,18 +66,13 @@ func TestEachNamespaceHasItsPort(t *testing.T) {
 	p := newPorts(t, cluster)
 	at := map[string]uint16{}
 	for _, namespace := range []string{"one", "two", "one"} {
-		got, err := p.place(t.Context(), namespace)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Value(p.place(t.Context(), namespace))(t)
 		if port := got.Address.Port(); at[namespace] != 0 && at[namespace] != port || got.Address.Addr().String() != "10.0.0.1" {
 			t.Errorf("%s is at %s, before at port %d", namespace, got.Address, at[namespace])
 		}
 		at[namespace] = got.Address.Port()
 		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", at[namespace]))
-		if err != nil {
-			t.Fatalf("nobody listens for %s: %v", namespace, err)
-		}
+		must.NoErrorf(t, err, "nobody listens for %s", namespace)
 		conn.Close()
 	}
 	if at["one"] == at["two"] || p.open["one"].place.Catalogs == p.open["two"].place.Catalogs {
@@ -93,9 +87,7 @@ func TestEachNamespaceHasItsPort(t *testing.T) {
 	}
 	// Somebody opens the port to all.
 	policy.Spec.Ingress = nil
-	if err := cluster.Update(t.Context(), &policy); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, cluster.Update(t.Context(), &policy))
 	p.now = func() time.Time { return time.Now().Add(checkPolicies) }
 	if _, err := p.place(t.Context(), "one"); err != nil || len(policyList(t, cluster)[policy.Name].Spec.Ingress) != 1 {
 		t.Errorf("the policy is not corrected: %v", err)
@@ -268,9 +260,7 @@ func TestPrivatePortsListenAtTheAdvertisedAddress(t *testing.T) {
 		p := newPorts(t, fake.NewClientBuilder().WithObjects(basePolicy()).Build())
 		p.host, p.pod, p.advertise = test.host, test.pod, netip.MustParseAddr("127.0.0.7")
 		got, err := p.place(t.Context(), "one")
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		must.NoErrorf(t, err, "%s", name)
 		for _, address := range []string{"127.0.0.7", "127.0.0.8", "127.0.0.9"} {
 			conn, err := net.Dial("tcp", net.JoinHostPort(address, fmt.Sprint(got.Address.Port())))
 			if (err == nil) != (address == test.want) {
@@ -291,15 +281,10 @@ func TestAForeignPolicyTakesOnlyItsPort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cluster := fake.NewClientBuilder().WithObjects(basePolicy()).Build()
 			p := newPorts(t, cluster)
-			first, err := p.place(t.Context(), "one")
-			if err != nil {
-				t.Fatal(err)
-			}
+			first := must.Value(p.place(t.Context(), "one"))(t)
 			policy := policyList(t, cluster)[policyName(int(first.Address.Port()))]
 			policy.Labels = labels
-			if err := cluster.Update(t.Context(), &policy); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, cluster.Update(t.Context(), &policy))
 			p.now = func() time.Time { return time.Now().Add(checkPolicies) }
 			second, err := p.place(t.Context(), "one")
 			if err != nil || second.Address.Port() == first.Address.Port() || second.Catalogs != first.Catalogs {

@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,13 +21,8 @@ import (
 // OperatorGroup is there, and the namespace is not that of any test, so nothing is installed.
 func TestPublicCSVsAreStoredWhole(t *testing.T) {
 	trees := publicdata.BundleTrees(t)
-	if err := InstallCRDs(t.Context(), devcluster.Config()); err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(devcluster.Config(), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, InstallCRDs(t.Context(), devcluster.Config()))
+	c := must.Value(client.New(devcluster.Config(), client.Options{}))(t)
 	namespace := devcluster.Namespace(t)
 	if len(trees) < 138 {
 		t.Errorf("there are %d bundles, want at least 138", len(trees))
@@ -42,17 +38,12 @@ func TestPublicCSVsAreStoredWhole(t *testing.T) {
 
 func storeAndCompare(t *testing.T, c client.Client, namespace string, tree fs.FS) []string {
 	t.Helper()
-	b, err := bundle.Load(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Value(bundle.Load(tree))(t)
 	written := b.AllObjects()[0].DeepCopy()
 	written.SetAPIVersion("operators.coreos.com/v1alpha1") // one package names a group of its own
 	written.SetNamespace(namespace)
 	stored := written.DeepCopy()
-	if err := c.Create(t.Context(), stored); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Create(t.Context(), stored))
 	t.Cleanup(func() {
 		if err := c.Delete(context.Background(), stored); client.IgnoreNotFound(err) != nil {
 			t.Error(err)
@@ -60,9 +51,7 @@ func storeAndCompare(t *testing.T, c client.Client, namespace string, tree fs.FS
 	})
 	read := &unstructured.Unstructured{}
 	read.SetGroupVersionKind(stored.GroupVersionKind())
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(stored), read); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(stored), read))
 	return missing("spec", written.Object["spec"], read.Object["spec"])
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/api/registry"
+	"fairlead.dev/fairlead/test/must"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -250,10 +251,7 @@ func TestOpenServing(t *testing.T) {
 	if _, err := openServing(Options{CatalogAddress: "127.0.0.1:0"}, nil); err == nil || !strings.Contains(err.Error(), "pods cannot reach 127.0.0.1") {
 		t.Errorf("an address of no use: %v", err)
 	}
-	s, err := openServing(Options{CatalogAddress: "127.0.0.1:0", CatalogAdvertise: advertised}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(openServing(Options{CatalogAddress: "127.0.0.1:0", CatalogAdvertise: advertised}, nil))(t)
 	defer s.listener.Close()
 	if _, err := openServing(Options{CatalogAddress: s.listener.Addr().String(), CatalogAdvertise: advertised}, nil); err == nil || !strings.Contains(err.Error(), "choose another address") {
 		t.Errorf("a busy port: %v", err)

@@ -15,6 +15,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/metrics"
 	certs "fairlead.dev/fairlead/internal/rollout/serving"
+	"fairlead.dev/fairlead/test/must"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -64,9 +65,7 @@ func TestWhoReadsMetrics(t *testing.T) {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "prometheus"}}
 	w.create(account)
 	var token authenticationv1.TokenRequest
-	if err := w.client.SubResource("token").Create(t.Context(), account, &token); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.SubResource("token").Create(t.Context(), account, &token))
 	for name, test := range map[string]struct {
 		token  string
 		status int

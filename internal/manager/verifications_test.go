@@ -7,6 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
@@ -99,10 +100,7 @@ func sum(c countedVerifier) (n float64) {
 
 // TestACountedVerifierKeepsItsPolicy: the store still sees whether there is a policy, and which.
 func TestACountedVerifierKeepsItsPolicy(t *testing.T) {
-	v, err := counted(&decided{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Value(counted(&decided{}))(t)
 	if p, ok := v.(image.Policies); !ok || !p.Configured() {
 		t.Errorf("%T does not report its policy", v)
 	}

@@ -7,15 +7,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestClusterObjectSets(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	m, again := NewClusterObjectSets("RollingOut", "Succeeded"), NewClusterObjectSets("RollingOut", "Succeeded")
 	for _, m := range []*ClusterObjectSets{m, again} { // as two managers of a process
-		if err := m.Register(registry); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, m.Register(registry))
 	}
 	m.Observe("a", "RollingOut", true, false)
 	m.Observe("b", "RollingOut", false, false)
@@ -44,10 +44,7 @@ fairlead_clusterobjectsets_unavailable{rolled_out="true"} 1
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "fairlead_clusterobjectsets", "fairlead_clusterobjectsets_unavailable"); err != nil {
 		t.Error(err)
 	}
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Value(registry.Gather())(t)
 	for _, f := range families {
 		if f.GetName() == "fairlead_clusterobjectset_rollout_duration_seconds" {
 			if h := f.GetMetric()[0].GetHistogram(); h.GetSampleCount() != 1 || h.GetSampleSum() != 90 {

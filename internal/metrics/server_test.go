@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/platform"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestWhoSeesWhat over TLS: metrics are for those whom the API server lets, profiles for clients of the authority, health for all.
@@ -86,9 +87,7 @@ func TestFilesAreTakenOver(t *testing.T) {
 		return err
 	}
 	before := visitor{trusts: old.pem, shows: oldClients.client(t)}
-	if err := healthy(before); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, healthy(before))
 	write(t, filepath.Join(dir, "tls.crt"), []byte("no certificate"))
 	write(t, filepath.Join(dir, "clients.crt"), []byte("no authority"))
 	if err := healthy(before); err != nil {
@@ -155,10 +154,7 @@ func TestWhereItListens(t *testing.T) {
 			t.Errorf("address %q: %v, %v, want nothing", address, s, err)
 		}
 	}
-	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	busy := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer busy.Close()
 	if _, err := Open(t.Context(), Options{Address: busy.Addr().String(), Plain: true, Metrics: metrics()}); err == nil || !strings.Contains(err.Error(), "choose another address") {
 		t.Errorf("a busy port: %v", err)
@@ -180,10 +176,7 @@ func TestOldVersionsOfTLS(t *testing.T) {
 
 // TestProfileOfTLS is what the server speaks, whoever asks.
 func TestProfileOfTLS(t *testing.T) {
-	modern, err := platform.Choice{Name: platform.Modern}.Profile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	modern := must.Value(platform.Choice{Name: platform.Modern}.Profile())(t)
 	s := serve(t, Options{TLS: newAuthority(t).files(t, t.TempDir(), nil), REST: apiServer(t), Profile: platform.Fixed(modern)})
 	for version, spoken := range map[uint16]bool{tls.VersionTLS12: false, tls.VersionTLS13: true} {
 		conn, err := tls.Dial("tcp", s.Addr().String(), &tls.Config{InsecureSkipVerify: true, MaxVersion: version})

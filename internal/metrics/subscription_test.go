@@ -10,24 +10,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // scrape is what a scrape of the collector reads, without comments, in order.
 func scrape(t *testing.T, c prometheus.Collector) []string {
 	t.Helper()
 	r := prometheus.NewPedanticRegistry()
-	if _, err := Register(r, c); err != nil {
-		t.Fatal(err)
-	}
-	families, err := r.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Value(Register(r, c))(t)
+	families := must.Value(r.Gather())(t)
 	var out bytes.Buffer
 	for _, f := range families {
-		if _, err := expfmt.MetricFamilyToText(&out, f); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(expfmt.MetricFamilyToText(&out, f))(t)
 	}
 	var lines []string
 	for line := range strings.Lines(out.String()) {
@@ -111,10 +106,7 @@ func TestResolutionDuration(t *testing.T) {
 
 func TestRegisterTwiceIsTheFirst(t *testing.T) {
 	r := prometheus.NewRegistry()
-	first, err := Register(r, NewSubscriptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Value(Register(r, NewSubscriptions()))(t)
 	second, err := Register(r, NewSubscriptions())
 	if err != nil || second != first {
 		t.Errorf("the second is the first: %t, %v", second == first, err)

@@ -24,6 +24,8 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/client-go/rest"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // authority signs certificates.
@@ -39,29 +41,20 @@ func newAuthority(t *testing.T) authority {
 	t.Helper()
 	template := &x509.Certificate{Subject: pkix.Name{CommonName: "authority"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
 	der, key := sign(t, template, template, nil)
-	certificate, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	certificate := must.Value(x509.ParseCertificate(der))(t)
 	return authority{pem: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), certificate: certificate, key: key}
 }
 
 // sign signs a certificate, with its own key when there is no other.
 func sign(t *testing.T, template, parent *x509.Certificate, by *ecdsa.PrivateKey) ([]byte, *ecdsa.PrivateKey) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	if by == nil {
 		by = key
 	}
 	template.SerialNumber = big.NewInt(serial.Add(1))
 	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Value(x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, by))(t)
 	return der, key
 }
 
@@ -70,20 +63,14 @@ func (a authority) pair(t *testing.T, usage x509.ExtKeyUsage) (certificate, key 
 	t.Helper()
 	der, private := sign(t, &x509.Certificate{Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{usage}}, a.certificate, a.key)
-	encoded, err := x509.MarshalECPrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoded := must.Value(x509.MarshalECPrivateKey(private))(t)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: encoded})
 }
 
 // client is a certificate that a client shows.
 func (a authority) client(t *testing.T) *tls.Certificate {
 	t.Helper()
-	certificate, err := tls.X509KeyPair(a.pair(t, x509.ExtKeyUsageClientAuth))
-	if err != nil {
-		t.Fatal(err)
-	}
+	certificate := must.Value(tls.X509KeyPair(a.pair(t, x509.ExtKeyUsageClientAuth)))(t)
 	return &certificate
 }
 
@@ -131,10 +118,7 @@ func metrics() prometheus.Gatherer {
 func serve(t *testing.T, o Options) *Server {
 	t.Helper()
 	o.Address, o.Metrics, o.Log = "127.0.0.1:0", metrics(), logr.Discard()
-	s, err := Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(Open(t.Context(), o))(t)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Start(t.Context()) }()
 	t.Cleanup(func() {
@@ -163,10 +147,7 @@ func (v visitor) get(t *testing.T, s *Server, scheme, path string) (int, string,
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return v.shows, nil }
 	}
 	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true, DisableKeepAlives: true}
-	request, err := http.NewRequestWithContext(t.Context(), v.method, scheme+"://"+s.Addr().String()+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Value(http.NewRequestWithContext(t.Context(), v.method, scheme+"://"+s.Addr().String()+path, nil))(t)
 	if v.token != "" {
 		request.Header.Set("Authorization", "Bearer "+v.token)
 	}
@@ -184,12 +165,8 @@ func (v visitor) get(t *testing.T, s *Server, scheme, path string) (int, string,
 
 func write(t *testing.T, path string, data []byte) string {
 	t.Helper()
-	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(path+".new", data, 0o600))
+	must.NoError(t, os.Rename(path+".new", path))
 	return path
 }
 

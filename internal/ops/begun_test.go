@@ -8,6 +8,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/ops/migrate"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,10 +22,7 @@ func TestGoOn(t *testing.T) {
 	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: "etcd.v1", UID: "csv"}}
 	group := &operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: "g"}, Status: operatorsv1.OperatorGroupStatus{Namespaces: []string{"tenant"}}}
 	frozen := subscription("sub", "etcd", "etcd.v1", true)
-	derived, err := (&migrate.Install{Subscription: frozen, CSV: csv, Groups: []operatorsv1.OperatorGroup{*group}}).Extension(migrate.Wish{Name: "etcd", Catalog: "c"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	derived := must.Value((&migrate.Install{Subscription: frozen, CSV: csv, Groups: []operatorsv1.OperatorGroup{*group}}).Extension(migrate.Wish{Name: "etcd", Catalog: "c"}))(t)
 	good := aBackup()
 	good.Extension = derived
 	good.Version.SetUID("csv")

@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -64,9 +65,7 @@ func TestInstalledBundle(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			if diff := cmp.Diff(c.properties, got.Properties); got.Name != "db.v1.2.0" || got.Version.String() != c.version || diff != "" {
 				t.Errorf("%s %s; properties (-want +got):\n%s", got.Name, got.Version, diff)
 			}
@@ -123,9 +122,7 @@ func TestHeir(t *testing.T) {
 
 func TestHeldData(t *testing.T) {
 	scheme := runtime.NewScheme()
-	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, apiextensionsv1.AddToScheme(scheme))
 	yes := true
 	var crds []client.Object
 	for _, name := range []string{"backups", "queries", "tables"} {

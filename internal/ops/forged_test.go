@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/internal/ops/migrate"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -76,14 +77,9 @@ func TestBackupOfNobody(t *testing.T) {
 // TestRightsAreShown: who is asked sees to whom rights are given.
 func TestRightsAreShown(t *testing.T) {
 	u := newUndoing(t, secretOf(t, forged(true), map[string]string{madeKey: "e"}))
-	v, err := u.Find(t.Context(), "etcd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Value(u.Find(t.Context(), "etcd"))(t)
 	var out bytes.Buffer
-	if err := v.WriteBack(&out); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, v.WriteBack(&out))
 	if want := "ClusterRoleBinding etcd-abc: ClusterRole cluster-admin for User mallory"; !strings.Contains(out.String(), want) || !slices.Contains(v.Rights, want) {
 		t.Errorf("%q is not shown:\n%s", want, out.String())
 	}

@@ -10,6 +10,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -59,9 +60,7 @@ func historyKite(field string) client.Object {
 func world(t *testing.T, live *unstructured.Unstructured, stored []string, more []client.Object, revisions ...[]*unstructured.Unstructured) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(olmv1.AddToScheme(scheme), corev1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(olmv1.AddToScheme(scheme), corev1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)))
 	for _, v := range []string{"v1", "v2"} {
 		gv := schema.GroupVersion{Group: "example.com", Version: v}
 		scheme.AddKnownTypeWithName(gv.WithKind("Kite"), &unstructured.Unstructured{})
@@ -73,11 +72,8 @@ func world(t *testing.T, live *unstructured.Unstructured, stored []string, more 
 	for i, objects := range revisions {
 		n := int64(i + 1)
 		version := fmt.Sprintf("1.%d.0", n)
-		r, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "kite", UID: "ext", Namespace: "ops"}, Number: n, SystemNamespace: "olm", Objects: objects,
-			Annotations: map[string]string{olmv1.BundleNameKey: "kite.v" + version, olmv1.BundleVersionKey: version, olmv1.PackageNameKey: "kite"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Value(revision.Build(revision.Options{Extension: revision.Extension{Name: "kite", UID: "ext", Namespace: "ops"}, Number: n, SystemNamespace: "olm", Objects: objects,
+			Annotations: map[string]string{olmv1.BundleNameKey: "kite.v" + version, olmv1.BundleVersionKey: version, olmv1.PackageNameKey: "kite"}}))(t)
 		r.Set.UID = types.UID(r.Set.Name)
 		r.Set.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, int(n), 8, 0, 0, 0, time.UTC))
 		meta.SetStatusCondition(&r.Set.Status.Conditions, olmv1.NewCondition(olmv1.TypeSucceeded, "True", "Succeeded", ""))
@@ -91,9 +87,7 @@ func world(t *testing.T, live *unstructured.Unstructured, stored []string, more 
 	}
 	if live != nil {
 		typed := &apiextensionsv1.CustomResourceDefinition{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, typed); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, typed))
 		typed.Status.StoredVersions = stored
 		all = append(all, typed)
 	}
@@ -102,28 +96,17 @@ func world(t *testing.T, live *unstructured.Unstructured, stored []string, more 
 
 func judge(t *testing.T, c client.Client, to int64) *Rollback {
 	t.Helper()
-	h, err := ReadHistory(t.Context(), c, "kite")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := h.Judge(t.Context(), c, to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Value(ReadHistory(t.Context(), c, "kite"))(t)
+	r := must.Value(h.Judge(t.Context(), c, to))(t)
 	return r
 }
 
 func TestHistory(t *testing.T) {
 	c := world(t, nil, nil, nil, []*unstructured.Unstructured{configMap("a", "x")}, []*unstructured.Unstructured{configMap("a", "y"), configMap("b", "x")})
-	h, err := ReadHistory(t.Context(), c, "kite")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Value(ReadHistory(t.Context(), c, "kite"))(t)
 	h.PinnedTo = "1"
 	var b strings.Builder
-	if err := h.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, h.Write(&b))
 	want := `REVISION  VERSION  BUNDLE       STATE      CREATED              OBJECTS  NOTE
 2         1.2.0    kite.v1.2.0  installed  2026-01-02 08:00:00  2        -
 1         1.1.0    kite.v1.1.0  archived   2026-01-01 08:00:00  1        -
@@ -140,14 +123,10 @@ func TestHistory(t *testing.T) {
 func lose(t *testing.T, c client.Client, set string, kept int) (gone []string) {
 	t.Helper()
 	var all corev1.SecretList
-	if err := c.List(t.Context(), &all, client.MatchingLabels{olmv1.RevisionNameKey: set}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.List(t.Context(), &all, client.MatchingLabels{olmv1.RevisionNameKey: set}))
 	for i := range all.Items[kept:] {
 		s := &all.Items[kept+i]
-		if err := c.Delete(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, c.Delete(t.Context(), s))
 		gone = append(gone, s.Namespace+"/"+s.Name)
 	}
 	if len(gone) == 0 {
@@ -169,9 +148,7 @@ func TestHistoryOfLostContent(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	var b strings.Builder
-	if err := h.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, h.Write(&b))
 	want := "1         1.1.0    kite.v1.1.0  archived   2026-01-01 08:00:00  1        its content is lost: Secret " + gone[0] + " is not there\n"
 	if len(h.Revisions[0].Lost)+len(h.Revisions[1].Lost) != 0 || !strings.HasSuffix(b.String(), want) {
 		t.Errorf("\n%s\nwant at the end\n%s", b.String(), want)
@@ -195,10 +172,7 @@ func TestRollbackPassesLostContent(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	lose(t, c, "kite-3", 0)
-	h, err := ReadHistory(t.Context(), c, "kite")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Value(ReadHistory(t.Context(), c, "kite"))(t)
 	if _, err := h.Judge(t.Context(), c, 0); err == nil || !strings.Contains(err.Error(), "compare with revision 3, to see what would be lost: its content is lost: Secret ") || !strings.Contains(err.Error(), "put back what is missing as it was, from a backup") {
 		t.Errorf("what is installed is compared with: %v", err)
 	}
@@ -213,14 +187,9 @@ func TestHistoryWithoutSecrets(t *testing.T) {
 			}
 			return c.Get(ctx, key, o, opts...)
 		}})
-	h, err := ReadHistory(t.Context(), c, "kite")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Value(ReadHistory(t.Context(), c, "kite"))(t)
 	var b strings.Builder
-	if err := h.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, h.Write(&b))
 	if len(h.Revisions) != 1 || h.Revisions[0].Lost != nil || !strings.Contains(b.String(), "\nnot checked whether the content of the revisions is there: ") || !strings.Contains(b.String(), "forbidden") {
 		t.Errorf("%+v\n%s", h.Revisions, b.String())
 	}
@@ -231,9 +200,7 @@ func TestRollback(t *testing.T) {
 	c := world(t, nil, nil, nil, one, both)
 	r := judge(t, c, 0)
 	var b strings.Builder
-	if err := r.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, r.Write(&b))
 	want := `ClusterExtension kite: from revision 2 (1.2.0) back to revision 1 (1.1.0)
 
 added:
@@ -248,13 +215,9 @@ removed:
 	if diff := cmp.Diff(want, b.String()); diff != "" || !r.Possible() {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if err := r.Apply(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, r.Apply(t.Context(), c))
 	ext := &olmv1.ClusterExtension{}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: "kite"}, ext); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Get(t.Context(), client.ObjectKey{Name: "kite"}, ext))
 	if ext.Annotations[RollbackToKey] != "1" || ext.Spec.Source.Catalog.Version != "1.1.0" || ext.Spec.Source.Catalog.PackageName != "kite" || ext.Annotations[CRDExemptionsKey] != "" {
 		t.Errorf("%+v", ext)
 	}
@@ -312,9 +275,7 @@ func TestRollbackFromStuck(t *testing.T) {
 	c := world(t, widgets("a", "v1"), []string{"v1"}, []client.Object{historyKite("a")}, []*unstructured.Unstructured{configMap("a", "1")},
 		[]*unstructured.Unstructured{configMap("a", "2"), widgets("a", "v1")}, []*unstructured.Unstructured{configMap("a", "1")})
 	var sets olmv1.ClusterObjectSetList
-	if err := c.List(t.Context(), &sets); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.List(t.Context(), &sets))
 	for i := range sets.Items {
 		set := &sets.Items[i]
 		switch set.Spec.Revision {
@@ -323,9 +284,7 @@ func TestRollbackFromStuck(t *testing.T) {
 		case 3:
 			set.Status.Conditions = nil
 		}
-		if err := c.Update(t.Context(), set); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, c.Update(t.Context(), set))
 	}
 	r := judge(t, c, 1)
 	if r.Possible() || !strings.Contains(strings.Join(r.Blocked, " "), `validating upgrade for CRD "kites.example.com"`) {
@@ -345,10 +304,7 @@ func TestRollbackFromStuck(t *testing.T) {
 func TestWhereTo(t *testing.T) {
 	a := []*unstructured.Unstructured{configMap("a", "x")}
 	three := world(t, nil, nil, nil, a, a, a)
-	h, err := ReadHistory(t.Context(), three, "kite")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Value(ReadHistory(t.Context(), three, "kite"))(t)
 	for to, want := range map[int64]string{3: "it is the newest one already", 7: "it is not kept; there is 2, 1"} {
 		if _, err := h.Judge(t.Context(), three, to); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("to %d: %v, want %s", to, err, want)
@@ -358,10 +314,7 @@ func TestWhereTo(t *testing.T) {
 		t.Errorf("without a number it goes back to %d", r.To.Number)
 	}
 	for name, c := range map[string]client.Client{"has no revision yet": world(t, nil, nil, nil), "is the only one that": world(t, nil, nil, nil, a)} {
-		h, err := ReadHistory(t.Context(), c, "kite")
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Value(ReadHistory(t.Context(), c, "kite"))(t)
 		if _, err := h.Judge(t.Context(), c, 0); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v, want %s", err, name)
 		}
@@ -372,18 +325,14 @@ func TestForward(t *testing.T) {
 	c := world(t, widgets("a b", "v1"), []string{"v1"}, nil, []*unstructured.Unstructured{widgets("a", "v1")}, []*unstructured.Unstructured{widgets("a b", "v1")})
 	ext := &olmv1.ClusterExtension{}
 	read := func() {
-		if err := c.Get(t.Context(), client.ObjectKey{Name: "kite"}, ext); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, c.Get(t.Context(), client.ObjectKey{Name: "kite"}, ext))
 	}
 	read()
 	if got := RollForward(ext); got != nil {
 		t.Errorf("nothing to go forward from: %q", got)
 	}
 	ext.Annotations = map[string]string{CRDExemptionsKey: "enum a.b"}
-	if err := c.Update(t.Context(), ext); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Update(t.Context(), ext))
 	r := judge(t, c, 1)
 	if err := r.Apply(t.Context(), c); err != nil || len(r.exemptions) == 0 {
 		t.Fatalf("%+v, %v", r, err)

@@ -8,6 +8,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -210,17 +211,10 @@ Namespace operators
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			scheme := runtime.NewScheme()
-			if err := errors.Join(v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), olmv1.AddToScheme(scheme)); err != nil {
-				t.Fatal(err)
-			}
-			report, err := InspectNamespace(t.Context(), fake.NewClientBuilder().WithScheme(scheme).WithObjects(test.objects...).Build(), ns)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, errors.Join(v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), olmv1.AddToScheme(scheme)))
+			report := must.Value(InspectNamespace(t.Context(), fake.NewClientBuilder().WithScheme(scheme).WithObjects(test.objects...).Build(), ns))(t)
 			var tree strings.Builder
-			if err := report.Write(&tree); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, report.Write(&tree))
 			if diff := cmp.Diff(strings.TrimPrefix(test.want, "\n"), tree.String()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

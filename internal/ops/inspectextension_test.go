@@ -10,6 +10,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -78,10 +79,7 @@ func TestBothAPIsInOneTree(t *testing.T) {
             waits for Deployment db-controller
 `
 	const head = "Namespace operators\n"
-	content, err := os.ReadFile("../../docs/status.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Value(os.ReadFile("../../docs/status.md"))(t)
 	page := string(content)
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: olmv1.GroupName, Resource: "clusterextensions"}, "", errors.New("not yours"))
 	for name, test := range map[string]struct {
@@ -101,9 +99,7 @@ func TestBothAPIsInOneTree(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			scheme := runtime.NewScheme()
-			if err := errors.Join(v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), olmv1.AddToScheme(scheme)); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, errors.Join(v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), olmv1.AddToScheme(scheme)))
 			reader := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(bothAPIs()...).Build(), interceptor.Funcs{
 				List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, o ...client.ListOption) error {
 					if _, is := list.(*olmv1.ClusterExtensionList); is && test.fails != nil {
@@ -122,9 +118,7 @@ func TestBothAPIsInOneTree(t *testing.T) {
 				return
 			}
 			var tree strings.Builder
-			if err := errors.Join(err, report.Write(&tree)); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, errors.Join(err, report.Write(&tree)))
 			if diff := cmp.Diff(test.want, tree.String()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -9,6 +9,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -21,9 +22,7 @@ import (
 func cluster(t *testing.T, objects ...client.Object) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), corev1.AddToScheme(scheme)))
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1alpha1.Subscription{}).Build()
 }
 
@@ -73,9 +72,7 @@ func TestPackage(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			if diff := cmp.Diff(test.want, created); diff != "" {
 				t.Errorf("created (-want +got):\n%s", diff)
 			}
@@ -89,9 +86,7 @@ func TestWait(t *testing.T) {
 	set := func(status corev1.ConditionStatus, message string) {
 		sub.Status.Conditions = []v1alpha1.SubscriptionCondition{{Type: "Ready", Status: status, Message: message}}
 		sub.Status.InstalledCSV = "etcd.v1"
-		if err := c.Status().Update(t.Context(), sub); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, c.Status().Update(t.Context(), sub))
 	}
 	set("False", "fetching etcd.v1")
 	var told []string

@@ -21,6 +21,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // objects are an operator of each API, copies and what was, in a cluster.
@@ -51,9 +52,7 @@ func cluster(t *testing.T, without string) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{olmv1.AddToScheme, v1alpha1.AddToScheme, corev1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, add(scheme))
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects()...).WithInterceptorFuncs(interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
@@ -78,10 +77,7 @@ func cluster(t *testing.T, without string) client.Client {
 // text is what is known of operators, line by line.
 func text(t *testing.T, c client.Client, namespace string) string {
 	t.Helper()
-	operators, err := ops.Read(t.Context(), c, namespace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	operators := must.Value(ops.Read(t.Context(), c, namespace))(t)
 	var lines []string
 	for _, o := range operators {
 		lines = append(lines, strings.TrimSpace(o.Name+" "+o.Properties+" "+o.MinKubeVersion))
@@ -123,13 +119,9 @@ func TestRead(t *testing.T) {
 func TestReadKnowsObjectsOfRevisions(t *testing.T) {
 	c := cluster(t, "")
 	set := &olmv1.ClusterObjectSet{}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: "tool-2"}, set); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Get(t.Context(), client.ObjectKey{Name: "tool-2"}, set))
 	set.Spec.Phases[0].Objects = set.Spec.Phases[0].Objects[:1]
-	if err := c.Update(t.Context(), set); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Update(t.Context(), set))
 	const want = "ClusterExtension tool with bundle tool.v2\n  batch/v1beta1 CronJob of CronJob nightly"
 	if diff := cmp.Diff(want, text(t, c, "tools")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

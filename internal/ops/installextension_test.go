@@ -18,14 +18,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func clusterV1(t *testing.T, objects ...client.Object) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(olmv1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(olmv1.AddToScheme(scheme), corev1.AddToScheme(scheme)))
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&olmv1.ClusterExtension{}).Build()
 }
 
@@ -53,10 +53,7 @@ func TestExtensionObject(t *testing.T) {
 	o := ExtensionOptions{Package: "kite", Namespace: "ops", Version: "1.x", Channels: []string{"stable"}, Policy: "SelfCertified", Catalogs: []string{"toys"},
 		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}, ServiceAccount: "kite", Watch: []string{"x"},
 		Config: map[string]any{"deploymentConfig": map[string]any{}}, CRDSafety: "None", Annotations: map[string]string{"k": "v"}}
-	e, err := o.Object()
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(o.Object())(t)
 	got, err := json.Marshal(e.Spec)
 	if err != nil {
 		t.Fatal(err)
@@ -127,9 +124,7 @@ func TestExtend(t *testing.T) {
 				t.Errorf("notes %q, want %q", notes, test.notes)
 			}
 			var written olmv1.ClusterExtensionList
-			if err := c.List(t.Context(), &written); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, c.List(t.Context(), &written))
 			if o.DryRun && len(written.Items) != 0 {
 				t.Errorf("a dry run wrote %s", written.Items[0].Name)
 			}

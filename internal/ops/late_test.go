@@ -9,6 +9,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -59,14 +60,9 @@ func TestCustomResourceDuringRemoval(t *testing.T) {
 				}
 				return revision.Keep(ctx, base, live, revision.KeptOf("kite", "ext"), false, "manager")
 			})
-			r, err := find(t.Context(), c, test.options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Value(find(t.Context(), c, test.options))(t)
 			var told []string
-			if err := r.Run(t.Context(), c, func(what string) { told = append(told, what) }); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, r.Run(t.Context(), c, func(what string) { told = append(told, what) }))
 			if there(t, c, definition("kites.example.com", false)) != test.stays {
 				t.Errorf("the definition with a custom resource that came late: stays %v, want %v: %q", !test.stays, test.stays, told)
 			}

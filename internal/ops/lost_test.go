@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // withoutSecrets are the objects of extensions whose revisions have lost their content.
@@ -35,19 +37,14 @@ func TestLostContent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := removalCluster(t, append(withoutSecrets(modern(t, "kite", definition("kites.example.com", false), "")...), test.more...)...)
-			r, err := UninstallExtension(t.Context(), c, UninstallOptions{Name: "kite", DeleteCRDs: test.named})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Value(UninstallExtension(t.Context(), c, UninstallOptions{Name: "kite", DeleteCRDs: test.named}))(t)
 			text := shown(t, r)
 			for _, part := range []string{"revision kite-1 cannot be read: its content is lost: Secret olm/", "kites.example.com", test.behind} {
 				if !strings.Contains(text, part) {
 					t.Errorf("the text has no %q:\n%s", part, text)
 				}
 			}
-			if err := r.Run(t.Context(), c, func(string) {}); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, r.Run(t.Context(), c, func(string) {}))
 			if there(t, c, definition("kites.example.com", false)) == test.goes || there(t, c, &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "kite"}}) {
 				t.Error("it is not as was told")
 			}
@@ -61,10 +58,7 @@ func TestLostContentOfDependency(t *testing.T) {
 	dependency[0].(*olmv1.ClusterExtension).Spec.Source.Catalog = &olmv1.CatalogFilter{PackageName: "string"}
 	dependency[0].SetLabels(map[string]string{"operators.fairlead.dev/dependency": "true"})
 	dependency[0].SetAnnotations(map[string]string{"operators.fairlead.dev/required-by": "kite"})
-	r, err := UninstallExtension(t.Context(), removalCluster(t, append(modern(t, "kite", nil, ""), withoutSecrets(dependency...)...)...), UninstallOptions{Name: "kite"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(UninstallExtension(t.Context(), removalCluster(t, append(modern(t, "kite", nil, ""), withoutSecrets(dependency...)...)...), UninstallOptions{Name: "kite"}))(t)
 	if len(r.Along) != 1 || len(r.Along[0].CRDs) != 1 || r.Along[0].CRDs[0].Name != "kites.example.com" {
 		t.Errorf("what goes along is %+v, want string with its definition", r.Along)
 	}

@@ -10,6 +10,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/ops/migrate"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -42,9 +43,7 @@ func newPlanned(t *testing.T) *planned {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, rbacv1.AddToScheme, olmv1.AddToScheme, v1alpha1.AddToScheme, operatorsv1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, add(scheme))
 	}
 	p := &planned{T: t}
 	p.sub = &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "kite", UID: "s"},
@@ -65,10 +64,7 @@ func newPlanned(t *testing.T) *planned {
 	b := &migrate.Backup{CSV: migrate.CSV{Namespace: "ops", Name: "kite.v1"}, Subscription: p.live(v1alpha1.SubscriptionKind, "kite"), Version: p.live(v1alpha1.ClusterServiceVersionKind, "kite.v1"),
 		Extension: &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "kite", Annotations: map[string]string{migrate.AdoptsKey: "ops/kite.v1"}}, Spec: olmv1.ClusterExtensionSpec{Namespace: "ops",
 			Source: olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: "kite", Version: "1.0.0"}}}}}
-	found, err := access{p.Client}.read(t.Context(), migrate.Ref{APIVersion: "v1", Kind: "ServiceAccount", Namespace: "ops", Name: "kite"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Value(access{p.Client}.read(t.Context(), migrate.Ref{APIVersion: "v1", Kind: "ServiceAccount", Namespace: "ops", Name: "kite"}))(t)
 	b.Adopted = []*unstructured.Unstructured{migrate.Keep(found, false)}
 	p.move = &Move{Plan: summary(b, p.mover.secretKey(key)), Backup: b, key: p.mover.secretKey(key)}
 	return p

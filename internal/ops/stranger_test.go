@@ -6,6 +6,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/ops/migrate"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -115,9 +116,7 @@ func TestWithdrawByUID(t *testing.T) {
 	s := secretOf(t, b, map[string]string{addedKey: "uid-1,,uid-0,"})
 	u := newUndoing(t, s, live...)
 	b.Kept = keptOf(s)
-	if err := (restoration{u.record(b)}).withdraw(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, (restoration{u.record(b)}).withdraw(t.Context()))
 	var left corev1.ConfigMapList
 	if err := u.Client.List(t.Context(), &left); err != nil || len(left.Items) != 2 || left.Items[0].Name != "made-again" || left.Items[1].Name != "users" {
 		t.Errorf("left %v: %v", left.Items, err)
@@ -141,9 +140,7 @@ func TestNothingOfRevisionsIsLeft(t *testing.T) {
 	live := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: "settings", Labels: map[string]string{olmv1.OwnerNameKey: "etcd", olmv1.GroupName + "/mine": "x", "users": "y"},
 		Annotations: map[string]string{olmv1.GroupName + "/revision": "1", "users": "y"}}}
 	u := newUndoing(t, secretOf(t, b, nil), live)
-	if err := (restoration{u.record(b)}).restore(t.Context(), ""); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, (restoration{u.record(b)}).restore(t.Context(), ""))
 	is := &corev1.ConfigMap{}
 	u.get(live, is)
 	if diff := cmp.Diff(map[string]string{v1alpha1.OwnerLabel: "etcd.v1", olmv1.GroupName + "/mine": "x", "users": "y"}, is.Labels); diff != "" {

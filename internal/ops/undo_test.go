@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -67,10 +68,7 @@ func binding(labelled bool) *unstructured.Unstructured {
 
 func secretOf(t *testing.T, b *migrate.Backup, notes map[string]string) *corev1.Secret {
 	t.Helper()
-	data, err := b.Pack()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Value(b.Pack())(t)
 	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "fairlead-migration-tenant.etcd", UID: "secret", Labels: map[string]string{Label: "true"}, Annotations: map[string]string{ExtensionKey: "etcd"}},
 		Type: secretType, Data: map[string][]byte{backupData: data}}
 	for k, v := range notes {
@@ -83,9 +81,7 @@ func newUndoing(t *testing.T, s *corev1.Secret, objects ...client.Object) *undoi
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, rbacv1.AddToScheme, olmv1.AddToScheme, operatorsv1.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, add(scheme))
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithStatusSubresource(&v1alpha1.Subscription{}, &v1alpha1.ClusterServiceVersion{}).WithObjects(append(objects, s)...).Build()
 	return &undoing{t, &Mover{Client: c, Namespace: "olm"}, s}
@@ -176,9 +172,7 @@ func TestLettingGoIsNotLeftToTheGarbageCollector(t *testing.T) {
 			said = append(said, fmt.Sprintf("%s %t", *how, revision.Orphans(live)))
 			return c.Delete(ctx, o, options...)
 		}})
-	if err := (restoration{u.record(b)}).letGo(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, (restoration{u.record(b)}).letGo(t.Context()))
 	if !slices.Equal(said, []string{"Orphan true"}) {
 		t.Errorf("deleted: %q", said)
 	}

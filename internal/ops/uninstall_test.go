@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -39,10 +40,8 @@ import (
 func removalCluster(t *testing.T, objects ...client.Object) client.WithWatch {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), olmv1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme),
-		apiextensionsv1.AddToScheme(scheme), apiregistrationv1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), olmv1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme),
+		apiextensionsv1.AddToScheme(scheme), apiregistrationv1.AddToScheme(scheme)))
 	kite := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Kite"}
 	scheme.AddKnownTypeWithName(kite, &unstructured.Unstructured{})
 	scheme.AddKnownTypeWithName(kite.GroupVersion().WithKind("KiteList"), &unstructured.UnstructuredList{})
@@ -144,9 +143,7 @@ func classic(change func(*v1alpha1.ClusterServiceVersion)) []client.Object {
 func shown(t *testing.T, r *Removal) string {
 	t.Helper()
 	var b strings.Builder
-	if err := r.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, r.Write(&b))
 	return b.String()
 }
 
@@ -168,10 +165,7 @@ func TestSharedObjectsStay(t *testing.T) {
 	}
 	hawk := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "hawk.v1", UID: "hawk"}}
 	objects := append(classic(nil), hawk, account("shared", "hawk.v1", "hawk"), account("recreated", "hawk.v1", "before"), account("left", "gone.v1", "gone"))
-	r, err := UninstallSubscription(t.Context(), removalCluster(t, objects...), UninstallOptions{Name: "kite", Namespace: "ops"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(UninstallSubscription(t.Context(), removalCluster(t, objects...), UninstallOptions{Name: "kite", Namespace: "ops"}))(t)
 	goes := map[string]bool{}
 	for _, ref := range r.Goes {
 		goes[ref.Name] = true
@@ -210,22 +204,14 @@ warning: custom resources of kites.example.com have finalizers (example.com/up),
 func TestSubscription(t *testing.T) {
 	c := removalCluster(t, append(classic(nil), definition("kites.example.com", true), kite("a"), kite("b", "example.com/up"))...)
 	for _, name := range []string{"my-kite", "kite", "kite.v1"} {
-		r, err := UninstallSubscription(t.Context(), c, UninstallOptions{Name: name, Namespace: "ops"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Value(UninstallSubscription(t.Context(), c, UninstallOptions{Name: name, Namespace: "ops"}))(t)
 		if diff := cmp.Diff(classicText, shown(t, r)); diff != "" {
 			t.Fatalf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	r, err := UninstallSubscription(t.Context(), c, UninstallOptions{Name: "kite", Namespace: "ops"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(UninstallSubscription(t.Context(), c, UninstallOptions{Name: "kite", Namespace: "ops"}))(t)
 	var told []string
-	if err := r.Run(t.Context(), c, func(what string) { told = append(told, what) }); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, r.Run(t.Context(), c, func(what string) { told = append(told, what) }))
 	if diff := cmp.Diff([]string{"deleted Subscription ops/my-kite", "deleted ClusterServiceVersion ops/kite.v1"}, told); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -252,10 +238,7 @@ func TestUpgradeUnderWay(t *testing.T) {
 			sub := objects[0].(*v1alpha1.Subscription)
 			sub.Status.InstalledCSV, sub.Status.CurrentCSV = test.installed, test.current
 			c := removalCluster(t, objects...)
-			r, err := UninstallSubscription(t.Context(), c, UninstallOptions{Name: test.name, Namespace: "ops"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Value(UninstallSubscription(t.Context(), c, UninstallOptions{Name: test.name, Namespace: "ops"}))(t)
 			if len(r.CRDs) != 1 || !r.CRDs[0].Goes {
 				t.Errorf("versions of one operator are no strangers to each other: %+v", r.CRDs)
 			}
@@ -263,9 +246,7 @@ func TestUpgradeUnderWay(t *testing.T) {
 				t.Errorf("what was cut short goes on with %s, want the one that goes last", got)
 			}
 			var told []string
-			if err := r.Run(t.Context(), c, func(what string) { told = append(told, what) }); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, r.Run(t.Context(), c, func(what string) { told = append(told, what) }))
 			var want []string
 			if test.installed != "" {
 				want = append(want, "deleted Subscription ops/my-kite")
@@ -285,14 +266,9 @@ func TestUpgradeUnderWay(t *testing.T) {
 // TestWholeSubscription: with its definition named, nothing of the operator is left, and what is not its own stays.
 func TestWholeSubscription(t *testing.T) {
 	c := removalCluster(t, append(classic(nil), definition("kites.example.com", true), kite("a"))...)
-	r, err := UninstallSubscription(t.Context(), c, UninstallOptions{Name: "my-kite", Namespace: "ops", DeleteCRDs: []string{"kites.example.com"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(UninstallSubscription(t.Context(), c, UninstallOptions{Name: "my-kite", Namespace: "ops", DeleteCRDs: []string{"kites.example.com"}}))(t)
 	var told []string
-	if err := r.Run(t.Context(), c, func(what string) { told = append(told, what) }); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, r.Run(t.Context(), c, func(what string) { told = append(told, what) }))
 	want := []string{"deleted Subscription ops/my-kite", "deleted the custom resources of kites.example.com", "deleted ClusterServiceVersion ops/kite.v1",
 		"deleted CustomResourceDefinition kites.example.com", "deleted Operator kite.ops"}
 	if diff := cmp.Diff(want, told); diff != "" {
@@ -384,10 +360,7 @@ func TestExtension(t *testing.T) {
 	foreign := &corev1.Service{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "foreign"}}
 	var objects []*unstructured.Unstructured
 	for _, o := range []client.Object{crd, service, foreign} {
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Value(runtime.DefaultUnstructuredConverter.ToUnstructured(o))(t)
 		u := &unstructured.Unstructured{Object: content}
 		if o == client.Object(crd) {
 			u.SetAPIVersion("apiextensions.k8s.io/v1")
@@ -395,10 +368,7 @@ func TestExtension(t *testing.T) {
 		}
 		objects = append(objects, u)
 	}
-	rev, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "kite", UID: "ext", Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: objects})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rev := must.Value(revision.Build(revision.Options{Extension: revision.Extension{Name: "kite", UID: "ext", Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: objects}))(t)
 	rev.Set.UID = "set"
 	ext := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "kite", UID: "ext"}}
 	ext.Spec.Namespace = "ops"
@@ -407,10 +377,7 @@ func TestExtension(t *testing.T) {
 		all = append(all, s)
 	}
 	c := removalCluster(t, all...)
-	r, err := UninstallExtension(t.Context(), c, UninstallOptions{Name: "kite"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(UninstallExtension(t.Context(), c, UninstallOptions{Name: "kite"}))(t)
 	want := `ClusterExtension kite
 
 Goes:
@@ -432,9 +399,7 @@ Stays:
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	var told []string
-	if err := r.Run(t.Context(), c, func(what string) { told = append(told, what) }); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, r.Run(t.Context(), c, func(what string) { told = append(told, what) }))
 	if diff := cmp.Diff([]string{"kept CustomResourceDefinition kites.example.com", "deleted ClusterExtension kite"}, told); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -448,10 +413,7 @@ Stays:
 func TestSharedPlan(t *testing.T) {
 	shared := &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "shared"}}
 	shared.OwnerReferences = []metav1.OwnerReference{{APIVersion: "x/v1", Kind: "Subscription", Name: "my-kite", UID: "sub"}, {APIVersion: "x/v1", Kind: "Subscription", Name: "other", UID: "other"}}
-	r, err := UninstallSubscription(t.Context(), removalCluster(t, append(classic(nil), shared)...), UninstallOptions{Name: "kite", Namespace: "ops"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(UninstallSubscription(t.Context(), removalCluster(t, append(classic(nil), shared)...), UninstallOptions{Name: "kite", Namespace: "ops"}))(t)
 	text := shown(t, r)
 	for _, want := range []string{"shared    other Subscriptions have it, too", "kite.ops  it lists the InstallPlan that stays"} {
 		if !strings.Contains(text, want) {
@@ -467,21 +429,15 @@ func modern(t *testing.T, name string, crd *apiextensionsv1.CustomResourceDefini
 	ext.Spec.Namespace = "ops"
 	objects := []*unstructured.Unstructured{{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name, "namespace": "ops"}}}}
 	if crd != nil {
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Value(runtime.DefaultUnstructuredConverter.ToUnstructured(crd))(t)
 		u := &unstructured.Unstructured{Object: content}
 		u.SetAPIVersion("apiextensions.k8s.io/v1")
 		u.SetKind("CustomResourceDefinition")
 		objects = append(objects, u)
 	}
-	rev, err := revision.Build(revision.Options{Extension: revision.Extension{Name: name, UID: ext.UID, Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: objects,
+	rev := must.Value(revision.Build(revision.Options{Extension: revision.Extension{Name: name, UID: ext.UID, Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: objects,
 		Annotations: map[string]string{olmv1.PropertiesKey: properties, olmv1.BundleNameKey: name + ".v1.0.0", olmv1.BundleVersionKey: "1.0.0",
-			snapshot.PropertiesKey: `[{"type":"olm.package","value":{"packageName":"` + name + `","version":"1.0.0"}}]`}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			snapshot.PropertiesKey: `[{"type":"olm.package","value":{"packageName":"` + name + `","version":"1.0.0"}}]`}}))(t)
 	rev.Set.UID = types.UID(name + "-set")
 	all := []client.Object{ext, rev.Set}
 	for _, s := range rev.Secrets {
@@ -516,13 +472,8 @@ func TestConsent(t *testing.T) {
 			want = "kites.example.com"
 			o.DeleteCRDs = []string{want}
 		}
-		r, err := UninstallExtension(t.Context(), c, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Run(t.Context(), c, func(string) {}); err != nil {
-			t.Fatal(err)
-		}
+		r := must.Value(UninstallExtension(t.Context(), c, o))(t)
+		must.NoError(t, r.Run(t.Context(), c, func(string) {}))
 		if said != want {
 			t.Errorf("the extension says %q when it is deleted, want %q", said, want)
 		}
@@ -559,9 +510,7 @@ func TestNeededOfExtension(t *testing.T) {
 			if refused := err != nil && strings.Contains(err.Error(), "it has to stay: "+test.why); refused != (test.why != "") {
 				t.Errorf("named: %v", err)
 			}
-			if err := r.Run(t.Context(), c, func(string) {}); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, r.Run(t.Context(), c, func(string) {}))
 			if there(t, c, definition("kites.example.com", false)) != (test.why != "") {
 				t.Error("it is not as was told")
 			}
@@ -589,10 +538,7 @@ func TestDependenciesOfExtension(t *testing.T) {
 	objects := slices.Concat(modern(t, "kite", nil, ""), dependency("string", "kite", threads), dependency("cotton", "string", nil), dependency("data", "kite", definition("kites.example.com", false)),
 		dependency("shared", "kite", nil), needing(modern(t, "bird", nil, ""), "shared"),
 		dependency("kite-for-others", "bird", nil), dependency("loop", "loop", nil), []client.Object{kite("a")})
-	r, err := UninstallExtension(t.Context(), removalCluster(t, objects...), UninstallOptions{Name: "kite"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(UninstallExtension(t.Context(), removalCluster(t, objects...), UninstallOptions{Name: "kite"}))(t)
 	want := `ClusterExtension kite
 
 Goes:
@@ -629,16 +575,11 @@ func TestUnserved(t *testing.T) {
 			o.DeleteCRDs = []string{"kites.example.com"}
 			want = "goes with its custom resources: you named it"
 		}
-		r, err := UninstallSubscription(t.Context(), c, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Value(UninstallSubscription(t.Context(), c, o))(t)
 		if text := shown(t, r); !strings.Contains(text, "unknown") || !strings.Contains(text, want) {
 			t.Errorf("the text has no %q:\n%s", want, text)
 		}
-		if err := r.Run(t.Context(), c, func(string) {}); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, r.Run(t.Context(), c, func(string) {}))
 		if there(t, c, crd) == named {
 			t.Errorf("named %t: it is not as was told", named)
 		}

@@ -10,6 +10,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/busy"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -34,16 +35,12 @@ func TestChangeExtension(t *testing.T) {
 	for _, dry := range []bool{true, false} {
 		change.DryRun = dry
 		_, said, err := ChangeExtension(t.Context(), c, "kite", change)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		if diff := cmp.Diff(want, said); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: "kite"}, e); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Get(t.Context(), client.ObjectKey{Name: "kite"}, e))
 	if s := e.Spec.Source.Catalog; s.Version != "" || s.Channels[0] != "fast" || s.UpgradeConstraintPolicy != "SelfCertified" || e.Annotations["mine"] != "x" || len(e.Annotations) != 2 || e.Spec.Install == nil {
 		t.Errorf("%+v", e)
 	}
@@ -130,14 +127,10 @@ func TestAPlanOfTheOldChannelIsNotNamed(t *testing.T) {
 		}
 	}
 	// The manager has seen the channel, and the plan of before is still there.
-	if err := c.Get(t.Context(), key, sub); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Get(t.Context(), key, sub))
 	sub.Status.CurrentCSV, sub.Status.State = "kite.v1", v1alpha1.SubscriptionStateUpgradeAvailable
 	sub.Status.Conditions = []v1alpha1.SubscriptionCondition{{Type: "Ready", Status: "False", Message: "bundle kite.v3 is fetched"}}
-	if err := c.Status().Update(t.Context(), sub); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Status().Update(t.Context(), sub))
 	_, err := WaitUpgrade(t.Context(), c, key, func(_, message string) {
 		if message != "bundle kite.v3 is fetched" {
 			t.Errorf("told %q", message)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func maxProperty(value string) string {
@@ -79,10 +81,7 @@ func TestCheck(t *testing.T) {
 		{Installed: Installed{Name: "a"}, MinKubeVersion: "1.30.5"},
 	}
 	findings := func(version string, operators ...Operator) []string {
-		report, err := Check(version, operators)
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := must.Value(Check(version, operators))(t)
 		var lines []string
 		for _, f := range report.Findings {
 			lines = append(lines, f.Operator+" "+f.Rule+" "+f.Message)
@@ -132,10 +131,7 @@ func TestCheck(t *testing.T) {
 func TestRemovalsAreThoseOfKubernetes(t *testing.T) {
 	compared := 0
 	for kind := range scheme.Scheme.AllKnownTypes() {
-		object, err := scheme.Scheme.New(kind)
-		if err != nil {
-			t.Fatal(err)
-		}
+		object := must.Value(scheme.Scheme.New(kind))(t)
 		lifecycle, ok := object.(interface{ APILifecycleRemoved() (int, int) })
 		if !ok || strings.HasSuffix(kind.Kind, "List") || strings.Contains(kind.Version, "alpha") || strings.Contains(kind.Kind, "Review") {
 			continue

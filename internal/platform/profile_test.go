@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestProfiles connects to a server of each profile with clients that speak one thing only: the lowest version, a cipher suite, a key exchange.
@@ -51,10 +53,7 @@ func TestProfiles(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			profile, err := test.choice.Profile()
-			if err != nil {
-				t.Fatal(err)
-			}
+			profile := must.Value(test.choice.Profile())(t)
 			server := httptest.NewUnstartedServer(http.NotFoundHandler())
 			server.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 			profile.Apply(server.TLS)

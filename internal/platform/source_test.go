@@ -10,26 +10,18 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/rollout/serving"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // listen serves TLS on loopback with the profile of a Source.
 func listen(t *testing.T, s *Source) net.Addr {
 	t.Helper()
-	issued, err := serving.Issue(serving.Request{Hosts: []string{"localhost"}, Now: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair, err := tls.X509KeyPair(issued.Certificate, issued.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	issued := must.Value(serving.Issue(serving.Request{Hosts: []string{"localhost"}, Now: time.Now()}))(t)
+	pair := must.Value(tls.X509KeyPair(issued.Certificate, issued.Key))(t)
 	own := func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 	}
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: s.ForClients(own)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(tls.Listen("tcp", "127.0.0.1:0", &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: s.ForClients(own)}))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {
@@ -48,10 +40,7 @@ func listen(t *testing.T, s *Source) net.Addr {
 
 func of(t *testing.T, c Choice) Profile {
 	t.Helper()
-	p, err := c.Profile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(c.Profile())(t)
 	return p
 }
 
@@ -60,9 +49,7 @@ func TestAServerFollows(t *testing.T) {
 	s := Following(of(t, Choice{}))
 	at := listen(t, s)
 	old := func() *tls.Config { return &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS12} }
-	if err := shake(at, old()); err != nil {
-		t.Fatalf("the profile intermediate refuses TLS 1.2: %v", err)
-	}
+	must.NoErrorf(t, shake(at, old()), "the profile intermediate refuses TLS 1.2")
 	if s.Client() != nil {
 		t.Error("clients have a profile that was not set")
 	}
@@ -100,10 +87,7 @@ func TestAServerFollows(t *testing.T) {
 
 // TestAnExplicitProfileWins keeps what was chosen by flags.
 func TestAnExplicitProfileWins(t *testing.T) {
-	chosen, err := Choice{Name: Modern}.Source()
-	if err != nil {
-		t.Fatal(err)
-	}
+	chosen := must.Value(Choice{Name: Modern}.Source())(t)
 	if chosen.Follows() || chosen.Set(of(t, Choice{Name: Old})) || chosen.Client().MinVersion != tls.VersionTLS13 {
 		t.Error("the profile of the cluster replaces that of a flag")
 	}
@@ -150,9 +134,7 @@ func TestTheProfileOfACluster(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var security Security
-			if err := json.Unmarshal([]byte(test.spec), &security); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, json.Unmarshal([]byte(test.spec), &security))
 			got, without, err := security.Profile()
 			if test.err != "" {
 				if err == nil || !strings.Contains(err.Error(), test.err) {

@@ -14,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // inForce is a cluster with the shipped policies of a manager in a namespace.
@@ -107,9 +109,7 @@ func TestWeakenedPoliciesAreNoticed(t *testing.T) {
 			c := inForce(t, "olm")
 			p, b := &policy{}, &binding{}
 			for _, o := range []client.Object{p, b} {
-				if err := c.Get(t.Context(), client.ObjectKey{Name: ExtensionIdentity}, o); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, c.Get(t.Context(), client.ObjectKey{Name: ExtensionIdentity}, o))
 			}
 			if test.policy != nil {
 				test.policy(p)
@@ -117,13 +117,9 @@ func TestWeakenedPoliciesAreNoticed(t *testing.T) {
 			if test.binding != nil {
 				test.binding(b)
 			}
-			if err := errors.Join(c.Update(t.Context(), p), c.Delete(t.Context(), &binding{ObjectMeta: metav1.ObjectMeta{Name: ExtensionIdentity}})); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, errors.Join(c.Update(t.Context(), p), c.Delete(t.Context(), &binding{ObjectMeta: metav1.ObjectMeta{Name: ExtensionIdentity}})))
 			b.ResourceVersion = ""
-			if err := c.Create(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, c.Create(t.Context(), b))
 			found, err := (&Checker{Reader: c}).Check(t.Context())
 			if err != nil || test.want == "" && len(found) > 0 || test.want != "" && (len(found) != 1 || !strings.Contains(found[0].String(), test.want)) {
 				t.Errorf("%v, %v; want %q", found, err, test.want)
@@ -140,9 +136,7 @@ func TestWhatIsRequired(t *testing.T) {
 		RevisionRemoval: "", RevisionForeground: "",
 	} {
 		c := inForce(t, "olm")
-		if err := c.Delete(t.Context(), &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: missing}}); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, c.Delete(t.Context(), &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: missing}}))
 		var got []string
 		for _, kind := range []string{"extension", "revision"} {
 			for _, account := range []string{"", "a/b"} {

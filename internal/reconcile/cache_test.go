@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // fakeManager is a manager that keeps what it is to start, unless it refuses.
@@ -34,9 +36,7 @@ func (o *fakeManager) Add(r manager.Runnable) error   { o.starts = append(o.star
 // TestAdd: the manager starts the cache as one, which is before its controllers.
 func TestAddCache(t *testing.T) {
 	scheme := runtime.NewScheme()
-	if err := corev1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, corev1.AddToScheme(scheme))
 	o := &fakeManager{config: &rest.Config{Host: "127.0.0.1:1"}, scheme: scheme, mapper: meta.NewDefaultRESTMapper(nil)}
 	o.mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
 	own, err := AddCache(o, "Secrets", cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {}}})

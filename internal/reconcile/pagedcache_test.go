@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // pagedServer has objects, of which it sends those of a page. It streams nothing.
@@ -91,9 +93,7 @@ func filled(t *testing.T, s *pagedServer, transform cache.TransformFunc) cache.S
 	t.Helper()
 	informer := NewPagedInformer(&cache.ListWatch{ListWithContextFunc: s.list, WatchFuncWithContext: s.watch}, &corev1.ConfigMap{}, 0, cache.Indexers{})
 	if transform != nil {
-		if err := informer.SetTransform(transform); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, informer.SetTransform(transform))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup

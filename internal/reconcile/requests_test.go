@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestABurstIsOneRequest(t *testing.T) {
@@ -110,9 +112,7 @@ func TestSource(t *testing.T) {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()
 	type key struct{}
-	if err := n.Start(context.WithValue(t.Context(), key{}, "the controller's"), q); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, n.Start(context.WithValue(t.Context(), key{}, "the controller's"), q))
 	n.Add(requestOf("one"))
 	n.Tell(func(ctx context.Context) []reconcile.Request {
 		if ctx.Value(key{}) != "the controller's" {
@@ -134,9 +134,7 @@ func TestSource(t *testing.T) {
 // TestOnSecret: what is there at the start is no change, a repeated event of the same version neither; the Secret is asked for by its name.
 func TestWatchSecret(t *testing.T) {
 	scheme := metadatafake.NewTestScheme()
-	if err := metav1.AddMetaToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, metav1.AddMetaToScheme(scheme))
 	secret := func(version string) *metav1.PartialObjectMetadata {
 		return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
 			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "pull", ResourceVersion: version}}

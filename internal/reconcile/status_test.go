@@ -13,6 +13,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestStatusWriter(t *testing.T) {
@@ -54,9 +56,7 @@ func TestStatusWriter(t *testing.T) {
 			for i, p := range test.passes {
 				if !p.stale {
 					cached = &corev1.Pod{}
-					if err := c.Get(ctx, types.NamespacedName{Namespace: "a", Name: "p"}, cached); err != nil {
-						t.Fatal(err)
-					}
+					must.NoError(t, c.Get(ctx, types.NamespacedName{Namespace: "a", Name: "p"}, cached))
 				}
 				if got := m.Stale(cached); got != p.stale {
 					t.Errorf("pass %d: stale is %t, want %t", i, got, p.stale)
@@ -73,9 +73,7 @@ func TestStatusWriter(t *testing.T) {
 					t.Errorf("pass %d: wrote is %t, want %t", i, got, p.wrote)
 				}
 				live := &corev1.Pod{}
-				if err := c.Get(ctx, client.ObjectKeyFromObject(cached), live); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, c.Get(ctx, client.ObjectKeyFromObject(cached), live))
 				if got := string(live.Status.Phase) + "/" + live.Status.NominatedNodeName; got != p.want {
 					t.Errorf("pass %d: the cluster has %s, want %s", i, got, p.want)
 				}
@@ -100,29 +98,19 @@ func TestStatusWriterAnotherObject(t *testing.T) {
 	m := &StatusMemory[corev1.PodStatus]{}
 	w := StatusWriter[*corev1.Pod, corev1.PodStatus]{Memory: m, Client: c, Owner: "test", Status: func(p *corev1.Pod) *corev1.PodStatus { return &p.Status }}
 	first := &corev1.Pod{}
-	if err := c.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "p"}, first); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "p"}, first))
 	running := corev1.PodStatus{Phase: corev1.PodRunning}
 	if _, err := w.Write(t.Context(), first, running); err != nil || !m.Stale(first) {
 		t.Fatalf("%v, and stale is %t", err, m.Stale(first))
 	}
-	if err := c.Delete(t.Context(), first); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Create(t.Context(), pod("2")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Delete(t.Context(), first))
+	must.NoError(t, c.Create(t.Context(), pod("2")))
 	second := &corev1.Pod{}
-	if err := c.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "p"}, second); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "p"}, second))
 	if after, err := w.Write(t.Context(), second, running); err != nil || after.Status.Phase != corev1.PodRunning {
 		t.Errorf("%v, %s", err, after.Status.Phase)
 	}
-	if err := c.Delete(t.Context(), second); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Delete(t.Context(), second))
 	if after, err := w.Write(t.Context(), second, corev1.PodStatus{Phase: corev1.PodFailed}); err != nil || after != second || m.Stale(second) {
 		t.Errorf("an object that is gone: %v, wrote is %t, stale is %t", err, after != second, m.Stale(second))
 	}

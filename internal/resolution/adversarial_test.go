@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestAdversarialCatalogs decides on catalogs that are made to be hard: there is a decision for every Subscription, an answer, a
@@ -22,10 +23,7 @@ func TestAdversarialCatalogs(t *testing.T) {
 		"deep constraints":                subscribe(deep, deep.PackageNames()...),
 	} {
 		t.Run(name, func(t *testing.T) {
-			result, err := Namespace(context.Background(), in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			result := must.Value(Namespace(context.Background(), in))(t)
 			decided := 0
 			for _, g := range result.Groups {
 				decided += len(g.Subscriptions)
@@ -153,9 +151,7 @@ func TestCostIsLinear(t *testing.T) {
 	cost := func(candidates int) float64 {
 		in := subscribe(generated(t, 1, candidates), "package000")
 		return testing.AllocsPerRun(1, func() {
-			if _, err := Namespace(context.Background(), in); err != nil {
-				t.Fatal(err)
-			}
+			must.Value(Namespace(context.Background(), in))(t)
 		}) / float64(candidates)
 	}
 	if few, many := cost(200), cost(5000); many > 1.3*few {

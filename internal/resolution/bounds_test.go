@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/bigcatalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // The figures that a decision has to keep to on 2 cores, and what another implementation takes, in milliseconds. The benchmarks print
@@ -32,9 +33,7 @@ const slack = 4
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/constraint"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // palette is a catalog with two packages of two versions, and the package red, whose only bundle has a constraint.
@@ -40,10 +41,7 @@ func palette(t testing.TB, constraints ...json.RawMessage) NamespaceRequest {
 	add("red", []string{"1.0.0"}, own...)
 	add("blue", []string{"1.0.0", "2.0.0"}, catalog.Property{Type: "cold", Value: json.RawMessage(`true`)})
 	add("green", []string{"1.0.0", "2.0.0"})
-	x, err := catalog.NewIndex(c, "sha256:palette")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(c, "sha256:palette"))(t)
 	ref := catalog.Ref{Namespace: "olm", Name: "palette"}
 	return NamespaceRequest{Namespace: "ns", Sources: []Source{{Ref: ref, Index: x}},
 		Subscriptions: []Subscription{{Name: "red", Package: "red", Channel: "stable", Catalog: ref}}}
@@ -81,10 +79,7 @@ func checkConstraint(t *testing.T, value json.RawMessage) {
 		return
 	}
 	in := palette(t, value)
-	result, err := Namespace(context.Background(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Value(Namespace(context.Background(), in))(t)
 	own, _ := in.Sources[0].Index.Bundle("red", "red.v1.0.0")
 	g := result.Groups[0]
 	if g.Err == nil {
@@ -169,10 +164,7 @@ func TestConstraintSize(t *testing.T) {
 		ok   bool
 	}{"64 KiB": {64 << 10, true}, "one byte more": {64<<10 + 1, false}} {
 		t.Run(name, func(t *testing.T) {
-			result, err := Namespace(context.Background(), palette(t, fill(test.size)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			result := must.Value(Namespace(context.Background(), palette(t, fill(test.size))))(t)
 			switch err := result.Groups[0].Err; {
 			case test.ok && err != nil:
 				t.Error(err)
@@ -187,10 +179,7 @@ func TestConstraintSize(t *testing.T) {
 // asked of all of them.
 func TestRuleThatCostsTooMuch(t *testing.T) {
 	var k rulebook
-	rule, err := constraint.Compile(`properties.all(a, properties.all(b, properties.all(c, properties.all(d, properties.all(e, properties.all(f, a == a))))))`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rule := must.Value(constraint.Compile(`properties.all(a, properties.all(b, properties.all(c, properties.all(d, properties.all(e, properties.all(f, a == a))))))`))(t)
 	c := k.condition(rule, "p")
 	properties := make([]catalog.Property, 12)
 	for i := range properties {

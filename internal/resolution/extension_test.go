@@ -14,6 +14,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/golden"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/blang/semver/v4"
 	"github.com/google/go-cmp/cmp"
@@ -89,10 +90,7 @@ func decideExtension(t *testing.T, in ExtensionRequest) (result *ExtensionResult
 	if errors.As(err, &conflict) {
 		checkConflict(t, conflict)
 	}
-	out, err := json.MarshalIndent(map[string]any{"conflict": conflict, "held": result.Held, "candidates": result.Candidates, "outcome": result.Record.Outcome}, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Value(json.MarshalIndent(map[string]any{"conflict": conflict, "held": result.Held, "candidates": result.Candidates, "outcome": result.Record.Outcome}, "", "  "))(t)
 	return result, text, string(out) + "\n"
 }
 
@@ -138,13 +136,9 @@ func extensionCheckReplay(t *testing.T, in ExtensionRequest, result *ExtensionRe
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(result.Record); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, encoder.Encode(result.Record))
 	var record ExtensionRecord
-	if err := json.Unmarshal(text.Bytes(), &record); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(text.Bytes(), &record))
 	again, err := record.Replay(t.Context(), func(name, digest string) (*catalog.Index, error) {
 		for _, c := range in.Catalogs {
 			if c.Name == name && c.digest() == digest {
@@ -179,9 +173,7 @@ func scenarioExtension(t *testing.T, archive *txtar.Archive) (in ExtensionReques
 	for _, f := range archive.Files {
 		files[f.Name] = &fstest.MapFile{Data: f.Data}
 		if f.Name == "extension.yaml" {
-			if err := yaml.UnmarshalStrict(f.Data, &s); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, yaml.UnmarshalStrict(f.Data, &s))
 		}
 	}
 	in = ExtensionRequest{Name: "my", Package: s.Package, Version: s.Version, Channels: s.Channels, Selector: s.Selector, Policy: s.Policy, RequireAll: s.RequireAll}
@@ -203,10 +195,7 @@ func scenarioExtension(t *testing.T, archive *txtar.Archive) (in ExtensionReques
 
 func (s scenarioBundle) installed(t *testing.T) Installed {
 	t.Helper()
-	i, err := ParseInstalled(s.Name, s.Version, s.Release)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := must.Value(ParseInstalled(s.Name, s.Version, s.Release))(t)
 	i.Properties = s.Properties
 	return i
 }
@@ -220,9 +209,6 @@ func index(t *testing.T, files fstest.MapFS, name string) *catalog.Index {
 	if c == nil {
 		t.Fatal(err)
 	}
-	x, err := catalog.NewIndex(c, "sha256:"+name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(c, "sha256:"+name))(t)
 	return x
 }

@@ -7,25 +7,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 var quoted = regexp.MustCompile("(?s)<!-- golden: (\\S+) -->\n```\n(.*?)```\n")
 
 // TestDocs demands that the examples of the documentation are what the scenarios of their names come to.
 func TestDocs(t *testing.T) {
-	page, err := os.ReadFile("../../docs/resolution-v1.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Value(os.ReadFile("../../docs/resolution-v1.md"))(t)
 	examples := quoted.FindAllStringSubmatch(string(page), -1)
 	if len(examples) < 5 {
 		t.Fatalf("only %d examples were found", len(examples))
 	}
 	for _, e := range examples {
-		archive, err := txtar.ParseFile("testdata/extension/" + e[1] + ".txtar")
-		if err != nil {
-			t.Fatal(err)
-		}
+		archive := must.Value(txtar.ParseFile("testdata/extension/" + e[1] + ".txtar"))(t)
 		want := ""
 		for _, f := range archive.Files {
 			if f.Name == "want" {

@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
@@ -143,10 +144,7 @@ func inRange(t *testing.T, in ExtensionRequest, v semver.Version) bool {
 	if in.Version == "" {
 		return true
 	}
-	versions, err := version.ParseConstraint(in.Version)
-	if err != nil {
-		t.Fatal(err)
-	}
+	versions := must.Value(version.ParseConstraint(in.Version))(t)
 	return versions.Contains(v)
 }
 

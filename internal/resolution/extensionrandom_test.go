@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
@@ -30,10 +31,7 @@ func randomRequest(t testing.TB, random *rand.Rand) ExtensionRequest {
 	}
 	in.RequireAll = random.IntN(6) == 0
 	if random.IntN(3) > 0 {
-		v, err := version.Parse(someVersions[random.IntN(len(someVersions))])
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Value(version.Parse(someVersions[random.IntN(len(someVersions))]))(t)
 		in.Installed = &Installed{Name: "p.v" + v.String(), Version: version.VersionRelease{Version: v}, Properties: []catalog.Property{api(random.IntN(3))}}
 	}
 	for i := range 1 + random.IntN(3) {
@@ -79,10 +77,7 @@ func neededBy(random *rand.Rand) catalog.Property {
 // randomIndex is a catalog with package p, mostly sound.
 func randomIndex(t testing.TB, random *rand.Rand, digest string) *catalog.Index {
 	t.Helper()
-	x, err := catalog.NewIndex(randomCatalog(random), digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(randomCatalog(random), digest))(t)
 	return x
 }
 

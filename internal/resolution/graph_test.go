@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/graph"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -30,17 +31,10 @@ func TestAgreesOnPublicCatalogs(t *testing.T) {
 	dir := t.TempDir()
 	publicdata.Each(t, publicdata.OwnCatalog, func(name string, content func() []byte) {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, content(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.NoError(t, os.WriteFile(file, content(), 0o644))
 	})
-	c, err := catalog.Load(t.Context(), os.DirFS(dir), catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(t.Context(), os.DirFS(dir), catalog.LoadOptions{}))(t)
 	if upgrades := agree(t, withoutNeeds(c), 7); upgrades < 500 {
 		t.Errorf("only %d upgrades were compared", upgrades)
 	}
@@ -57,10 +51,7 @@ func withoutNeeds(c *catalog.Catalog) *catalog.Catalog {
 // agree follows one of so many bundles of each package, in every channel and in all of them, and returns how many upgrades were compared.
 func agree(t *testing.T, c *catalog.Catalog, oneOf int) (upgrades int) {
 	t.Helper()
-	x, err := catalog.NewIndex(c, "sha256:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(c, "sha256:0"))(t)
 	for _, name := range x.PackageNames() {
 		p, _ := x.Package(name)
 		scopes := [][]string{nil}
@@ -110,10 +101,7 @@ func agreeFrom(t *testing.T, c *catalog.Catalog, x *catalog.Index, channels []st
 	if channels != nil {
 		q.Channel = channels[0]
 	}
-	journey, err := graph.Path(c, q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	journey := must.Value(graph.Path(c, q))(t)
 	var want []string
 	for _, hop := range journey.V1.Hops {
 		want = append(want, hop.To.Name)

@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // tower is a catalog whose package has so many versions, each with the same properties.
@@ -27,10 +28,7 @@ func tower(t *testing.T, versions int, properties ...catalog.Property) *catalog.
 			Properties: append([]catalog.Property{own}, properties...)})
 	}
 	c.Channels = append(c.Channels, channel)
-	x, err := catalog.NewIndex(c, "sha256:tower")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(c, "sha256:tower"))(t)
 	return x
 }
 

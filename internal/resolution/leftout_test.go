@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestAPackageLeftOutOfItsCatalog: what was left out before the catalog was indexed is not called unknown, asked for by a Subscription or needed by a
@@ -28,10 +29,7 @@ func TestAPackageLeftOutOfItsCatalog(t *testing.T) {
 		left(catalog.Object{Schema: catalog.SchemaBundle, Package: "part", Name: "part.v2.0.0"}, "its version is no version"),
 		left(catalog.Object{Schema: catalog.SchemaChannel, Package: "part", Name: "next"}, "its head is lost"),
 	}
-	x, err := catalog.Build(t.Context(), fstest.MapFS{"c.json": {Data: []byte(content)}}, "sha256:left", filepath.Join(t.TempDir(), "index"), catalog.LoadOptions{Problems: known})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.Build(t.Context(), fstest.MapFS{"c.json": {Data: []byte(content)}}, "sha256:left", filepath.Join(t.TempDir(), "index"), catalog.LoadOptions{Problems: known}))(t)
 	t.Cleanup(func() { _ = x.Close() })
 	ref := reference("olm/cat")
 	for name, test := range map[string]struct{ pkg, channel, starting, want string }{

@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
@@ -66,14 +67,8 @@ func TestMissing(t *testing.T) {
 				}
 				fmt.Fprintf(&text, `{"schema":"olm.package","name":%q,"defaultChannel":"s"}{"schema":"olm.channel","package":%[1]q,"name":"s","entries":[%s]}`, pkg, strings.Join(entries, ","))
 			}
-			c, err := catalog.Load(t.Context(), fstest.MapFS{"c.json": {Data: []byte(text.String())}}, catalog.LoadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			x, err := catalog.NewIndex(c, "sha256:c")
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Value(catalog.Load(t.Context(), fstest.MapFS{"c.json": {Data: []byte(text.String())}}, catalog.LoadOptions{}))(t)
+			x := must.Value(catalog.NewIndex(c, "sha256:c"))(t)
 			in := ExtensionRequest{Name: "my", Package: "a", Version: test.request, Catalogs: []Catalog{{Name: "cat", Index: x}}}
 			if test.installed != "" {
 				in.Others = []InstalledExtension{{Name: "db", Package: "db", Installed: Installed{Name: "db.v" + test.installed, Version: version.VersionRelease{Version: semver.MustParse(test.installed)},

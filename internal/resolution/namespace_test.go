@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/golden"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
@@ -67,9 +68,7 @@ func TestNamespace(t *testing.T) {
 		encoder := json.NewEncoder(&report)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
-		if err := encoder.Encode(result.Report()); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, encoder.Encode(result.Report()))
 		want := map[string]string{"want": got, "want.json": report.String()}
 		for _, f := range archive.Files {
 			if text, ok := ask(t, &result, f.Name); ok {
@@ -102,10 +101,7 @@ func ask(t *testing.T, result *NamespaceResult, question string) (string, bool) 
 		return "", false
 	}
 	pkg, version, _ := strings.Cut(text, "@")
-	verdicts, err := result.WhyNot(t.Context(), pkg, version)
-	if err != nil {
-		t.Fatal(err)
-	}
+	verdicts := must.Value(result.WhyNot(t.Context(), pkg, version))(t)
 	for _, v := range verdicts {
 		fmt.Fprintf(&b, "%s from channel %s of %s: chosen %t, installed %t\n", v.Name, v.Channel, v.Catalog, v.Chosen, v.Installed)
 		for _, reason := range v.Reasons {
@@ -123,10 +119,7 @@ func decided(t testing.TB, in NamespaceRequest) string {
 
 func namespace(t testing.TB, in NamespaceRequest) NamespaceResult {
 	t.Helper()
-	result, err := Namespace(context.Background(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Value(Namespace(context.Background(), in))(t)
 	return result
 }
 
@@ -134,25 +127,17 @@ func namespace(t testing.TB, in NamespaceRequest) NamespaceResult {
 func checkReplay(t testing.TB, in NamespaceRequest, result NamespaceResult) {
 	t.Helper()
 	for _, g := range result.Groups {
-		text, err := json.Marshal(g.Record)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Value(json.Marshal(g.Record))(t)
 		var record NamespaceRecord
-		if err := json.Unmarshal(text, &record); err != nil {
-			t.Fatal(err)
-		}
-		again, err := record.Replay(context.Background(), func(name, digest string) (*catalog.Index, error) {
+		must.NoError(t, json.Unmarshal(text, &record))
+		again := must.Value(record.Replay(context.Background(), func(name, digest string) (*catalog.Index, error) {
 			for _, s := range in.Sources {
 				if s.Ref.String() == name && s.Index.Digest() == digest {
 					return s.Index, nil
 				}
 			}
 			return nil, errors.New("no such catalog")
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		i := slices.IndexFunc(again.Groups, func(h Group) bool { return slices.Equal(h.Subscriptions, g.Subscriptions) })
 		if i < 0 {
 			t.Fatalf("the record of group %v has no such group: %s", g.Subscriptions, text)
@@ -185,9 +170,7 @@ func scenarioRequest(t *testing.T, archive *txtar.Archive) NamespaceRequest {
 		files[f.Name] = f.Data
 	}
 	var s scenario
-	if err := yaml.UnmarshalStrict(files["namespace.yaml"], &s); err != nil {
-		t.Fatalf("namespace.yaml: %v", err)
-	}
+	must.NoErrorf(t, yaml.UnmarshalStrict(files["namespace.yaml"], &s), "namespace.yaml")
 	in := NamespaceRequest{Namespace: s.Namespace, Together: s.Together, AnyCatalog: s.AnyCatalog}
 	if s.Kubernetes != "" {
 		in.Kubernetes = semver.MustParse(s.Kubernetes)
@@ -208,10 +191,7 @@ func scenarioRequest(t *testing.T, archive *txtar.Archive) NamespaceRequest {
 
 func operator(t *testing.T, o scenarioOperator) Operator {
 	t.Helper()
-	v, err := version.Parse(o.Version)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Value(version.Parse(o.Version))(t)
 	out := Operator{Name: o.Name, Package: o.Package, Version: v, Replaces: o.Replaces, Provides: o.Provides, Requires: o.Requires,
 		Properties: o.Properties, Failed: o.Unsettled == "Failed"}
 	out.Settled = o.Unsettled == "" || out.Failed && o.FailForward
@@ -219,10 +199,7 @@ func operator(t *testing.T, o scenarioOperator) Operator {
 		out.Phase = o.Unsettled
 	}
 	for name, text := range o.RequiresPackages {
-		r, err := version.ParseRange(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Value(version.ParseRange(text))(t)
 		out.Packages = append(out.Packages, PackageRequirement{Package: name, Range: r})
 	}
 	return out
@@ -234,13 +211,9 @@ func parsedIndex(t *testing.T, content []byte, source scenarioSource) *catalog.I
 		return nil
 	}
 	c, err := catalog.Load(context.Background(), fstest.MapFS{"catalog.yaml": {Data: content}}, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatalf("%s: %v", source.File, err)
-	}
+	must.NoErrorf(t, err, "%s", source.File)
 	x, err := catalog.NewIndex(c, "sha256:"+source.File)
-	if err != nil {
-		t.Fatalf("%s: %v", source.File, err)
-	}
+	must.NoErrorf(t, err, "%s", source.File)
 	for _, p := range x.Problems() {
 		t.Logf("%s: %v", source.File, p)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/blang/semver/v4"
 	"golang.org/x/tools/txtar"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // explained is something that cannot be had, told with advice.
@@ -124,16 +126,10 @@ func checkAdvice(t testing.TB, in NamespaceRequest, r NamespaceResult) int {
 
 // TestNamespaceAdviceWorks follows the advice of all scenarios, and of random namespaces.
 func TestNamespaceAdviceWorks(t *testing.T) {
-	files, err := filepath.Glob("testdata/namespace/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Value(filepath.Glob("testdata/namespace/*.txtar"))(t)
 	tried := 0
 	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archive := must.Value(txtar.ParseFile(file))(t)
 		in := scenarioRequest(t, archive)
 		t.Run(filepath.Base(file), func(t *testing.T) { tried += checkAdvice(t, in, namespace(t, in)) })
 	}

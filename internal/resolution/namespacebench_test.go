@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/constraint"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -70,10 +71,7 @@ func generatedAPI(i int) json.RawMessage {
 
 func generatedIndex(t testing.TB, c *catalog.Catalog) *catalog.Index {
 	t.Helper()
-	x, err := catalog.NewIndex(c, "sha256:generated")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(c, "sha256:generated"))(t)
 	return x
 }
 
@@ -137,10 +135,7 @@ func measure(b *testing.B, in NamespaceRequest, is figure, check func(NamespaceR
 	runtime.ReadMemStats(&before)
 	start := time.Now()
 	for b.Loop() {
-		result, err := Namespace(context.Background(), in)
-		if err != nil {
-			b.Fatal(err)
-		}
+		result := must.Value(Namespace(context.Background(), in))(b)
 		if !check(result) {
 			b.Fatalf("not the kind of answer that is measured: %+v", result.Groups)
 		}

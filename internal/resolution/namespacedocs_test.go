@@ -4,14 +4,13 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestPageHasTheRules proves that the rules of preference are told as they are kept, and in the order in which they are asked.
 func TestPageHasTheRules(t *testing.T) {
-	text, err := os.ReadFile("../../docs/resolution.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile("../../docs/resolution.md"))(t)
 	inOrder := func(rest string, rules ...Rule) {
 		for _, rule := range rules {
 			_, after, found := strings.Cut(rest, string(rule))

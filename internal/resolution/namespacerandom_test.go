@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
@@ -98,10 +99,7 @@ func (d *dice) catalog(t testing.TB, name string, extra bool) *catalog.Index {
 	if extra {
 		generatedPackage(c, 999, 2)
 	}
-	x, err := catalog.NewIndex(c, "sha256:"+name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(c, "sha256:"+name))(t)
 	return x
 }
 

@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // kept keeps manifests, but for those with some text, and refers to them by their names.
@@ -49,7 +50,7 @@ func chosen() Choice {
 
 func load(t *testing.T) *bundle.Bundle {
 	t.Helper()
-	b, err := bundle.Load(fstest.MapFS{
+	b := must.Value(bundle.Load(fstest.MapFS{
 		"metadata/annotations.yaml": {Data: []byte("annotations:\n  operators.operatorframework.io.bundle.mediatype.v1: registry+v1\n  operators.operatorframework.io.bundle.package.v1: kite\n")},
 		"manifests/csv.yaml": {Data: []byte(`apiVersion: operators.coreos.com/v1alpha1
 kind: ClusterServiceVersion
@@ -58,19 +59,13 @@ spec: {version: 1.2.0, install: {strategy: deployment, spec: {deployments: []}}}
 `)},
 		"manifests/secret.yaml": {Data: []byte("{apiVersion: v1, kind: Secret, metadata: {name: token}}")},
 		"manifests/map.yaml":    {Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}}")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return b
 }
 
 func TestSteps(t *testing.T) {
 	store := kept{manifests: map[string][]byte{}}
-	steps, err := PlanWriter{Manifests: store, Namespace: "sky"}.Steps(t.Context(), chosen(), load(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	steps := must.Value(PlanWriter{Manifests: store, Namespace: "sky"}.Steps(t.Context(), chosen(), load(t)))(t)
 	step := func(group, version, kind, name string) *v1alpha1.Step {
 		return &v1alpha1.Step{Resolving: "kite.v1.2.0", Status: v1alpha1.StepStatusUnknown, Resource: v1alpha1.StepResource{CatalogSource: "operators", CatalogSourceNamespace: "olm",
 			Group: group, Version: version, Kind: kind, Name: name, Manifest: "ref of " + name}}
@@ -111,15 +106,10 @@ func TestStepsThatCannotBeMade(t *testing.T) {
 
 // TestSubscription is what a dependency is kept up to date with. It is small, and is never kept elsewhere.
 func TestSubscription(t *testing.T) {
-	got, err := PlanWriter{Namespace: "sky"}.Subscription("install-abc", chosen())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Value(PlanWriter{Namespace: "sky"}.Subscription("install-abc", chosen()))(t)
 	const name = "kite-stable-operators-olm"
 	var sub v1alpha1.Subscription
-	if err := json.Unmarshal([]byte(got.Resource.Manifest), &sub); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal([]byte(got.Resource.Manifest), &sub))
 	want := v1alpha1.Subscription{Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "operators", CatalogSourceNamespace: "olm", Package: "kite", Channel: "stable", StartingCSV: "kite.v1.2.0", InstallPlanApproval: v1alpha1.ApprovalAutomatic}}
 	want.APIVersion, want.Kind, want.Namespace, want.Name = "operators.coreos.com/v1alpha1", "Subscription", "sky", name
 	want.Annotations = map[string]string{v1alpha1.GeneratedByAnnotation: "install-abc"}
@@ -279,9 +269,7 @@ func TestFit(t *testing.T) {
 			kept := shelf{}
 			status := &v1alpha1.InstallPlanStatus{Plan: tc.steps}
 			before := tc.steps[len(tc.steps)-1].Resource.Manifest
-			if err := (PlanWriter{Manifests: kept}).Fit(t.Context(), status); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, (PlanWriter{Manifests: kept}).Fit(t.Context(), status))
 			whole := 0
 			for _, s := range status.Plan {
 				if s.Resource.Manifest == before {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestRangeTables resolves every row of the published tables of version ranges in a catalog with all the versions around their bounds:
@@ -70,10 +71,7 @@ func ladder(t *testing.T) *catalog.Index {
 			Properties: []catalog.Property{{Type: catalog.PropertyPackage, Value: json.RawMessage(fmt.Sprintf(`{"packageName":"p","version":%q}`, v))}}})
 	}
 	c.Channels = append(c.Channels, channel)
-	x, err := catalog.NewIndex(c, "sha256:ladder")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(c, "sha256:ladder"))(t)
 	return x
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestRecordFitsItsBounds(t *testing.T) {
@@ -53,9 +54,7 @@ func TestRecordFitsItsBounds(t *testing.T) {
 				t.Fatalf("%d bytes, %v", len(text), err)
 			}
 			var read NamespaceRecord
-			if err := json.Unmarshal([]byte(text), &read); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, json.Unmarshal([]byte(text), &read))
 			if !slices.Equal(read.Omitted, tc.omitted) {
 				t.Errorf("left out is %q, want %q", read.Omitted, tc.omitted)
 			}

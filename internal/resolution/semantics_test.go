@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
@@ -75,10 +76,7 @@ func nextV0(t *testing.T, x *catalog.Index, installed, channel, versions string)
 		in.Subscriptions[0].Installed = "p." + installed
 		in.Operators = []Operator{{Name: "p." + installed, Package: "p", Version: semver.MustParse(installed), Settled: true}}
 	}
-	result, err := Namespace(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Value(Namespace(t.Context(), in))(t)
 	for _, g := range result.Groups {
 		for _, c := range g.Choices {
 			return strings.TrimPrefix(c.Bundle.Name, "p.")
@@ -133,13 +131,7 @@ func semanticsIndex(t *testing.T, channels map[string]string) *catalog.Index {
 		fmt.Fprintf(&text, `{"schema":"olm.bundle","package":"p","name":"p.%s","image":"quay.io/p:%[1]s","properties":[{"type":"olm.package","value":{"packageName":"p","version":%q}}]}`,
 			b, strings.TrimRight(b, "b"))
 	}
-	c, err := catalog.Load(t.Context(), fstest.MapFS{"c.json": {Data: []byte(text.String())}}, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := catalog.NewIndex(c, "sha256:c")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(t.Context(), fstest.MapFS{"c.json": {Data: []byte(text.String())}}, catalog.LoadOptions{}))(t)
+	x := must.Value(catalog.NewIndex(c, "sha256:c"))(t)
 	return x
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/blang/semver/v4"
 	"github.com/google/go-cmp/cmp"
@@ -34,10 +35,7 @@ func tied(t testing.TB, rnd *rand.Rand) NamespaceRequest {
 		rnd.Shuffle(len(c.Packages), func(i, j int) { c.Packages[i], c.Packages[j] = c.Packages[j], c.Packages[i] })
 		rnd.Shuffle(len(c.Channels), func(i, j int) { c.Channels[i], c.Channels[j] = c.Channels[j], c.Channels[i] })
 		rnd.Shuffle(len(c.Bundles), func(i, j int) { c.Bundles[i], c.Bundles[j] = c.Bundles[j], c.Bundles[i] })
-		x, err := catalog.NewIndex(c, "sha256:"+name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Value(catalog.NewIndex(c, "sha256:"+name))(t)
 		in.Sources = append(in.Sources, Source{Ref: catalog.Ref{Namespace: "olm", Name: name}, Index: x})
 	}
 	for i := range 6 {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -34,10 +35,7 @@ properties:
 		"another version":       {"a-op.v1.0.0", "1.0.1", "a-op.v1.0.0"},
 		"another bundle":        {"a-op.v2.0.0", "1.0.0+2", "a-op.v2.0.0"},
 	} {
-		v, err := version.Parse(test.version)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Value(version.Parse(test.version))(t)
 		if got := (Installed{Name: test.name, Version: version.FromBuild(v)}).Named("a", catalogs).Name; got != test.want {
 			t.Errorf("%s: %s, want %s", what, got, test.want)
 		}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestUnavailableCatalogsAreThoseThatWouldBeAsked has the archives of catalogs without content, and which Subscriptions they concern.
@@ -18,10 +19,7 @@ func TestUnavailableCatalogsAreThoseThatWouldBeAsked(t *testing.T) {
 		"dependency-dead-catalog-after.txtar": {},
 	} {
 		t.Run(file, func(t *testing.T) {
-			archive, err := txtar.ParseFile("testdata/namespace/" + file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			archive := must.Value(txtar.ParseFile("testdata/namespace/" + file))(t)
 			result := namespace(t, scenarioRequest(t, archive))
 			got := map[string][]catalog.Ref{}
 			for _, g := range result.Groups {

@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestUnreadBundle proves that text which cannot be read is named as the reason of what is missing because of it, asked for by a
@@ -21,10 +22,7 @@ func TestUnreadBundle(t *testing.T) {
 {"schema":"olm.channel","package":"deep","name":"stable","entries":[{"name":"deep.v1.0.0"}]}
 {"schema":"olm.bundle","package":"deep","name":"deep.v1.0.0","image":"r/deep:1","properties":[{"type":"olm.package","value":{"packageName":"deep","version":"1.0.0"}},{"type":"olm.constraint","value":` + deep + `}]}
 `
-	x, err := catalog.Build(context.Background(), fstest.MapFS{"c.json": {Data: []byte(content)}}, "sha256:deep", filepath.Join(t.TempDir(), "index"), catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.Build(context.Background(), fstest.MapFS{"c.json": {Data: []byte(content)}}, "sha256:deep", filepath.Join(t.TempDir(), "index"), catalog.LoadOptions{}))(t)
 	t.Cleanup(func() { _ = x.Close() })
 	ref := reference("olm/cat")
 	for _, pkg := range []string{"deep", "web"} {

@@ -23,6 +23,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // accountServer is an API server that creates ConfigMaps for whoever has an accepted token, with a warning.
@@ -51,9 +53,7 @@ func accountServer(t *testing.T, accepted *atomic.Value) *rest.Config {
 func tokenClient(t *testing.T, clock *clocktesting.FakePassiveClock, requests *int) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, clientgoscheme.AddToScheme(scheme))
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Version: "v1"}})
 	mapper.Add(kinds["ConfigMap"], meta.RESTScopeNamespace)
 	return fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).WithInterceptorFuncs(interceptor.Funcs{
@@ -77,10 +77,7 @@ func TestAccounts(t *testing.T) {
 	accepted.Store("Bearer token-1-of-ns-sa")
 	accounts := NewAccounts(accountServer(t, &accepted), tokenClient(t, clock, &requests), clock)
 	apply := func() *Result {
-		c, err := accounts.Client(t.Context(), "ns", "sa")
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Value(accounts.Client(t.Context(), "ns", "sa"))(t)
 		return (&Engine{Client: c, FieldManager: manager}).Apply(t.Context(), []Phase{phase(configMap("a", "1"))})
 	}
 	for range 2 {
@@ -113,9 +110,7 @@ func TestAccountsAreForgotten(t *testing.T) {
 	accounts := NewAccounts(&rest.Config{Host: "http://127.0.0.1:1"}, tokenClient(t, clock, &requests), clock)
 	ask := func(namespace string) {
 		t.Helper()
-		if _, err := accounts.Client(t.Context(), namespace, "sa"); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(accounts.Client(t.Context(), namespace, "sa"))(t)
 	}
 	for i := range maxAccounts + 10 {
 		ask(fmt.Sprint("ns-", i))

@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 const manager = "fairlead-test"
@@ -33,9 +35,7 @@ type cluster struct {
 func newCluster(t testing.TB, objects ...*unstructured.Unstructured) *cluster {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, clientgoscheme.AddToScheme(scheme))
 	c := &cluster{}
 	var uids atomic.Int64
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields()
@@ -95,9 +95,7 @@ func (c *cluster) get(t testing.TB, kind, namespace, name string) *unstructured.
 	t.Helper()
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(kinds[kind])
-	if err := c.WithWatch.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, u); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.WithWatch.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, u))
 	return u
 }
 
@@ -112,13 +110,8 @@ var kinds = map[string]schema.GroupVersionKind{
 func object(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
-	content, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(content, &u.Object); err != nil {
-		t.Fatal(err)
-	}
+	content := must.Value(yaml.YAMLToJSON([]byte(text)))(t)
+	must.NoError(t, json.Unmarshal(content, &u.Object))
 	return u
 }
 

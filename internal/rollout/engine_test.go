@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 const deployment = `
@@ -80,9 +82,7 @@ func edit(t *testing.T, c *cluster, kind, name string, change func(*unstructured
 	t.Helper()
 	u := c.get(t, kind, "ns", name)
 	change(u)
-	if err := c.Update(t.Context(), u, client.FieldOwner("somebody")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Update(t.Context(), u, client.FieldOwner("somebody")))
 }
 
 func TestDrift(t *testing.T) {
@@ -347,9 +347,7 @@ func TestObjectThatIsGoingAway(t *testing.T) {
 	leaving := configMap("a", "1")
 	leaving.SetFinalizers([]string{"example.com/hold"})
 	c := newCluster(t, leaving)
-	if err := c.Delete(t.Context(), leaving.DeepCopy()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Delete(t.Context(), leaving.DeepCopy()))
 	c.taken()
 	r := engine(c).Apply(t.Context(), []Phase{phase(configMap("a", "1"), configMap("b", "1"))})
 	if r.Err() != nil || r.Complete() || len(c.taken()) != 0 {

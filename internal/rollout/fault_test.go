@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 var kindResource = schema.GroupResource{Resource: "configmaps"}
@@ -84,9 +86,7 @@ func contents(t *testing.T, do func(*cluster)) map[string]any {
 	uids := map[string]string{}
 	var maps corev1.ConfigMapList
 	var accounts corev1.ServiceAccountList
-	if err := errors.Join(c.List(t.Context(), &maps), c.List(t.Context(), &accounts)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(c.List(t.Context(), &maps), c.List(t.Context(), &accounts)))
 	for i := range maps.Items {
 		uids[string(maps.Items[i].UID)] = maps.Items[i].Name
 	}

@@ -7,6 +7,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // ownedLive is what a server makes of ownedWanted, and ownedFields what it records for the manager.
@@ -75,9 +77,7 @@ func entry(manager, fields string) metav1.ManagedFieldsEntry {
 func parse(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
-	if err := json.Unmarshal([]byte(text), &u.Object); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal([]byte(text), &u.Object))
 	return u
 }
 

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestWorkloadHealth is the table of what the status of a workload means, for both APIs: as its Go type, and as an unstructured object.
@@ -115,9 +117,7 @@ func TestWorkloadHealth(t *testing.T) {
 
 func convert(t *testing.T, from *unstructured.Unstructured, to any) {
 	t.Helper()
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(from.Object, to); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(from.Object, to))
 }
 
 // TestPodsAreListedLate: a workload that has only just become unready is not asked about, and one whose pods cannot be listed has none.
@@ -127,9 +127,7 @@ func TestPodsAreListedLate(t *testing.T) {
 	live := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "op"}, Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}}}
 	c := newCluster(t)
 	for name, set := range map[string]map[string]string{"b": labels, "a": labels, "other": {"app": "other"}} {
-		if err := c.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Labels: set}}); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, c.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Labels: set}}))
 	}
 	for age, want := range map[time.Duration]int{0: 0, podsDelay - time.Second: 0, podsDelay: 2} {
 		for _, isNew := range []bool{true, false} {

@@ -9,14 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestRender(t *testing.T) {
-	got, err := Render(&appsv1.Deployment{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "d"},
-		Status: appsv1.DeploymentStatus{Replicas: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Value(Render(&appsv1.Deployment{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "d"},
+		Status: appsv1.DeploymentStatus{Replicas: 1}}))(t)
 	want := map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"namespace": "ns", "name": "d"},
 		"spec": map[string]any{"strategy": map[string]any{}, "template": map[string]any{"metadata": map[string]any{}, "spec": map[string]any{}}}}
 	if diff := cmp.Diff(want, got.Object); diff != "" {
@@ -85,12 +84,8 @@ func TestDrifted(t *testing.T) {
 		drifted    bool
 	}{{"other", "y", false}, {"key", "z", true}} {
 		live := c.get(t, "ConfigMap", "ns", "a")
-		if err := unstructured.SetNestedField(live.Object, step.value, "data", step.key); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Update(t.Context(), live); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, unstructured.SetNestedField(live.Object, step.value, "data", step.key))
+		must.NoError(t, c.Update(t.Context(), live))
 		if got := Drifted(desired, c.get(t, "ConfigMap", "ns", "a"), manager); got != step.drifted {
 			t.Errorf("drift after %s is changed: %t", step.key, got)
 		}

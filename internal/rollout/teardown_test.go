@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestTeardown(t *testing.T) {
@@ -33,9 +35,7 @@ func TestTeardown(t *testing.T) {
 		{"the finalizer is gone", func() {
 			u := c.get(t, "ConfigMap", "ns", "held")
 			u.SetFinalizers(nil)
-			if err := c.Update(t.Context(), u); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, c.Update(t.Context(), u))
 		}, []Outcome{Gone, Gone, Gone, Kept}, nil, []string{"delete first"}, true},
 	}
 	for _, s := range steps {

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func secret(data map[string]any) *unstructured.Unstructured {
@@ -20,16 +22,12 @@ func secret(data map[string]any) *unstructured.Unstructured {
 func TestEnsureOverwritesNothingThatSeemedMissing(t *testing.T) {
 	c := newCluster(t)
 	theirs := secret(map[string]any{"key": "theirs"})
-	if err := c.Create(t.Context(), theirs); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Create(t.Context(), theirs))
 	if err := Ensure(t.Context(), c, secret(map[string]any{"key": "ours"}), true, manager); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("what was made in between is written over: %v", err)
 	}
 	live := secret(nil)
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(live), live))
 	if got, _, _ := unstructured.NestedString(live.Object, "stringData", "key"); got == "ours" {
 		t.Errorf("the Secret holds %v", live.Object)
 	}
@@ -47,20 +45,14 @@ func TestEnsureTakesBackWhatItCreated(t *testing.T) {
 		s.SetAnnotations(annotations)
 		return s
 	}
-	if err := Ensure(t.Context(), c, annotated("stays", "goes"), true, manager); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, Ensure(t.Context(), c, annotated("stays", "goes"), true, manager))
 	wanted := annotated("stays", "comes")
-	if err := Ensure(t.Context(), c, wanted, false, manager); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, Ensure(t.Context(), c, wanted, false, manager))
 	if a := wanted.GetAnnotations(); a["stays"] == "" || a["comes"] == "" || a["goes"] != "" {
 		t.Errorf("the annotations are %v", a)
 	}
 	before := len(c.writes)
-	if err := Ensure(t.Context(), c, annotated("stays"), false, manager); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, Ensure(t.Context(), c, annotated("stays"), false, manager))
 	if got := c.writes[before:]; !slices.Equal(got, []string{"apply key"}) {
 		t.Errorf("it takes the requests %v", got)
 	}
@@ -80,15 +72,11 @@ func TestOvertakenByAnOwner(t *testing.T) {
 			if err := c.Update(t.Context(), old); err != nil { // so that no revision of the two is the same
 				t.Fatal(err)
 			}
-			if err := c.WithWatch.Delete(t.Context(), old); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, c.WithWatch.Delete(t.Context(), old))
 			fresh := configMap("a", "")
 			taken(fresh)
 			fresh.SetUID("another")
-			if err := c.WithWatch.Create(t.Context(), fresh); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, c.WithWatch.Create(t.Context(), fresh))
 		},
 	}
 	for name, overtake := range tests {
@@ -161,12 +149,8 @@ func TestOptionalObjectOnItsWayOut(t *testing.T) {
 		c := newCluster(t)
 		going := configMap("a", "1")
 		going.SetFinalizers([]string{"example.com/wait"})
-		if err := c.Create(t.Context(), going); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Delete(t.Context(), going); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, c.Create(t.Context(), going))
+		must.NoError(t, c.Delete(t.Context(), going))
 		p := phase(configMap("a", "1"), configMap("b", "1"))
 		p.Objects[0].Optional = optional
 		r := engine(c).Apply(t.Context(), []Phase{p})

@@ -53,9 +53,7 @@ func alertRules(t *testing.T) []*rules.AlertingRule {
 		for _, g := range object.Spec.Groups {
 			for _, r := range g.Rules {
 				expression, err := parser.ParseExpr(r.Expr)
-				if err != nil {
-					t.Fatalf("%s: %v", r.Alert, err)
-				}
+				must.NoErrorf(t, err, "%s", r.Alert)
 				all = append(all, rules.NewAlertingRule(r.Alert, expression, time.Duration(r.For), 0, labels.FromMap(r.Labels), labels.FromMap(r.Annotations), labels.EmptyLabels(), "", true, slog.New(slog.DiscardHandler)))
 			}
 		}
@@ -76,9 +74,7 @@ func metricsOf(t *testing.T, state string) map[string]series {
 	text := must.Value(os.ReadFile(filepath.Join("testdata", state+".prom")))(t)
 	read := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := read.TextToMetricFamilies(bytes.NewReader(text))
-	if err != nil {
-		t.Fatalf("%s: %v", state, err)
-	}
+	must.NoErrorf(t, err, "%s", state)
 	for name, family := range families {
 		for _, m := range family.GetMetric() {
 			set := map[string]string{"__name__": name, "namespace": "olm", "job": "fairlead-manager"}

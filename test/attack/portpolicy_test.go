@@ -19,9 +19,7 @@ import (
 func TestPrivatePortsAreOpenToTheirNamespaceAlone(t *testing.T) {
 	w := newWorld(t)
 	host, _, err := net.SplitHostPort(ownAddress)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for name, value := range map[string]string{manager.PodIPVariable: host, "POD_NAMESPACE": olm, "POD_NAME": "manager", "POD_UID": "manager"} {
 		t.Setenv(name, value)
 	}
@@ -31,9 +29,7 @@ func TestPrivatePortsAreOpenToTheirNamespaceAlone(t *testing.T) {
 	for _, namespace := range []string{w.namespace("attack-one"), w.namespace("attack-other")} {
 		w.catalogSource(namespace, "catalog", onePackage("of-"+namespace))
 		_, number, err := net.SplitHostPort(w.leadsTo(namespace, "catalog", ""))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		for _, rule := range base.Spec.Ingress {
 			for _, open := range rule.Ports {
 				if open.Port == nil || open.Port.String() == number || open.EndPort != nil {

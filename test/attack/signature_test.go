@@ -95,13 +95,10 @@ func newSigner(t *testing.T, scope string) (key *signature.Key, policy string) {
 		t.Fatal(err)
 	}
 	public := must.Value(x509.MarshalPKIXPublicKey(private.Public()))(t)
-	text, err := json.Marshal(map[string]any{"version": 1, "default": "reject", "rules": []any{map[string]any{
+	text := must.Value(json.Marshal(map[string]any{"version": 1, "default": "reject", "rules": []any{map[string]any{
 		"scope": scope, "action": "verify",
 		"signers": []any{map[string]any{"keys": []any{map[string]any{"pem": string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}))}}}},
-	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}}))(t)
 	policy = filepath.Join(t.TempDir(), "policy.json")
 	must.NoError(t, os.WriteFile(policy, text, 0o600))
 	return key, policy

@@ -168,9 +168,7 @@ func awaitCopies(b *testing.B, c client.WithWatch, count int) <-chan time.Time {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.ClusterServiceVersionKind + "List"))
 	w, err := c.Watch(b.Context(), list, client.HasLabels{v1alpha1.CopiedFromLabel})
-	if err != nil {
-		b.Fatalf("watch the copies: %v", err)
-	}
+	must.NoErrorf(b, err, "watch the copies")
 	arrived := make(chan time.Time, 1)
 	go func() {
 		defer w.Stop()

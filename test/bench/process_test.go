@@ -39,9 +39,7 @@ func startCluster(b *testing.B) (kubeconfig string, stop func()) {
 	client, err := devcluster.Detach(b.Context(), devcluster.Options{
 		Name: "bench", DataDir: filepath.Join(b.TempDir(), "data"), Throwaway: true, Executable: build(b), IdleTimeout: time.Minute,
 	})
-	if err != nil {
-		b.Fatalf("start a cluster: %v", err)
-	}
+	must.NoErrorf(b, err, "start a cluster")
 	if _, err := client.Lease(b.Context()); err != nil {
 		b.Fatalf("keep the cluster: %v", err)
 	}

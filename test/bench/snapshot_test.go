@@ -95,9 +95,7 @@ func fetch(b testing.TB, client *http.Client, address, accept string) document {
 		request := must.Value(http.NewRequestWithContext(b.Context(), http.MethodGet, address, nil))(b)
 		request.Header.Set("Accept", accept)
 		response, err := client.Do(request)
-		if err != nil {
-			b.Fatalf("record a cluster: %v", err)
-		}
+		must.NoErrorf(b, err, "record a cluster")
 		body, err := io.ReadAll(response.Body)
 		response.Body.Close()
 		switch {

@@ -97,9 +97,7 @@ func Dir(t testing.TB) (dir, what string) {
 func JSON(t testing.TB, dir string) string {
 	t.Helper()
 	files, _, err := catalog.Files(t.Context(), os.DirFS(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	out := t.TempDir()
 	for _, name := range files {
 		c := must.Value(catalog.Load(t.Context(), os.DirFS(filepath.Join(dir, filepath.Dir(name))), catalog.LoadOptions{}))(t)

@@ -156,8 +156,6 @@ func freePort(t *testing.T) string {
 	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return port
 }

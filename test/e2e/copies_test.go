@@ -77,9 +77,7 @@ func TestCopiesAreMendedAtTheStart(t *testing.T) {
 		} else {
 			err = o.Status().Patch(t.Context(), copied(name), patch, client.FieldOwner("kubectl-edit"))
 		}
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		must.NoErrorf(t, err, "%s", name)
 	}
 	seen := &tap{}
 	options.Config = rest.CopyConfig(o.config)

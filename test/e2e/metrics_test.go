@@ -46,10 +46,7 @@ var undocumented = []string{"go_", "process_", "controller_runtime_", "workqueue
 // checkMetrics compares a scrape with what is documented.
 func checkMetrics(t *testing.T, address string) {
 	t.Helper()
-	response, err := http.Get("http://" + address + "/metrics") //nolint:noctx // it is on loopback
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Value(http.Get("http://" + address + "/metrics"))(t)
 	defer response.Body.Close()
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families := must.Value(parser.TextToMetricFamilies(response.Body))(t)

@@ -18,9 +18,7 @@ var buildCommand = regexp.MustCompile(`(?m)^RUN (CGO_ENABLED=\d go build .*) -o 
 func BuildManager(tb testing.TB) string {
 	tb.Helper()
 	root, err := exec.CommandContext(tb.Context(), "go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		tb.Fatalf("find the module: %v", err)
-	}
+	must.NoErrorf(tb, err, "find the module")
 	dir := strings.TrimSpace(string(root))
 	text := must.Value(os.ReadFile(filepath.Join(dir, "Dockerfile")))(tb)
 	found := buildCommand.FindStringSubmatch(string(text))

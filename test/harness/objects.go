@@ -99,9 +99,7 @@ func Push(t testing.TB, ref string, files map[string]string, labels map[string]s
 	}
 	tree := must.Value(image.Files(contents))(t)
 	digest, err := image.Push(t.Context(), ref, tree, labels, image.PushOptions{})
-	if err != nil {
-		t.Fatalf("push %s: %v", ref, err)
-	}
+	must.NoErrorf(t, err, "push %s", ref)
 	return digest
 }
 

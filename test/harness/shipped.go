@@ -40,9 +40,7 @@ func Documents(t testing.TB, name string, text []byte) []*unstructured.Unstructu
 		if errors.Is(err, io.EOF) {
 			return all
 		}
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		must.NoErrorf(t, err, "%s", name)
 		var content map[string]any
 		if err := yaml.UnmarshalStrict(document, &content); err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, document)

@@ -71,9 +71,7 @@ func patchJSON(t *testing.T, o *unstructured.Unstructured, patch string) {
 	var operations []struct{ Op, Path, Value string }
 	must.NoError(t, yaml.UnmarshalStrict([]byte(patch), &operations))
 	containers, _, err := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, operation := range operations {
 		if operation.Op != "add" || operation.Path != "/spec/template/spec/containers/0/args/-" {
 			t.Fatalf("the test does not know how to %s %s", operation.Op, operation.Path)

@@ -47,9 +47,7 @@ func Each(t testing.TB, archive string, use func(name string, content func() []b
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skipf("the public test data %s is not beside the checkout", archive)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer file.Close()
 	unpacked := must.Value(zstd.NewReader(file))(t)
 	defer unpacked.Close()
@@ -59,9 +57,7 @@ func Each(t testing.TB, archive string, use func(name string, content func() []b
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		if header.Typeflag != tar.TypeReg {
 			continue
 		}

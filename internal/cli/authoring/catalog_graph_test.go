@@ -15,6 +15,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog/graph"
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // upgrades is a catalog in which nothing upgrades from 1.0.0 under v0, and only 1.1.0 does so under v1.
@@ -66,12 +67,8 @@ func graphCatalogs(t *testing.T) string {
 		"empty.yaml": "schema: olm.package\nname: foo\ndefaultChannel: stable\n", "fleet.txt": "# what runs\nbar=1.0.0\n\nbar/stable=bar.v1.1.0\n", "bad.txt": "bar=1.0.0\nbar\n",
 	} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.NoError(t, os.WriteFile(file, []byte(content), 0o644))
 	}
 	return dir
 }

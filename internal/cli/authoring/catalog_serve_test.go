@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // lockedBuffer is a stream that is read while it is written.
@@ -47,12 +48,8 @@ func (b *lockedBuffer) await(t *testing.T, pattern string) string {
 func TestCatalogServeUntilInterrupted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "served")
 	writeCatalog := func(content string) {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "catalog.yaml"), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(dir, 0o755))
+		must.NoError(t, os.WriteFile(filepath.Join(dir, "catalog.yaml"), []byte(content), 0o644))
 	}
 	writeCatalog(sound)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -69,13 +66,8 @@ func TestCatalogServeUntilInterrupted(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	writeCatalog(upgrades)
-	process, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	process := must.Value(os.FindProcess(os.Getpid()))(t)
+	must.NoError(t, process.Signal(syscall.SIGHUP))
 	log.await(t, `msg="serving new content" catalog=mine`)
 	if got := getBody(t, url); !strings.Contains(got, `"name":"foo"`) {
 		t.Errorf("after the change: %q", got)
@@ -88,15 +80,9 @@ func TestCatalogServeUntilInterrupted(t *testing.T) {
 
 func getBody(t *testing.T, url string) string {
 	t.Helper()
-	answer, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Value(http.Get(url))(t)
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Value(io.ReadAll(answer.Body))(t)
 	return string(body)
 }
 

@@ -14,14 +14,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestOpmPage compares the page about opm with the program: every command and flag has its row, with its default, and no other.
 func TestOpmPage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "opm.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Value(os.ReadFile(filepath.Join("..", "..", "..", "docs", "opm.md")))(t)
 	var want, got []string
 	for line := range strings.Lines(string(page)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // serveLog is what a command has written so far.
@@ -72,10 +73,7 @@ func askServer(t *testing.T, log *serveLog) []string {
 	if match == nil {
 		t.Fatalf("no address in\n%s", log.String())
 	}
-	client, err := grpccatalog.Dial("127.0.0.1:"+match[1], grpccatalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Value(grpccatalog.Dial("127.0.0.1:"+match[1], grpccatalog.Options{}))(t)
 	defer client.Close()
 	var packages []string
 	for name, err := range client.Packages(t.Context()) {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestWriteReadable: ranges such as ">=1.0.0 <2" are read by people in all formats, and JSON stays JSON.
@@ -16,9 +18,7 @@ func TestWriteReadable(t *testing.T) {
 		OutputText: "text",
 	} {
 		var b strings.Builder
-		if err := format.Write(&b, value, func(w io.Writer) error { _, err := io.WriteString(w, "text"); return err }); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, format.Write(&b, value, func(w io.Writer) error { _, err := io.WriteString(w, "text"); return err }))
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%s: got %s, want %s", format, b.String(), want)
 		}

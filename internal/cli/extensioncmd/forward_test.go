@@ -6,6 +6,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/test/must"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -23,20 +24,12 @@ func TestForward(t *testing.T) {
 		"chosen by somebody": {now: "3.x", want: "3.x"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, err := ops.ExtensionOptions{Package: "kite", Namespace: "ops", Version: test.now}.Object()
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Value(ops.ExtensionOptions{Package: "kite", Namespace: "ops", Version: test.now}.Object())(t)
 			e.Annotations = map[string]string{ops.RollbackToKey: "1", ops.VersionKey: "1.0.0; >=1"}
 			c := cluster(t, e)
-			out, err := changed(t, c, "kite", test.flags...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Value(changed(t, c, "kite", test.flags...))(t)
 			live := &olmv1.ClusterExtension{}
-			if err := c.Get(t.Context(), client.ObjectKey{Name: "kite"}, live); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, c.Get(t.Context(), client.ObjectKey{Name: "kite"}, live))
 			if got := live.Spec.Source.Catalog.Version; got != test.want || len(live.Annotations) != 0 {
 				t.Errorf("version %q, want %q; annotations %v", got, test.want, live.Annotations)
 			}

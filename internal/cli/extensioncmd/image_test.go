@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,11 +27,8 @@ func greeter(t *testing.T) (tagged, pinned string) {
 	registry := httptest.NewServer(image.NewRegistry(t.TempDir()))
 	t.Cleanup(registry.Close)
 	name := strings.TrimPrefix(registry.URL, "http://") + "/greeter"
-	digest, err := image.Push(t.Context(), name+":hotfix", os.DirFS(filepath.Join("..", "..", "..", "examples", "bundles", "greeter-operator", "1.1.0")),
-		image.BundleLabels("greeter-operator", []string{"stable"}, "stable"), image.PushOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	digest := must.Value(image.Push(t.Context(), name+":hotfix", os.DirFS(filepath.Join("..", "..", "..", "examples", "bundles", "greeter-operator", "1.1.0")),
+		image.BundleLabels("greeter-operator", []string{"stable"}, "stable"), image.PushOptions{}))(t)
 	return name + ":hotfix", name + "@" + digest
 }
 
@@ -66,9 +64,7 @@ func TestInstallFromAnImage(t *testing.T) {
 			if err != nil || !strings.Contains(errs, test.errs) {
 				t.Fatalf("%v, %q", err, errs)
 			}
-			if err := c.Get(t.Context(), client.ObjectKey{Name: "my"}, e); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, c.Get(t.Context(), client.ObjectKey{Name: "my"}, e))
 			if e.Annotations[snapshot.BundleImageKey] != test.annotation || e.Spec.Source.Catalog.PackageName != "greeter-operator" {
 				t.Errorf("%v, %+v", e.Annotations, e.Spec.Source.Catalog)
 			}
@@ -116,10 +112,7 @@ func TestUpgradeToAnImage(t *testing.T) {
 	for _, step := range []struct{ image, annotation string }{{tagged, pinned}, {"", ""}} {
 		var errs strings.Builder
 		u := upgrade{streams: command.Streams{Out: &errs, Err: &errs}, image: step.image}
-		image, err := u.pinned(t.Context(), c, "my")
-		if err != nil {
-			t.Fatal(err)
-		}
+		image := must.Value(u.pinned(t.Context(), c, "my"))(t)
 		if _, said, err := ops.ChangeExtension(t.Context(), c, "my", ops.ExtensionChange{Image: &image}); err != nil || len(said) != 1 {
 			t.Errorf("%q, %v", said, err)
 		}

@@ -12,6 +12,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -26,9 +27,7 @@ import (
 func cluster(t *testing.T, objects ...client.Object) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(olmv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(olmv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)))
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&olmv1.ClusterExtension{}).Build()
 }
 
@@ -38,9 +37,7 @@ func asked(t *testing.T, c client.Client, both Both, flags ...string) (out, errs
 	var i Install
 	cmd := &cobra.Command{Use: "install", Args: cobra.NoArgs}
 	i.Flags(cmd)
-	if err := cmd.ParseFlags(flags); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, cmd.ParseFlags(flags))
 	var o, e bytes.Buffer
 	if err = i.Check(both); err == nil {
 		err = i.Run(t.Context(), command.Streams{In: strings.NewReader("deploymentConfig: {nodeSelector: {a: b}}"), Out: &o, Err: &e}, c, both)
@@ -68,22 +65,16 @@ func TestInstall(t *testing.T) {
 
 	both.Wait = time.Minute
 	e := &olmv1.ClusterExtension{}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: "kite"}, e); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Get(t.Context(), client.ObjectKey{Name: "kite"}, e))
 	e.Status.Install = &olmv1.ClusterExtensionInstallStatus{Bundle: olmv1.BundleMetadata{Name: "kite.v1.0.0", Version: "1.0.0"}}
 	meta.SetStatusCondition(&e.Status.Conditions, olmv1.NewCondition(olmv1.TypeInstalled, "True", "Succeeded", ""))
 	meta.SetStatusCondition(&e.Status.Conditions, olmv1.NewCondition(olmv1.TypeProgressing, "True", "Succeeded", ""))
-	if err := c.Status().Update(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Status().Update(t.Context(), e))
 	if out, _, err = asked(t, c, both); !strings.HasSuffix(out, "✓ kite.v1.0.0 is installed and works in namespace ops\n") || err != nil {
 		t.Errorf("%q, %v", out, err)
 	}
 	meta.SetStatusCondition(&e.Status.Conditions, olmv1.NewCondition(olmv1.TypeProgressing, "False", "Blocked", "no way"))
-	if err := c.Status().Update(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Status().Update(t.Context(), e))
 	_, _, err = asked(t, c, both)
 	if err == nil || !strings.Contains(err.Error(), "Blocked: no way\nThe ClusterExtension stays") || !strings.HasSuffix(err.Error(), "To give up: fairlead uninstall kite") {
 		t.Errorf("%v", err)
@@ -92,9 +83,7 @@ func TestInstall(t *testing.T) {
 
 func TestInstallRefuses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "list.yaml")
-	if err := os.WriteFile(file, []byte("[a]"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(file, []byte("[a]"), 0o600))
 	for name, test := range map[string]struct {
 		both  Both
 		flags []string

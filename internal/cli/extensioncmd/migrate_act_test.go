@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/migrate"
+	"fairlead.dev/fairlead/test/must"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -55,9 +56,7 @@ func TestCommandsOfAMigration(t *testing.T) {
 		"another cluster":     {[]string{"etcd", "--context", "my kite's", "--kubeconfig", "/a/b", "--backup-namespace", "kept"}, ` --backup-namespace kept --context 'my kite'\''s' --kubeconfig /a/b`},
 	} {
 		cmd := newMigrateCommand(command.Streams{})
-		if err := cmd.ParseFlags(test.args); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, cmd.ParseFlags(test.args))
 		if got := repeated(cmd.Flags()); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}

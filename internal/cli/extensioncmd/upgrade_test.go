@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,9 +25,7 @@ func changed(t *testing.T, c client.Client, name string, flags ...string) (strin
 	cmd := &cobra.Command{Use: "upgrade"}
 	cmd.SetContext(t.Context())
 	u.flags(cmd)
-	if err := cmd.ParseFlags(append(flags, "--wait", "0")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, cmd.ParseFlags(append(flags, "--wait", "0")))
 	var err error
 	if name == "sub" {
 		err = u.subscription(cmd, c, client.ObjectKey{Namespace: "ops", Name: name})
@@ -37,10 +36,7 @@ func changed(t *testing.T, c client.Client, name string, flags ...string) (strin
 }
 
 func TestUpgrade(t *testing.T) {
-	e, err := ops.ExtensionOptions{Package: "kite", Namespace: "ops", Version: "1.x"}.Object()
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(ops.ExtensionOptions{Package: "kite", Namespace: "ops", Version: "1.x"}.Object())(t)
 	c := cluster(t, e, &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "sub"}, Spec: &v1alpha1.SubscriptionSpec{Package: "kite", Channel: "a"}})
 	for _, test := range []struct {
 		name  string
@@ -65,19 +61,13 @@ func TestUpgrade(t *testing.T) {
 
 // TestRollback goes back, and forward again.
 func TestRollback(t *testing.T) {
-	e, err := ops.ExtensionOptions{Package: "kite", Namespace: "ops"}.Object()
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(ops.ExtensionOptions{Package: "kite", Namespace: "ops"}.Object())(t)
 	e.UID = "kite-uid"
 	objects := []client.Object{e}
 	for n := int64(1); n <= 2; n++ {
-		r, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "kite", UID: e.UID, Namespace: "ops"}, Number: n, SystemNamespace: "olm",
+		r := must.Value(revision.Build(revision.Options{Extension: revision.Extension{Name: "kite", UID: e.UID, Namespace: "ops"}, Number: n, SystemNamespace: "olm",
 			Annotations: map[string]string{olmv1.BundleVersionKey: []string{"1.0.0", "2.0.0"}[n-1]},
-			Objects:     []*unstructured.Unstructured{{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": "ops"}}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+			Objects:     []*unstructured.Unstructured{{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": "ops"}}}}}))(t)
 		objects = append(objects, r.Set)
 		for _, s := range r.Secrets {
 			objects = append(objects, s)
@@ -91,9 +81,7 @@ func TestRollback(t *testing.T) {
 		return out.String(), command.Code(err)
 	}
 	pinned := func() string {
-		if err := c.Get(t.Context(), client.ObjectKey{Name: "kite"}, e); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, c.Get(t.Context(), client.ObjectKey{Name: "kite"}, e))
 		return e.Annotations[ops.RollbackToKey] + " " + e.Spec.Source.Catalog.Version
 	}
 	if out, code := run(rollback{dryRun: true}, ""); code != 0 || !strings.HasPrefix(out, "ClusterExtension kite: from revision 2 (2.0.0) back to revision 1 (1.0.0)\n") {

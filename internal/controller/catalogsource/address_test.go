@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogserver"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // server is a registry server on loopback.
@@ -222,10 +223,7 @@ func TestServersThatCannotServe(t *testing.T) {
 			return s.address
 		}, "it says that it does not serve now (NOT_SERVING)"},
 		"no registry at all": {func(t *testing.T) string {
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 			s := googlegrpc.NewServer()
 			go s.Serve(listener)
 			t.Cleanup(s.Stop)

@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/rollout/serving"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,14 +32,8 @@ func (s *server) secured(pair tls.Certificate) string {
 
 func issue(t *testing.T) (tls.Certificate, []byte) {
 	t.Helper()
-	issued, err := serving.Issue(serving.Request{Hosts: []string{"localhost"}, Now: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair, err := tls.X509KeyPair(issued.Certificate, issued.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	issued := must.Value(serving.Issue(serving.Request{Hosts: []string{"localhost"}, Now: time.Now()}))(t)
+	pair := must.Value(tls.X509KeyPair(issued.Certificate, issued.Key))(t)
 	return pair, issued.CABundle
 }
 
@@ -86,9 +81,7 @@ func TestAnAuthorityThatIsExchanged(t *testing.T) {
 	w := newWorld(t, source(spec), withAuthority(right))
 	changed := w.dialling()
 	w.until(changed, "served", func(*v1alpha1.CatalogSource) bool { return len(w.packages()) > 0 })
-	if err := w.user(withAuthority(wrong)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.user(withAuthority(wrong)))
 	w.until(changed, "refused", func(s *v1alpha1.CatalogSource) bool {
 		w.clock.Step(20 * time.Minute)
 		return strings.Contains(s.Status.Message, "certificate")

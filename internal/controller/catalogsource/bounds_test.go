@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/test/must"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,9 +40,7 @@ func TestAnOwnerThatIsAddedMeanwhileStays(t *testing.T) {
 	stale := w.edit("content", "")
 	theirs := w.edit("content", "")
 	theirs.OwnerReferences = []metav1.OwnerReference{{APIVersion: "operators.coreos.com/v1alpha1", Kind: "CatalogSource", Name: "other", UID: "other"}}
-	if err := w.user(theirs); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.user(theirs))
 	if err := w.c.configMaps.(configMaps).adopt(t.Context(), s, stale); !apierrors.IsConflict(err) {
 		t.Errorf("got %v, want a conflict, after which it is read again", err)
 	}
@@ -90,9 +89,7 @@ func TestWatchesOfSecretsEnd(t *testing.T) {
 	w.c.secrets = s
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := w.c.closeWhenDone(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.c.closeWhenDone(ctx))
 	for i, watch := range watches {
 		if watch.Err() == nil {
 			t.Errorf("watch %d of %d goes on", i+1, len(watches))

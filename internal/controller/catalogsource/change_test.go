@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestAnotherImageIsNotServedBeforeItIs: while the image that is asked for now is being loaded, and when it cannot be had, no one may take
@@ -77,9 +78,7 @@ func TestAnotherImageWithTheSameContent(t *testing.T) {
 func TestAnObjectThatIsMadeAgainIsAnother(t *testing.T) {
 	w := newWorld(t, source(grpc(0)))
 	_, s := w.reconcile()
-	if err := w.c.client.Delete(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.c.client.Delete(t.Context(), s))
 	again := source(grpc(0))
 	again.UID = "uid of the other"
 	w.create(again)
@@ -103,13 +102,9 @@ func TestWhatADeletedObjectServedIsNotServedForItsNamesake(t *testing.T) {
 			if _, served := set.Catalog("cat.olm"); len(w.packages()) == 0 || !served {
 				t.Fatal("the same object does not go on serving what it did")
 			}
-			if err := w.c.client.Delete(t.Context(), w.source()); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.c.client.Delete(t.Context(), w.source()))
 			for _, owned := range []client.Object{&corev1.Service{}, &discoveryv1.EndpointSlice{}} {
-				if err := w.c.client.DeleteAllOf(t.Context(), owned, client.InNamespace(ref.Namespace)); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, w.c.client.DeleteAllOf(t.Context(), owned, client.InNamespace(ref.Namespace)))
 			}
 			spec := grpc(0)
 			spec.Image = image
@@ -170,9 +165,7 @@ func TestSecretsOfACatalogThatIsGoneAreNotFollowed(t *testing.T) {
 	w := newWorld(t, source(spec))
 	f := w.followSecrets()
 	_, s := w.reconcile()
-	if err := w.c.client.Delete(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.c.client.Delete(t.Context(), s))
 	w.reconcile()
 	if f.happen("olm/pull"); f.told != 0 || len(w.c.secrets.followed) != 0 {
 		t.Error("it is followed")

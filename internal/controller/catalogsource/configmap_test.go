@@ -7,6 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -173,9 +174,7 @@ func TestConfigMapsThatCanBeServedAre(t *testing.T) {
 	says("after a restart")
 	m = w.edit("content", "")
 	m.Data["packages"] = `[{"packageName":"op","channels":[{"name":"stable","currentCSV":"op.v1"}]}]`
-	if err := w.user(m); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.user(m))
 	if _, s := w.reconcile(); s.Status.Message != "" || readyReason(s) != "True Serving" || len(w.packages()) != 1 || w.packages()[0] != "op" {
 		t.Errorf("once all is right: %+v, packages %v", s.Status, w.packages())
 	}

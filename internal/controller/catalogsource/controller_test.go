@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestServesAnImage(t *testing.T) {
@@ -29,9 +30,7 @@ func TestServesAnImage(t *testing.T) {
 	if !ok || e.Index == nil || e.Index.Digest() != "sha256:one" {
 		t.Errorf("published %+v", e)
 	}
-	if err := w.c.client.Delete(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.c.client.Delete(t.Context(), s))
 	w.reconcile()
 	if _, ok := w.c.catalogs.Get(catalog.Ref{Namespace: "olm", Name: "cat"}); ok {
 		t.Error("a deleted catalog is still published")
@@ -131,9 +130,7 @@ func TestInvalidSpecs(t *testing.T) {
 				t.Errorf("an invalid spec led to %d loads, and to another look after %s", w.registry.loads.Load(), result.RequeueAfter)
 			}
 			s.Spec, s.Generation = grpc(0), 2
-			if err := w.c.client.Update(t.Context(), s); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.c.client.Update(t.Context(), s))
 			if _, s = w.reconcile(); readyReason(s) != "True Serving" || s.Status.Message != "" {
 				t.Errorf("once corrected: %+v", s.Status)
 			}
@@ -145,9 +142,7 @@ func TestAnInvalidSpecEndsServing(t *testing.T) {
 	w := newWorld(t, source(grpc(0)))
 	_, s := w.reconcile()
 	s.Spec, s.Generation = v1alpha1.CatalogSourceSpec{SourceType: "ftp"}, 2
-	if err := w.c.client.Update(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.c.client.Update(t.Context(), s))
 	_, s = w.reconcile()
 	e, _ := w.c.catalogs.Get(catalog.Ref{Namespace: "olm", Name: "cat"})
 	if e.Index != nil || s.Status.GRPCConnectionState != nil || readyReason(s) != "False SpecInvalidError" {
@@ -159,9 +154,7 @@ func TestAnInvalidSpecEndsServing(t *testing.T) {
 func TestBadInterval(t *testing.T) {
 	s := source(grpc(0))
 	s.Spec.UpdateStrategy = &v1alpha1.UpdateStrategy{RegistryPoll: &v1alpha1.RegistryPoll{}}
-	if err := json.Unmarshal([]byte(`{"interval": "often"}`), s.Spec.UpdateStrategy.RegistryPoll); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal([]byte(`{"interval": "often"}`), s.Spec.UpdateStrategy.RegistryPoll))
 	w := newWorld(t, s)
 	_, s = w.reconcile()
 	const published = `error parsing spec.updateStrategy.registryPoll.interval. Using the default value of 15m0s instead. Error: time: invalid duration "often"`
@@ -186,9 +179,7 @@ func TestPullSecrets(t *testing.T) {
 		w.clock.Step(result.RequeueAfter)
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "pull"}, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)}}
-	if err := w.c.client.Create(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.c.client.Create(t.Context(), secret))
 	w.clock.Step(time.Minute)
 	if _, s := w.reconcile(); readyReason(s) != "True Serving" || len(w.registry.auth.DockerConfig) != 1 {
 		t.Errorf("with the pull secret: %+v, auth %v", s.Status, w.registry.auth)

@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -84,10 +85,7 @@ func real(t *testing.T, b *broken) *world {
 	spec := grpc(time.Minute)
 	spec.Image = b.push(good)
 	w := newWorld(t, source(spec))
-	store, err := image.Open(t.TempDir(), image.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
 	w.c.images = images{reader: catalogstore.ImageReader{Images: store, Indexes: w.indexes}, secrets: w.c.client}
 	return w
 }

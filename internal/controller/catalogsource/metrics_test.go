@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
@@ -41,9 +42,7 @@ func TestMetricsFollowTheCatalog(t *testing.T) {
 	w.reconcile()
 	w.reconcile()
 	expect(help + "catalog_source_count 1\n" + ready + "catalogsource_ready{name=\"cat\",namespace=\"olm\"} 1\n" + snapshots + "catalog_source_snapshots_total{name=\"cat\",namespace=\"olm\"} 2\n")
-	if err := w.c.client.Delete(t.Context(), w.source()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.c.client.Delete(t.Context(), w.source()))
 	w.reconcile()
 	expect(help + "catalog_source_count 0\n")
 }

@@ -11,6 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/content/catalogserver"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -72,9 +73,7 @@ func TestTwoManagersServeSideBySide(t *testing.T) {
 	if got := first.leads(); len(got) != 2 || !got["192.0.2.1:50051"] || !got["192.0.2.2:4711"] || cluster.others.Load() != writes {
 		t.Errorf("it leads to %v, after %d writes while nothing changed", got, cluster.others.Load()-writes)
 	}
-	if err := first.c.client.Delete(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, first.c.client.Delete(t.Context(), pod))
 	second.removes(1)
 	if got := first.leads(); !got["192.0.2.2:4711"] {
 		t.Errorf("it leads to %v, want the one that is left", got)
@@ -117,10 +116,7 @@ func (w *world) removes(left int) {
 
 // TestAManagerOutsideOfTheClusterIsCalled: and only after several calls without answer it counts as gone.
 func TestAManagerOutsideOfTheClusterIsCalled(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	w := newWorld(t, source(grpc(0)))
 	other := w.beside(listener.Addr().String(), "")

@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	clientrecord "k8s.io/client-go/tools/record"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestAnImageThatGainsACatalogNeedsNoPod: a publisher moves on from a server with a database to a file-based catalog, under the same tag.
@@ -86,9 +88,7 @@ func TestACorrectedPullSecretIsTriedByAnotherPod(t *testing.T) {
 	p := w.pods()[0]
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name,
 		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "pull access denied"}}}}}
-	if err := w.c.client.Status().Update(t.Context(), &p); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.c.client.Status().Update(t.Context(), &p))
 	if w.reconcile(); len(w.pods()) != 1 || w.pods()[0].Name != p.Name {
 		t.Fatalf("pods %v before the secret changed", w.pods())
 	}

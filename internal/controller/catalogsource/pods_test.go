@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -222,9 +223,7 @@ func TestAPodThatDoesNotStart(t *testing.T) {
 	p := w.pods()[0]
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name,
 		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "pull access denied"}}}}}
-	if err := w.c.client.Status().Update(t.Context(), &p); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.c.client.Status().Update(t.Context(), &p))
 	if _, s = w.reconcile(); !strings.Contains(s.Status.Message, "pull access denied") || readyReason(s) != "False Loading" || s.Status.GRPCConnectionState.LastObservedState != "CONNECTING" {
 		t.Errorf("status %+v", s.Status)
 	}

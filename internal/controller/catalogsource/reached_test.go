@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -40,9 +41,7 @@ func TestLastConnectFollowsEachReading(t *testing.T) {
 	w.clock.Step(time.Minute)
 	m := w.edit("content", "")
 	m.Labels["theirs"] = "x"
-	if err := w.user(m); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.user(m))
 	_, s = w.reconcile()
 	if updated := s.Status.ConfigMapResource.LastUpdateTime; !updated.Time.Equal(w.clock.Now()) || !connected(t, s).After(updated.Time) {
 		t.Errorf("after a change of labels: lastUpdateTime %s, lastConnect %s", updated, connected(t, s))

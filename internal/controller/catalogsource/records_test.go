@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // restarted is the world after the manager was started again.
@@ -25,9 +26,7 @@ func TestWhatWasServedLastIsServedAfterAStart(t *testing.T) {
 	w := newWorld(t, source(inConfigMap("content")), configMap("content", good))
 	w.c.records = records{dir: dir, indexes: w.indexes}
 	w.reconcile()
-	if err := w.c.client.Delete(t.Context(), w.edit("content", "")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.c.client.Delete(t.Context(), w.edit("content", "")))
 	w.restarted()
 	_, s := w.reconcile()
 	if len(w.packages()) != 1 || readyReason(s) != "True ServingLastGoodContent" || s.Status.ConfigMapResource == nil {
@@ -50,9 +49,7 @@ func TestRecordsGoWithTheirCatalog(t *testing.T) {
 	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) != 1 {
 		t.Fatalf("records %v, want one", files)
 	}
-	if err := w.c.client.Delete(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.c.client.Delete(t.Context(), s))
 	w.reconcile()
 	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) != 0 {
 		t.Errorf("records %v", files)
@@ -64,9 +61,7 @@ func TestDamagedRecordsAreOfNoConsequence(t *testing.T) {
 		dir := t.TempDir()
 		w := newWorld(t, source(inConfigMap("content")), configMap("content", good))
 		w.c.records = records{dir: dir, indexes: w.indexes}
-		if err := os.WriteFile(w.c.records.path(ref), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(w.c.records.path(ref), []byte(content), 0o600))
 		if _, s := w.reconcile(); readyReason(s) != "True Serving" {
 			t.Errorf("%s: status %+v", name, s.Status)
 		}

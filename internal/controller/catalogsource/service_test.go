@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -37,17 +38,11 @@ func TestAServiceLeadsToTheCatalog(t *testing.T) {
 	w := newWorld(t, source(grpc(0)))
 	served := w.serve()
 	_, s := w.reconcile()
-	service, err := w.service("cat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	service := must.Value(w.service("cat"))(t)
 	if len(service.Spec.Selector) > 0 || service.Spec.Ports[0].Port != 50051 || service.Spec.Ports[0].TargetPort.IntValue() != registryPort || !metav1.IsControlledBy(service, s) {
 		t.Errorf("the Service is %+v, of %v", service.Spec, service.OwnerReferences)
 	}
-	slice, err := w.slice(sliceName("cat", w.c.services.Global.Address))
-	if err != nil {
-		t.Fatal(err)
-	}
+	slice := must.Value(w.slice(sliceName("cat", w.c.services.Global.Address)))(t)
 	if slice.Labels["kubernetes.io/service-name"] != "cat" || slice.Annotations[addressAnnotation] != "192.0.2.7:4711" || slice.Endpoints[0].Addresses[0] != "192.0.2.7" || *slice.Ports[0].Port != 4711 || !metav1.IsControlledBy(slice, s) {
 		t.Errorf("the EndpointSlice is %+v", slice)
 	}
@@ -65,9 +60,7 @@ func TestAServiceLeadsToTheCatalog(t *testing.T) {
 	if w.reconcile(); w.writes != writes || w.others.Load() != others {
 		t.Errorf("looking again wrote %d statuses and %d other objects", w.writes-writes, w.others.Load()-others)
 	}
-	if err := w.c.client.Delete(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.c.client.Delete(t.Context(), s))
 	w.reconcile()
 	if _, ok := served.Catalog("cat.olm"); ok {
 		t.Error("a deleted catalog is still served")
@@ -100,9 +93,7 @@ func TestAServiceIsHealed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := drift(w, s); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, drift(w, s))
 			_, got := w.reconcile()
 			if s, err = w.service("cat"); err != nil {
 				t.Fatal(err)
@@ -142,9 +133,7 @@ func TestTheNameOfAServiceIsTaken(t *testing.T) {
 	if result.RequeueAfter != serviceRetry {
 		t.Errorf("tried again after %s", result.RequeueAfter)
 	}
-	if err := w.c.client.Delete(t.Context(), theirs); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.c.client.Delete(t.Context(), theirs))
 	w.clock.Step(time.Minute)
 	if _, s = w.reconcile(); readyReason(s) != "True Serving" || s.Status.RegistryServiceStatus == nil {
 		t.Errorf("once the name is free: %+v", s.Status)
@@ -208,9 +197,7 @@ func TestCatalogsFollowThePortOfTheirNamespace(t *testing.T) {
 	look := func(o *v1alpha1.CatalogSource, want ...string) {
 		t.Helper()
 		told = nil
-		if _, err := w.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(o)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(w.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(o)}))(t)
 		if diff := cmp.Diff(want, told); diff != "" {
 			t.Errorf("looked at next (-want +got):\n%s", diff)
 		}

@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -370,9 +371,7 @@ func TestABrokenSecretIsNotReadAllTheTime(t *testing.T) {
 	if w.reconcile(); len(w.packages()) != 1 {
 		t.Fatal("nothing is served")
 	}
-	if err := w.c.client.Delete(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.c.client.Delete(t.Context(), secret))
 	v.set(func(v *verifier) { v.refused = []string{"other"} })
 	var result ctrl.Result
 	for range 8 {

@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -19,10 +20,7 @@ import (
 // silence is an address where connections are taken, and nothing is ever said.
 func silence(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	var mu sync.Mutex
 	var open []net.Conn
 	t.Cleanup(func() {
@@ -89,9 +87,7 @@ func TestAHundredSilentCatalogs(t *testing.T) {
 	for told < n+1 && time.Since(begun) < 30*time.Second {
 		time.Sleep(100 * time.Millisecond)
 		var list v1alpha1.CatalogSourceList
-		if err := w.c.client.List(t.Context(), &list, client.InNamespace("olm")); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.c.client.List(t.Context(), &list, client.InNamespace("olm")))
 		told = 0
 		for i := range list.Items {
 			s := &list.Items[i]

@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 )
 
 var standbyRef = catalog.Ref{Namespace: "olm", Name: "catalog"}
@@ -36,15 +37,10 @@ func newStandbyWorld(t *testing.T) *standbyWorld {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, add(scheme))
 	}
 	dir := filepath.Join(t.TempDir(), "indexes")
-	indexes, err := catalogstore.OpenCache(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	indexes := must.Value(catalogstore.OpenCache(dir))(t)
 	c := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.CatalogSource{}).Build()
 	w := &standbyWorld{t: t, client: c, clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), slots: make(chan struct{}, standbyReads), indexes: dir}
 	w.Standby = NewStandby(StandbyOptions{Sources: c, Live: c, Images: catalogstore.ImageReader{Indexes: indexes}, Leading: catalogstore.NewSet(), Contents: catalogstore.NewSet(),
@@ -52,9 +48,7 @@ func newStandbyWorld(t *testing.T) *standbyWorld {
 	source := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: standbyRef.Namespace, Name: standbyRef.Name, UID: "u"}}
 	source.Spec.SourceType, source.Spec.ConfigMap = v1alpha1.SourceTypeConfigmap, "content"
 	for _, o := range []client.Object{source, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: standbyRef.Namespace, Name: "content"}, Data: standbyContent("one")}} {
-		if err := c.Create(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, c.Create(t.Context(), o))
 	}
 	return w
 }
@@ -148,9 +142,7 @@ func TestFollowsWhatLeads(t *testing.T) {
 	expect("before the pause is over", "two, with a problem")
 	w.clock.Step(catalogstore.FirstRetry)
 	expect("after the pause", "three")
-	if err := w.client.Delete(t.Context(), w.source()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Delete(t.Context(), w.source()))
 	expect("when the object is deleted", "nothing")
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestCollect removes what no one needs any more, and neither what is published nor what others serve.
@@ -26,9 +27,7 @@ func TestCollect(t *testing.T) {
 	dir := w.indexes
 	old := time.Now().Add(-2 * unusedIndexAge)
 	for _, name := range indexFiles(t, dir) {
-		if err := os.Chtimes(filepath.Join(dir, name), old, old); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Chtimes(filepath.Join(dir, name), old, old))
 	}
 	if before := len(indexFiles(t, dir)); before != 2 {
 		t.Fatalf("%d indexes, want that of each catalog", before)
@@ -41,9 +40,7 @@ func TestCollect(t *testing.T) {
 	}
 	kept = nil
 	for _, name := range indexFiles(t, dir) {
-		if err := os.Chtimes(filepath.Join(dir, name), old, old); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Chtimes(filepath.Join(dir, name), old, old))
 	}
 	w.collect(t.Context())
 	left := indexFiles(t, dir)
@@ -55,10 +52,7 @@ func TestCollect(t *testing.T) {
 
 func indexFiles(t *testing.T, dir string) []string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, "*.index"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Value(filepath.Glob(filepath.Join(dir, "*.index")))(t)
 	for i := range found {
 		found[i] = filepath.Base(found[i])
 	}

@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/test/bigcatalog"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -32,14 +33,9 @@ func newRegistryServer(t *testing.T, pkg string, certificates ...tls.Certificate
 	t.Helper()
 	s := &registryServer{t: t, set: &catalogserver.Set{}}
 	s.publish(pkg)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	s.address = "localhost:" + port
 	if len(certificates) > 0 {
 		listener = tls.NewListener(listener, &tls.Config{Certificates: certificates, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12})
@@ -94,9 +90,7 @@ func (w *standbyWorld) images() string {
 
 func push(t *testing.T, ref string, tree fstest.MapFS, labels map[string]string) {
 	t.Helper()
-	if _, err := image.Push(t.Context(), ref, tree, labels, image.PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(image.Push(t.Context(), ref, tree, labels, image.PushOptions{}))(t)
 }
 
 func (w *standbyWorld) expect(when, want string) {
@@ -174,9 +168,7 @@ func TestAnImageThatCanOnlyBeRun(t *testing.T) {
 	}
 	s := w.source()
 	s.Status.RegistryServiceStatus = &v1alpha1.RegistryServiceStatus{Protocol: "grpc", ServiceName: "catalog", ServiceNamespace: "olm", Port: "50051"}
-	if err := w.client.Status().Update(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Status().Update(t.Context(), s))
 	w.clock.Step(catalogstore.FirstRetry)
 	w.expect("with its pod", "one")
 	if asked != "catalog.olm.svc:50051" {
@@ -205,9 +197,7 @@ func TestStandbyAuthoritiesOfASecret(t *testing.T) {
 			w := newStandbyWorld(t)
 			secret := &corev1.Secret{Data: map[string][]byte{"ca.crt": test.ca}}
 			secret.Namespace, secret.Name = standbyRef.Namespace, "authority"
-			if err := w.client.Create(t.Context(), secret); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.client.Create(t.Context(), secret))
 			w.ask(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Address: newRegistryServer(t, "one", test.certificates...).address, Secrets: []string{"authority"}})
 			w.expect("with "+name, test.want)
 		})

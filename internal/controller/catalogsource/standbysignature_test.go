@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // verifier accepts every image, or none with an error. Its policy changes with each change.
@@ -58,10 +59,7 @@ func verified(t *testing.T) (w *standbyWorld, v *standbyVerifier, registry *http
 	t.Helper()
 	w, v, registry = newStandbyWorld(t), &standbyVerifier{}, httptest.NewServer(image.NewRegistry(""))
 	t.Cleanup(registry.Close)
-	store, err := image.Open(t.TempDir(), image.Config{Verifier: v, Retries: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Value(image.Open(t.TempDir(), image.Config{Verifier: v, Retries: -1}))(t)
 	w.Images.Images = store
 	name := strings.TrimPrefix(registry.URL, "http://") + "/catalog:latest"
 	push(t, name, files("one"), image.CatalogLabels())
@@ -129,9 +127,7 @@ func TestContentIsWithheldUntilItIsJudged(t *testing.T) {
 		for range cap(w.slots) {
 			w.slots <- struct{}{}
 		}
-		if err := w.look(t.Context(), w.slots, false); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.look(t.Context(), w.slots, false))
 		if e, _ := w.Contents.Get(standbyRef); e.Index != nil || !e.Withheld {
 			t.Errorf("published %+v", e)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // withdrawn makes the spec one that cannot be acted on: what was read before is not wanted any more.
@@ -69,9 +70,7 @@ func TestASpecThatCannotBeActedOnEndsWhatWasRead(t *testing.T) {
 			}
 			s := w.source()
 			s.Spec = spec
-			if err := w.client.Update(t.Context(), s); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.client.Update(t.Context(), s))
 			if w.looks(false); w.visible() != "one" {
 				t.Errorf("once the spec is mended: %s", w.visible())
 			}
@@ -108,10 +107,7 @@ func TestWhatIsBeingReadOfAWithdrawnCatalogIsNotPublished(t *testing.T) {
 	source := w.source()
 	w.withdrawn()
 	w.looks(false)
-	now, err := w.read(t.Context(), source, standbyRead{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := must.Value(w.read(t.Context(), source, standbyRead{}))(t)
 	if w.finish(t.Context(), standbyRef, old, w.asked(source), now, nil); w.visible() != ", with a problem" {
 		t.Errorf("got %s", w.visible())
 	}

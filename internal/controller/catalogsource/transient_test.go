@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 var serviceKind = schema.GroupResource{Resource: "services"}
@@ -47,14 +49,9 @@ func TestAnAPIServerThatIsGoneIsNoTroubleOfTheCatalog(t *testing.T) {
 	if _, s := w.reconcile(); readyReason(s) != "True Serving" {
 		t.Errorf("status %+v", s.Status)
 	}
-	service, err := w.service("cat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	service := must.Value(w.service("cat"))(t)
 	service.Spec.Ports[0].TargetPort.IntVal = 1
-	if err := w.user(service); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.user(service))
 	w.objects = func() error { return apierrors.NewForbidden(serviceKind, "cat", errors.New("no")) }
 	if _, s := w.reconcile(); readyReason(s) != "True ServingWithProblems" || !strings.Contains(s.Status.Message, "forbidden") {
 		t.Errorf("what lasts is told: %+v", s.Status)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // upgraded is the world after the manager was started again, as another build of the program than the one that made the indexes.
@@ -33,17 +34,12 @@ func (w *world) upgraded(indexes string) {
 func TestAnUpgradeKeepsWhatWasServed(t *testing.T) {
 	w := newWorld(t, source(inConfigMap("content")), configMap("content", good))
 	dir := t.TempDir()
-	indexes, err := catalogstore.OpenCache(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	indexes := must.Value(catalogstore.OpenCache(dir))(t)
 	w.indexes, w.c.records = indexes, records{dir: t.TempDir(), indexes: indexes}
 	w.restarted()
 	w.reconcile()
 	m := w.edit("content", "")
-	if err := w.c.client.Delete(t.Context(), m); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.c.client.Delete(t.Context(), m))
 	w.upgraded(dir)
 	if _, s := w.reconcile(); len(w.packages()) != 1 || readyReason(s) != "True ServingLastGoodContent" {
 		t.Fatalf("packages %v, status %+v", w.packages(), s.Status)

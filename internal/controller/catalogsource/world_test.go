@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -104,13 +105,8 @@ type call struct{ object client.Object }
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme), networkingv1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), discoveryv1.AddToScheme(scheme), metav1.AddMetaToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
-	indexes, err := catalogstore.OpenCache(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme), networkingv1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), discoveryv1.AddToScheme(scheme), metav1.AddMetaToScheme(scheme)))
+	indexes := must.Value(catalogstore.OpenCache(t.TempDir()))(t)
 	w := &world{t: t, registry: &registry{content: "one"}, clock: clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0)), indexes: indexes}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1alpha1.CatalogSource{}).
 		WithReturnManagedFields().WithInterceptorFuncs(w.interceptor()).Build()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -45,9 +46,7 @@ func TestAPollIsNotedOnce(t *testing.T) {
 	// What another client writes over it is mended.
 	s := w.source()
 	s.Status.LatestImageRegistryPoll = nil
-	if err := w.c.client.Status().Update(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.c.client.Status().Update(t.Context(), s))
 	w.reconcile()
 	if w.writes != 2 || w.source().Status.LatestImageRegistryPoll == nil {
 		t.Errorf("after somebody else took it away it was written %d times: %v", w.writes, w.source().Status.LatestImageRegistryPoll)

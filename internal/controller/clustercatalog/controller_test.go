@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func (w *world) says(name string, want ...string) {
@@ -70,9 +72,7 @@ func TestPullSecret(t *testing.T) {
 		t.Errorf("credentials %v", w.registry.auth)
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "pull"}, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)}}
-	if err := w.client.Create(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Create(t.Context(), secret))
 	w.registry.err = nil
 	w.c.credentials.changes.Add(1) // as the watch of the Secret does
 	w.settle("cat")
@@ -81,9 +81,7 @@ func TestPullSecret(t *testing.T) {
 	}
 	w.change("cat", func(o *olmv1.ClusterCatalog) { o.Spec.Source.Image.Ref = repository + "@" + digest(4) })
 	secret.Data = nil
-	if err := w.client.Update(t.Context(), secret, &client.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Update(t.Context(), secret, &client.UpdateOptions{}))
 	w.settle("cat")
 	w.says("cat", "Progressing True Retrying 2: read pull secret olm/pull: it has neither .dockerconfigjson nor .dockercfg; create it with type kubernetes.io/dockerconfigjson",
 		serving1, "resolved "+repository+"@"+digest(1), at, began)

@@ -6,6 +6,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -58,9 +59,7 @@ func TestDeletion(t *testing.T) {
 	if diff := cmp.Diff([]string{"example.com/other"}, w.get("cat").Finalizers); diff != "" {
 		t.Error(diff)
 	}
-	if err := w.client.Delete(t.Context(), w.get("cat")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Delete(t.Context(), w.get("cat")))
 	w.settle("cat") // it waits for another client
 	if w.served("cat") != "" || len(w.removed) == 0 || w.removed[0] != digest(1) {
 		t.Errorf("served %q, removed %v", w.served("cat"), w.removed)
@@ -69,9 +68,7 @@ func TestDeletion(t *testing.T) {
 	w.once("cat")
 	again := clusterCatalog(repository+":none", 0)
 	again.UID = "other"
-	if err := w.client.Create(t.Context(), again); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Create(t.Context(), again))
 	if w.settle("cat"); w.served("cat") != "" {
 		t.Error("a new object serves what an old one did")
 	}
@@ -79,14 +76,10 @@ func TestDeletion(t *testing.T) {
 	w = newWorld(t, clusterCatalog(latest, 0))
 	w.settle("cat")
 	w.registry.tags[latest] = digest(2)
-	if err := w.client.Delete(t.Context(), w.get("cat")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Delete(t.Context(), w.get("cat")))
 	again = clusterCatalog(latest, 0)
 	again.UID = "other"
-	if err := w.client.Create(t.Context(), again); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Create(t.Context(), again))
 	if w.settle("cat"); w.served("cat") != digest(2) {
 		t.Errorf("another object of the name serves %q", w.served("cat"))
 	}

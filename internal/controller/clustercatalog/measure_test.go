@@ -8,6 +8,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -59,9 +60,7 @@ func TestConditionsAreMeasured(t *testing.T) {
 	w.change("cat", func(o *olmv1.ClusterCatalog) { o.Spec.AvailabilityMode = olmv1.AvailabilityModeUnavailable })
 	w.settle("cat")
 	expect("switched off", "Progressing/Succeeded of cat", "no Serving/UserSpecifiedUnavailable of cat")
-	if err := w.client.Delete(t.Context(), w.get("cat")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Delete(t.Context(), w.get("cat")))
 	w.settle("cat")
 	expect("deleted")
 }

@@ -8,6 +8,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -84,9 +85,7 @@ func TestAManagerThatDoesNotLead(t *testing.T) {
 		object := w.get("cat")
 		object.Status.ResolvedSource = &olmv1.ResolvedCatalogSource{Type: "Image", Image: &olmv1.ResolvedImageSource{Ref: repository + "@" + digest}}
 		object.Status.URLs = &olmv1.ClusterCatalogURLs{Base: "http://the.one.that.leads/catalogs/cat"}
-		if err := w.client.Status().Update(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.client.Status().Update(t.Context(), object))
 	}
 	name(digest(1))
 	if r := w.settle("cat"); w.served("cat") != digest(1) || r.RequeueAfter != 0 {
@@ -147,9 +146,7 @@ func TestTheLastGoodContentComesBack(t *testing.T) {
 	lost.Status = olmv1.ClusterCatalogStatus{Conditions: []metav1.Condition{
 		{Type: olmv1.TypeProgressing, Status: metav1.ConditionTrue, Reason: olmv1.ReasonRetrying, ObservedGeneration: 1},
 		{Type: olmv1.TypeServing, Status: metav1.ConditionFalse, Reason: olmv1.ReasonUnavailable, ObservedGeneration: 1}}}
-	if err := w.client.Status().Update(t.Context(), lost); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Status().Update(t.Context(), lost))
 	if w.settle("cat"); w.served("cat") != digest(1) {
 		t.Errorf("served %q", w.served("cat"))
 	}

@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	policies "fairlead.dev/fairlead/internal/content/signature"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -77,9 +78,7 @@ func TestABrokenSecretIsNotReadAllTheTime(t *testing.T) {
 		t.Fatal("nothing is served")
 	}
 	secret.Data = map[string][]byte{"password": []byte("x")}
-	if err := w.client.Update(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Update(t.Context(), secret))
 	v.refuse(digest(7))
 	var result ctrl.Result
 	for range 8 {
@@ -118,10 +117,7 @@ func TestAPolicyJudgesTheRequestedTag(t *testing.T) {
 	const content = `{"schema":"olm.package","name":"a","defaultChannel":"stable"}
 {"schema":"olm.channel","package":"a","name":"stable","entries":[{"name":"a.v1.0.0"}]}
 {"schema":"olm.bundle","package":"a","name":"a.v1.0.0","image":"registry.example.com/a:v1","properties":[{"type":"olm.package","value":{"packageName":"a","version":"1.0.0"}}]}`
-	pushed, err := image.Push(t.Context(), ref, fstest.MapFS{"configs/catalog.json": {Data: []byte(content)}}, image.CatalogLabels(), image.PushOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pushed := must.Value(image.Push(t.Context(), ref, fstest.MapFS{"configs/catalog.json": {Data: []byte(content)}}, image.CatalogLabels(), image.PushOptions{}))(t)
 	for name, test := range map[string]struct{ accepts, want string }{
 		"that tag":    {ref, "True Accepted"},
 		"another tag": {ref + "-other", "False Unverified"},
@@ -129,13 +125,8 @@ func TestAPolicyJudgesTheRequestedTag(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			policy := filepath.Join(t.TempDir(), "policy.json")
 			text := fmt.Sprintf(`{"default": [{"type": "reject"}], "transports": {"docker": {%q: [{"type": "insecureAcceptAnything"}]}}}`, test.accepts)
-			if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			store, err := image.Open(t.TempDir(), image.Config{Verifier: policies.New(policies.Config{Containers: policy})})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, os.WriteFile(policy, []byte(text), 0o600))
+			store := must.Value(image.Open(t.TempDir(), image.Config{Verifier: policies.New(policies.Config{Containers: policy})}))(t)
 			w := newWorld(t, clusterCatalog(ref, 0))
 			w.c.verifier, w.c.images = store, catalogstore.ImageReader{Images: store, Indexes: w.indexes}
 			w.settle("cat")

@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -117,13 +118,8 @@ type world struct {
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(olmv1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
-	indexes, err := catalogstore.OpenCache(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(olmv1.AddToScheme(scheme), corev1.AddToScheme(scheme)))
+	indexes := must.Value(catalogstore.OpenCache(t.TempDir()))(t)
 	w := &world{T: t, registry: &registry{tags: map[string]string{repository + ":latest": digest(1)}, errs: map[string]error{}}, indexes: indexes, leads: true,
 		clock: clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0))}
 	w.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&olmv1.ClusterCatalog{}).WithInterceptorFuncs(w.count()).Build()

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // told are the Events since the last call, but for what follows the first line of each.
@@ -66,9 +68,7 @@ func TestEvents(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""), want("other", "b", ""))
 	registry := prometheus.NewPedanticRegistry()
-	if _, err := w.controller.Metrics.Register(registry); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(w.controller.Metrics.Register(registry))(t)
 	if _, err := NewMetrics().Register(registry); err != nil {
 		t.Errorf("another manager of the process cannot share them: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -31,20 +32,13 @@ func helmSecret(t *testing.T, status string) *corev1.Secret {
 // helmData is the text of the release.
 func helmData(t *testing.T, status, namespace string) []byte {
 	t.Helper()
-	text, err := json.Marshal(map[string]any{"name": "my", "namespace": namespace, "version": 2, "info": map[string]any{"status": status},
+	text := must.Value(json.Marshal(map[string]any{"name": "my", "namespace": namespace, "version": 2, "info": map[string]any{"status": status},
 		"manifest": `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"what","namespace":"ns"},"data":{"bundle":"a.v1.0.0"}}` + "\n",
-		"chart":    map[string]any{"metadata": map[string]any{"annotations": map[string]string{olmv1.PropertiesKey: `[{"type":"olm.maxOpenShiftVersion","value":"4.20"}]`}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		"chart":    map[string]any{"metadata": map[string]any{"annotations": map[string]string{olmv1.PropertiesKey: `[{"type":"olm.maxOpenShiftVersion","value":"4.20"}]`}}}}))(t)
 	var data bytes.Buffer
 	z := gzip.NewWriter(&data)
-	if _, err := z.Write(text); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(z.Write(text))(t)
+	must.NoError(t, z.Close())
 	return data.Bytes()
 }
 

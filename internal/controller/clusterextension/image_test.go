@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,10 +23,7 @@ var imageB = strings.ReplaceAll(imageA, "aaaa", "bbbb")
 // greeter is a bundle of the examples.
 func greeter(t *testing.T, version string) *bundle.Bundle {
 	t.Helper()
-	b, err := bundle.Load(os.DirFS("../../../examples/bundles/greeter-operator/" + version))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Value(bundle.Load(os.DirFS("../../../examples/bundles/greeter-operator/" + version)))(t)
 	return b
 }
 
@@ -166,9 +164,6 @@ func TestAnImageThatIsAllowedNoMore(t *testing.T) {
 
 func allowed(t testing.TB, text string) image.Prefixes {
 	t.Helper()
-	p, err := image.ParsePrefixes(strings.Split(text, ","))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(image.ParsePrefixes(strings.Split(text, ",")))(t)
 	return p
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/go-logr/logr/funcr"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestLog: each revision, transition and refusal is one line with its reason, and a pass that changes nothing writes none.
@@ -17,9 +19,7 @@ func TestLog(t *testing.T) {
 	pass := func() string {
 		t.Helper()
 		lines = nil
-		if _, err := w.controller.Reconcile(ctrl.LoggerInto(t.Context(), logger), requestFor("my")); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(w.controller.Reconcile(ctrl.LoggerInto(t.Context(), logger), requestFor("my")))(t)
 		return strings.Join(lines, "\n")
 	}
 	first := pass()

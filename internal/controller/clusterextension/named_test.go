@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 
 	clocktesting "k8s.io/utils/clock/testing"
 )
@@ -44,10 +45,7 @@ func TestCatalogNamesTheBundle(t *testing.T) {
 	if set.Annotations[olmv1.BundleNameKey] != "a.v1.0.0" || set.Annotations[olmv1.BundleVersionKey] != "1.0.0" {
 		t.Errorf("the revision has annotations %v", set.Annotations)
 	}
-	objects, err := revision.Objects(t.Context(), w.client, set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := must.Value(revision.Objects(t.Context(), w.client, set))(t)
 	if len(objects) != 1 || objects[0].GetName() != "widgets.example.com" {
 		t.Errorf("the revision has %d objects: %v", len(objects), objects)
 	}

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // newQueue is what a Notifier adds to.
@@ -16,9 +18,7 @@ func newQueue(t *testing.T, n *Notifier) workqueue.TypedRateLimitingInterface[re
 	t.Helper()
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	t.Cleanup(q.ShutDown)
-	if err := n.news.Start(t.Context(), q); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, n.news.Start(t.Context(), q))
 	return q
 }
 

@@ -12,6 +12,8 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // converted is a definition that a Service converts for, with the authority of an injector where there is none of our own.
@@ -151,9 +153,7 @@ func TestTheSameConverterElsewhere(t *testing.T) {
 			elsewhere := func(port int64, path string) *unstructured.Unstructured {
 				u := converted(t, "hook", "b2xk")
 				for key, value := range map[string]any{"port": port, "path": path} {
-					if err := unstructured.SetNestedField(u.Object, value, "spec", "conversion", "webhook", "clientConfig", "service", key); err != nil {
-						t.Fatal(err)
-					}
+					must.NoError(t, unstructured.SetNestedField(u.Object, value, "spec", "conversion", "webhook", "clientConfig", "service", key))
 				}
 				return u
 			}
@@ -205,9 +205,7 @@ func TestAVersionGoesWhenItsObjectsAreRewritten(t *testing.T) {
 	w.expect("ext-1", "Progressing=True/Succeeded")
 	live := w.definition()
 	live.Status.StoredVersions = []string{"v1alpha1", "v1"}
-	if err := w.inner.Status().Update(t.Context(), live); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Status().Update(t.Context(), live))
 	w.settle()
 	w.fault = func(what string, after bool) error {
 		if !after && what == "patch *v1.PartialObjectMetadata one" {

@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const things = "things.example.com"
@@ -41,9 +42,7 @@ spec:
 func extended(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
-	if err := w.inner.Create(t.Context(), &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "ext", UID: "ext-uid", Finalizers: []string{"example.com/hold"}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Create(t.Context(), &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "ext", UID: "ext-uid", Finalizers: []string{"example.com/hold"}}}))
 	w.revise(options(1, thing(t), service(t, "new"), deployment(t, "op", "op:v1")))
 	w.establish()
 	w.run("op", true)
@@ -233,9 +232,7 @@ func TestDefinitionsOfAnotherRevision(t *testing.T) {
 	}
 	w.leave(nil)
 	for range 3 {
-		if _, err := w.pass("ext-1"); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(w.pass("ext-1"))(t)
 	}
 	w.expect("ext-1", "Progressing=True/Retrying", "CustomResourceDefinition things.example.com, which revision ext-2 removes or lets go of first")
 	w.settle()
@@ -259,9 +256,7 @@ func TestDroppedDefinitions(t *testing.T) {
 			w := extended(t)
 			w.count = 2
 			ext := &olmv1.ClusterExtension{}
-			if err := w.inner.Get(t.Context(), client.ObjectKey{Name: "ext"}, ext); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.inner.Get(t.Context(), client.ObjectKey{Name: "ext"}, ext))
 			ext.Annotations = map[string]string{"operators.fairlead.dev/crd-upgrade-exemptions": exempt}
 			w.update(ext)
 			w.revise(options(2, service(t, "new"), deployment(t, "op", "op:v1")))
@@ -319,14 +314,10 @@ func TestOwnCustomResources(t *testing.T) {
 		w.revise(options(1, configMap(t, "config", "1"), service(t, "new")))
 		w.settle()
 		if test.theirs {
-			if err := w.inner.Create(t.Context(), configMap(t, "theirs", "1")); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.inner.Create(t.Context(), configMap(t, "theirs", "1")))
 		}
 		set, known := w.set("ext-1"), &notes{}
-		if err := w.controller.contents.learn(t.Context(), set, known); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.controller.contents.learn(t.Context(), set, known))
 		known.phases[0] = append(known.phases[0], entry{ref: rollout.RefOf(configMap(t, "theirs", ""))}, entry{ref: rollout.RefOf(configMap(t, "gone", ""))})
 		w.count = test.estimate
 		if got, err := w.controller.keeper.populated(t.Context(), set, known, crd); got != test.want || err != nil {

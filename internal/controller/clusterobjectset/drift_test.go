@@ -7,6 +7,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // running is a world in which revision 1 runs.
@@ -29,9 +31,7 @@ func TestDrift(t *testing.T) {
 		t.Helper()
 		u := w.get("ConfigMap", "config")
 		change(u)
-		if err := w.inner.Update(t.Context(), u, client.FieldOwner("somebody")); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.inner.Update(t.Context(), u, client.FieldOwner("somebody")))
 		w.settle()
 		w.expect("ext-1", "Progressing=True/Succeeded")
 	}
@@ -55,9 +55,7 @@ func TestDrift(t *testing.T) {
 	if w.get("ConfigMap", "config").GetLabels()[managedByLabel] == "" {
 		t.Error("the label does not come back")
 	}
-	if err := w.inner.Delete(t.Context(), w.get("ConfigMap", "config")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Delete(t.Context(), w.get("ConfigMap", "config")))
 	w.settle()
 	if w.get("ConfigMap", "config") == nil {
 		t.Error("the object does not come back")
@@ -81,12 +79,8 @@ func TestHealingGoesOn(t *testing.T) {
 	w := running(t)
 	u := w.get("ConfigMap", "config")
 	u.SetOwnerReferences(nil)
-	if err := w.inner.Update(t.Context(), u); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.inner.Delete(t.Context(), w.get("Deployment", "op")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Update(t.Context(), u))
+	must.NoError(t, w.inner.Delete(t.Context(), w.get("Deployment", "op")))
 	w.settle()
 	w.expect("ext-1", "Progressing=True/Retrying: revision object collisions in phase configuration")
 	w.expect("ext-1", "Available=Unknown/Reconciling")
@@ -106,13 +100,9 @@ func TestHealingBehindWhatLacksSomething(t *testing.T) {
 	w.expect("ext-1", "Progressing=True/Succeeded")
 	crd := w.definition()
 	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionFalse}}
-	if err := w.inner.Status().Update(t.Context(), crd); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Status().Update(t.Context(), crd))
 	w.update(crd)
-	if err := w.inner.Delete(t.Context(), w.get("Deployment", "op")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Delete(t.Context(), w.get("Deployment", "op")))
 	w.settle()
 	if w.get("Deployment", "op") == nil {
 		t.Error("the deleted Deployment does not come back while a CRD is not established")
@@ -127,9 +117,7 @@ func TestHealingBehindWhatIsBeingDeleted(t *testing.T) {
 	u.SetFinalizers([]string{"example.com/stuck"})
 	w.update(u)
 	for _, u := range []*unstructured.Unstructured{u, w.get("Deployment", "op")} {
-		if err := w.inner.Delete(t.Context(), u); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.inner.Delete(t.Context(), u))
 	}
 	w.settle()
 	if w.get("Deployment", "op") == nil {

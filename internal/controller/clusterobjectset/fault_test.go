@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // life is what happens to the revisions of an extension, each step followed by passes until they rest.
@@ -61,9 +62,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	whole := newWorld(t)
 	var want [][]string
 	for _, step := range life {
-		if err := step.do(whole); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, step.do(whole))
 		whole.settle()
 		want = append(want, whole.state())
 	}
@@ -101,9 +100,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 							t.Fatal(err)
 						}
 						w.restart()
-						if err := step.do(w); err != nil {
-							t.Fatalf("%s: it cannot be finished: %v", step.name, err)
-						}
+						must.NoErrorf(t, step.do(w), "%s: it cannot be finished", step.name)
 					}
 					w.settleOrDie(&reached)
 					if diff := cmp.Diff(want[i], w.state()); diff != "" {

@@ -7,6 +7,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestForgedSibling: a set that only has the labels of an extension retires none of its revisions.
@@ -18,9 +19,7 @@ func TestForgedSibling(t *testing.T) {
 		Annotations: map[string]string{revision.ServiceAccountKey: "attacker/sa"}},
 		Spec: olmv1.ClusterObjectSetSpec{LifecycleState: olmv1.LifecycleStateActive, Revision: 999, CollisionProtection: olmv1.CollisionProtectionPrevent,
 			Phases: []olmv1.ClusterObjectSetPhase{{Name: "x", Objects: []olmv1.ClusterObjectSetObject{{Object: configMap(t, "harmless", "1")}}}}}}
-	if err := w.inner.Create(t.Context(), forged); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Create(t.Context(), forged))
 	w.settle()
 	if w.get("ConfigMap", "config") == nil {
 		t.Errorf("the objects of the extension are gone; there are %v", w.objects())

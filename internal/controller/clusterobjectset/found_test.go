@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // lose deletes the Secrets of a revision, in a manager that does not know what was in them.
@@ -71,9 +73,7 @@ func TestLostContent(t *testing.T) {
 			w := upgraded(t)
 			w.lose("ext-2")
 			w.unknown = []string{"metrics.example.com"}
-			if err := w.inner.Create(t.Context(), configMap(t, "theirs", "1")); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.inner.Create(t.Context(), configMap(t, "theirs", "1")))
 			w.told()
 			w.taken()
 			w.give("ext-2", how)
@@ -106,15 +106,11 @@ func TestLostContentOfOrphans(t *testing.T) {
 	w := upgraded(t)
 	u := w.get("ConfigMap", "config")
 	u.SetOwnerReferences(nil)
-	if err := w.inner.Update(t.Context(), u); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Update(t.Context(), u))
 	w.lose("ext-2")
 	set := w.set("ext-2")
 	set.Finalizers = append(set.Finalizers, metav1.FinalizerOrphanDependents)
-	if err := w.inner.Update(t.Context(), set); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Update(t.Context(), set))
 	w.give("ext-2", "deleted")
 	w.settle()
 	want := []string{"ConfigMap/config@2 of ", "Deployment/op@ of ", "Service/new@ of "}
@@ -183,9 +179,7 @@ func TestContentThatNobodyHasSeen(t *testing.T) {
 		set.Labels, set.OwnerReferences = nil, nil
 		set.Spec.LifecycleState, set.Spec.CollisionProtection = olmv1.LifecycleStateActive, olmv1.CollisionProtectionPrevent
 		set.Spec.Phases = []olmv1.ClusterObjectSetPhase{{Name: "first", Objects: []olmv1.ClusterObjectSetObject{{Ref: &olmv1.ObjectSourceRef{Name: "objects", Key: "config"}}}}}
-		if err := w.inner.Create(t.Context(), set); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.inner.Create(t.Context(), set))
 		w.settle()
 		w.give("mine", "deleted")
 		w.settle()

@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // byHelm makes the extension itself an owner of an object, as implementations do that install by way of Helm.
@@ -19,14 +21,10 @@ func byHelm(u metav1.Object, controller bool) {
 func helmed(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
-	if err := w.inner.Create(t.Context(), &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "ext", UID: "ext-uid", Finalizers: []string{"example.com/hold"}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Create(t.Context(), &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "ext", UID: "ext-uid", Finalizers: []string{"example.com/hold"}}}))
 	for _, u := range []*unstructured.Unstructured{thing(t), service(t, "new"), configMap(t, "config", "1")} {
 		byHelm(u, true)
-		if err := w.inner.Create(t.Context(), integers(u)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.inner.Create(t.Context(), integers(u)))
 	}
 	o := options(1, thing(t), service(t, "new"), configMap(t, "config", "1"))
 	o.CollisionProtection = olmv1.CollisionProtectionNone

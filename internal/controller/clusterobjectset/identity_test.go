@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func accountOptions(w *world) revision.Options {
@@ -47,9 +48,7 @@ func TestServiceAccount(t *testing.T) {
 		}
 	}
 	w.refuse = func(string, client.Object) error { return forbidden("deployments", "op") }
-	if err := w.inner.Delete(t.Context(), w.set("ext-1")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Delete(t.Context(), w.set("ext-1")))
 	w.settle()
 	w.expect("ext-1", "Progressing=True/Retrying", "2 of 2 objects are left", "verbs: [delete], resourceNames: [op]")
 	w.refuse = nil
@@ -69,9 +68,7 @@ func TestMissingServiceAccount(t *testing.T) {
 	w.accountless = false
 	w.settle()
 	w.accountless = true
-	if err := w.inner.Delete(t.Context(), w.set("ext-1")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Delete(t.Context(), w.set("ext-1")))
 	w.settle()
 	if got := w.objects(); len(got) > 0 || len(w.names()) > 0 {
 		t.Errorf("%v %v", got, w.names())

@@ -10,15 +10,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // counts are the series of revisions that are not 0, with the number of rollouts.
 func counts(t *testing.T, r *prometheus.Registry) []string {
 	t.Helper()
-	families, err := r.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Value(r.Gather())(t)
 	var all []string
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
@@ -42,9 +40,7 @@ func TestMetrics(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	w := newWorld(t)
 	w.controller.metrics = metrics.NewClusterObjectSets(states...)
-	if err := w.controller.metrics.Register(registry); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.controller.metrics.Register(registry))
 	expect := func(when string, want ...string) {
 		t.Helper()
 		if diff := cmp.Diff(want, counts(t, registry)); diff != "" {
@@ -73,9 +69,7 @@ func TestMetrics(t *testing.T) {
 	}
 	w.settle()
 	for _, name := range []string{"ext-1", "ext-2"} {
-		if _, err := w.pass(name); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(w.pass(name))(t)
 	}
 	expect("gone", "_rollout_duration_seconds 2 in 20 s")
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestDefinitionsOfTheManagerBlock, whatever the set says about objects that are there, and nothing else of it is written: they would be the
@@ -20,9 +22,7 @@ func TestDefinitionsOfTheManagerBlock(t *testing.T) {
 				{Name: "first", Objects: []olmv1.ClusterObjectSetObject{{Object: configMap(t, "config", "1")}}},
 				{Name: "second", Objects: []olmv1.ClusterObjectSetObject{{Object: own}}},
 			}
-			if err := w.inner.Create(t.Context(), set); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.inner.Create(t.Context(), set))
 			w.settle()
 			w.expect("mine", "Progressing=False/Blocked: CustomResourceDefinition clusterextensions.olm.operatorframework.io: this API group is of operator lifecycle management itself")
 			if got := w.objects(); len(got) > 0 {

@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestProbes(t *testing.T) {
@@ -58,10 +60,7 @@ func TestProbes(t *testing.T) {
 			if tc.asserts != nil {
 				set.Spec.ProgressionProbes = []olmv1.ProgressionProbe{{Selector: tc.selects, Assertions: tc.asserts}}
 			}
-			users, err := userProbes(set)
-			if err != nil {
-				t.Fatal(err)
-			}
+			users := must.Value(userProbes(set))(t)
 			live := object(t, tc.object)
 			// What tests write as YAML has numbers of another type than what the API server sends.
 			got := probeOf(live, users, nil)(integers(live))

@@ -8,6 +8,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestRollout: phases wait for each other, the objects say whose they are, and once all is there nothing is written or read again.
@@ -64,9 +65,7 @@ kind: Pod
 metadata: {namespace: ns, name: op-1, labels: {app: op}}
 status: {containerStatuses: [{name: manager, image: "op:v1", state: {waiting: {reason: ImagePullBackOff}}}]}
 `)
-	if err := w.inner.Create(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Create(t.Context(), pod))
 	w.clock.SetTime(epoch.Add(time.Minute))
 	w.run("op", false)
 	w.settle()

@@ -10,6 +10,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestClaims is the table of who an object that is there already belongs to, from the view of revision 2 of three.
@@ -84,9 +85,7 @@ func TestTakingAll(t *testing.T) {
 	theirs := configMap(t, "config", "theirs")
 	yes := true
 	theirs.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "boss", UID: "boss", Controller: &yes}})
-	if err := w.inner.Create(t.Context(), theirs); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Create(t.Context(), theirs))
 	o := options(1, configMap(t, "config", "ours"))
 	o.CollisionProtection = olmv1.CollisionProtectionNone
 	w.revise(o)
@@ -111,9 +110,7 @@ func TestCollision(t *testing.T) {
 	if got := w.objects(); len(got) != 1 {
 		t.Errorf("half of it was written: %v", got)
 	}
-	if err := w.inner.Delete(t.Context(), theirs); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Delete(t.Context(), theirs))
 	w.settle()
 	w.expect("ext-1", "Progressing=True/Succeeded")
 }

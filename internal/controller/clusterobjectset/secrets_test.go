@@ -13,6 +13,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // foreign is a world with a set that acts as a service account and refers to a Secret of another namespace.
@@ -20,9 +21,7 @@ func foreign(t *testing.T, secret client.Object) *world {
 	t.Helper()
 	w := newWorld(t)
 	if secret != nil {
-		if err := w.inner.Create(t.Context(), secret); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.inner.Create(t.Context(), secret))
 	}
 	w.hide = func(o client.Object, name string) error {
 		if o.GetObjectKind().GroupVersionKind().Kind != "Secret" {
@@ -35,9 +34,7 @@ func foreign(t *testing.T, secret client.Object) *world {
 	set.Spec.LifecycleState, set.Spec.CollisionProtection = olmv1.LifecycleStateActive, olmv1.CollisionProtectionPrevent
 	set.Spec.Phases = []olmv1.ClusterObjectSetPhase{{Name: "first", Objects: []olmv1.ClusterObjectSetObject{
 		{Ref: &olmv1.ObjectSourceRef{Namespace: "bank", Name: "vault", Key: "config"}}}}}
-	if err := w.inner.Create(t.Context(), set); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Create(t.Context(), set))
 	w.settle()
 	return w
 }
@@ -77,9 +74,7 @@ func TestSecretsOfRemovedAccounts(t *testing.T) {
 	w.settle()
 	w.accountless = true
 	w.restart()
-	if err := w.inner.Delete(t.Context(), w.set("mine")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Delete(t.Context(), w.set("mine")))
 	w.settle()
 	if got := w.objects(); len(got) > 0 || len(w.names()) > 0 {
 		t.Errorf("left: %v, %v", got, w.names())
@@ -106,9 +101,7 @@ func TestChangesReadNoSecrets(t *testing.T) {
 	w.expect("ext-1", "Available=True")
 	u := w.get("ConfigMap", "config")
 	u.Object["data"] = map[string]any{"key": "spoilt"}
-	if err := w.inner.Update(t.Context(), u); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Update(t.Context(), u))
 	w.settle()
 	if got := w.objects()[0]; got != "ConfigMap/config@1 of ext-1" {
 		t.Errorf("what is remembered does not heal: %s", got)

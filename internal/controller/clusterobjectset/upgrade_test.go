@@ -9,6 +9,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // upgraded is a world in which revision 1 runs, and revision 2 waits for its Deployment.
@@ -143,13 +144,9 @@ func TestTeardown(t *testing.T) {
 	service := w.get("Service", "new")
 	held := w.get("Deployment", "op")
 	held.SetFinalizers([]string{"example.com/wait"})
-	if err := w.inner.Update(t.Context(), held); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Update(t.Context(), held))
 	w.taken()
-	if err := w.inner.Delete(t.Context(), w.set("ext-2")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Delete(t.Context(), w.set("ext-2")))
 	w.settle()
 	w.expect("ext-2", "Progressing=True/Retrying: Revision 2.0.0 is being taken out: 3 of 3 objects are left.", "Deployment ns/op is being deleted, which waits for [example.com/wait]")
 	if w.get("Service", service.GetName()) == nil || w.get("ConfigMap", "config") == nil {
@@ -157,9 +154,7 @@ func TestTeardown(t *testing.T) {
 	}
 	held = w.get("Deployment", "op")
 	held.SetFinalizers(nil)
-	if err := w.inner.Update(t.Context(), held); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Update(t.Context(), held))
 	w.settle()
 	if got := w.objects(); len(got) > 0 || slices.Contains(w.names(), "ext-2") {
 		t.Errorf("left: %v %v", got, w.names())
@@ -178,12 +173,8 @@ func TestTeardownLeavesOthersAlone(t *testing.T) {
 		{APIVersion: "v1", Kind: "ConfigMap", Name: "boss", UID: "boss", Controller: &yes},
 		{APIVersion: "olm.operatorframework.io/v1", Kind: "ClusterObjectSet", Name: "ext-2", UID: w.set("ext-2").UID, Controller: &no},
 	})
-	if err := w.inner.Update(t.Context(), u); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.inner.Delete(t.Context(), w.set("ext-2")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.inner.Update(t.Context(), u))
+	must.NoError(t, w.inner.Delete(t.Context(), w.set("ext-2")))
 	w.settle()
 	if diff := cmp.Diff([]string{"ConfigMap/config@2 of "}, w.objects()); diff != "" {
 		t.Error(diff)
@@ -208,12 +199,8 @@ func TestOrphaning(t *testing.T) {
 			w := upgraded(t)
 			set := w.set("ext-2")
 			tell(set)
-			if err := w.inner.Update(t.Context(), set); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.inner.Delete(t.Context(), set); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.inner.Update(t.Context(), set))
+			must.NoError(t, w.inner.Delete(t.Context(), set))
 			w.settle()
 			want := []string{"ConfigMap/config@2 of ", "Deployment/op@ of ", "Service/new@ of "}
 			if diff := cmp.Diff(want, w.objects()); diff != "" {
@@ -224,9 +211,7 @@ func TestOrphaning(t *testing.T) {
 				t.Errorf("%v", u.Object["metadata"])
 			}
 			var left olmv1.ClusterObjectSetList
-			if err := w.inner.List(t.Context(), &left); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.inner.List(t.Context(), &left))
 			for _, l := range left.Items {
 				if l.Name == "ext-2" && !slices.Equal(l.Finalizers, []string{metav1.FinalizerOrphanDependents}) {
 					t.Errorf("finalizers: %v", l.Finalizers)

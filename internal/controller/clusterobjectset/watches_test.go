@@ -20,6 +20,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // fakeInformers start informers that tests send events through.
@@ -109,9 +110,7 @@ func TestWatchesAreShared(t *testing.T) {
 	}
 	want := func(set string, kinds ...string) {
 		t.Helper()
-		if err := w.want(t.Context(), newSet(set, 1), kindsOf(kinds...)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.want(t.Context(), newSet(set, 1), kindsOf(kinds...)))
 	}
 	f.unserved["C"] = true
 	want("one", "A", "C")
@@ -147,9 +146,7 @@ func TestEvents(t *testing.T) {
 	stranger := newSet("stranger-1", 1)
 	stranger.Labels[olmv1.OwnerNameKey] = "stranger"
 	for _, set := range []*olmv1.ClusterObjectSet{newSet("ext-1", 1), newSet("ext-2", 2), stranger} {
-		if err := w.want(t.Context(), set, kindsOf("A")); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.want(t.Context(), set, kindsOf("A")))
 	}
 	ref := rollout.Ref{GroupVersionKind: kindsOf("A")[0], Namespace: "ns", Name: "x"}
 	h := f.running["A"].handler
@@ -185,10 +182,7 @@ func TestTrim(t *testing.T) {
 	o.Annotations = map[string]string{"a": "b"}
 	o.Labels["more"] = "labels"
 	o.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}}
-	got, err := trim(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Value(trim(o))(t)
 	if diff := cmp.Diff(metadata("ext-1", "1"), got); diff != "" {
 		t.Error(diff)
 	}

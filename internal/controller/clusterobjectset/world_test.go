@@ -32,6 +32,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 )
 
 var epoch = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -300,9 +301,7 @@ func (w *world) expect(set, condition string, parts ...string) {
 func object(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.Unmarshal([]byte(text), &u.Object))
 	return u
 }
 

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestAdoptedObjectsAreNotWrittenBack: a migration relabels the objects of an operator, and a revision of an extension adopts them, while a pass still
@@ -66,9 +67,7 @@ func TestRewrittenFieldsAreNoDrift(t *testing.T) {
 	d := k.deployment("manager")
 	fields := d.ManagedFields
 	d.Spec.Template.Spec.Containers[0].Image = "mirror.example.com/manager:1"
-	if err := k.client.Update(t.Context(), d, fieldManager); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Update(t.Context(), d, fieldManager))
 	if k.deployment("manager").ManagedFields == nil || fields == nil {
 		t.Fatal("no managed fields are recorded")
 	}

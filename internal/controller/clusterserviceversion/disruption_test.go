@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // podOf is a pod of Deployment manager that was made some time ago and has nothing to say.
@@ -89,10 +90,7 @@ func TestDisruptedPodsAreNoFailure(t *testing.T) {
 			k.answer("False")
 			k.forgetTimes()
 			k.wrote()
-			result, err := k.reconcile("op.v1")
-			if err != nil {
-				t.Fatal(err)
-			}
+			result := must.Value(k.reconcile("op.v1"))(t)
 			if !tc.fine {
 				expect(t, k.csv("op.v1"), toInstalling, "InstallWaiting", "")
 				return

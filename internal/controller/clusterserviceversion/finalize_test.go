@@ -24,6 +24,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/ops/migrate"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestUninstall(t *testing.T) {
@@ -60,9 +61,7 @@ func TestUninstall(t *testing.T) {
 		if strings.HasSuffix(name, "kube-system") {
 			options = append(options, client.InNamespace("kube-system"))
 		}
-		if err := k.client.List(t.Context(), list, options...); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, k.client.List(t.Context(), list, options...))
 		want := 0
 		if name == "ClusterRoles" {
 			want = 1 // the foreign one
@@ -159,9 +158,7 @@ func TestMigrationEndsWithTheNamespace(t *testing.T) {
 			}
 			k := newCluster(t, namespace, csv)
 			for range 2 { // first the finalizer of its own
-				if _, err := k.reconcile("op.v1"); err != nil {
-					t.Fatal(err)
-				}
+				must.Value(k.reconcile("op.v1"))(t)
 			}
 			if left := k.csv("op.v1"); (left == nil) != goes || left != nil && !slices.Equal(left.Finalizers, []string{migrate.Hold}) {
 				t.Errorf("the ClusterServiceVersion: %+v", left)
@@ -176,18 +173,14 @@ func TestOrphanedAPIServices(t *testing.T) {
 		return &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 	}
 	k := newCluster(t, there, service("v1.orphan", managedLabels(gone)), service("v1.owned", managedLabels(there)), service("v1.foreign", nil))
-	if _, err := k.reconcile("gone"); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(k.reconcile("gone"))(t)
 	var list apiregistrationv1.APIServiceList
 	if err := k.client.List(t.Context(), &list); err != nil || len(list.Items) != 2 || list.Items[0].Name != "v1.foreign" || list.Items[1].Name != "v1.owned" {
 		t.Errorf("%v: %v", err, list.Items)
 	}
 	// A cache that does not show the CSV yet is not believed.
 	k.c.client = newCluster(t, service("v1.owned", managedLabels(there))).client
-	if _, err := k.reconcile("there"); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(k.reconcile("there"))(t)
 	var cached apiregistrationv1.APIServiceList
 	if err := k.c.client.List(t.Context(), &cached); err != nil || len(cached.Items) != 1 {
 		t.Errorf("%v: %v", err, cached.Items)
@@ -209,9 +202,7 @@ func TestOrphansOfADeletedNamespace(t *testing.T) {
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: gone.Namespace}})
 	left := func(want int) {
 		t.Helper()
-		if _, err := k.reconcile("gone"); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(k.reconcile("gone"))(t)
 		_, objects, err := orphans(t.Context(), k.c.client, client.MatchingLabels{v1alpha1.OwnerLabel: "gone"})
 		if err != nil || len(objects) != want {
 			t.Errorf("%d objects have the owner labels, want %d; %v", len(objects), want, err)
@@ -228,9 +219,7 @@ func TestOrphansOfADeletedNamespace(t *testing.T) {
 	if requests := k.c.triggers().targeting(t.Context(), namespace); !slices.Contains(requests, reconcile.Request{NamespacedName: key(gone.Namespace, "gone")}) {
 		t.Errorf("the namespace brings %v", requests)
 	}
-	if err := k.client.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: gone.Namespace}}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: gone.Namespace}}))
 	left(0)
 }
 
@@ -253,9 +242,7 @@ func TestLongNamesDoNotHoldUpTheDeletion(t *testing.T) {
 	}
 	// One that has the finalizer already goes as well.
 	csv.Finalizers = []string{"operators.coreos.com/csv-cleanup"}
-	if err := k.client.Update(t.Context(), csv); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Update(t.Context(), csv))
 	k.delete(csv)
 	if left := k.pass(name); left != nil {
 		t.Errorf("the CSV is still there: %v", left.Finalizers)
@@ -272,9 +259,7 @@ func TestBindingInKubeSystemGoes(t *testing.T) {
 	k.delete(k.csv("op.v1"))
 	k.pass("op.v1")
 	var list rbacv1.RoleBindingList
-	if err := k.client.List(t.Context(), &list, client.InNamespace("kube-system")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.List(t.Context(), &list, client.InNamespace("kube-system")))
 	if k.csv("op.v1") != nil || len(list.Items) != 1 || list.Items[0].Name != "foreign" {
 		t.Errorf("left in kube-system: %v", list.Items)
 	}

@@ -9,6 +9,7 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // servedBy makes another Deployment serve the APIs.
@@ -68,9 +69,7 @@ func TestAPIServiceIsHandedOver(t *testing.T) {
 func TestAPIServiceWithoutTLSIsTakenOver(t *testing.T) {
 	for _, skips := range []bool{true, false} {
 		desired, live := &unstructured.Unstructured{Object: map[string]any{}}, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"insecureSkipTLSVerify": skips}}}
-		if err := (&chain{}).mayWrite(&apiregistrationv1.APIService{}, desired, live); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, (&chain{}).mayWrite(&apiregistrationv1.APIService{}, desired, live))
 		if verifies, said, err := unstructured.NestedBool(desired.Object, "spec", "insecureSkipTLSVerify"); verifies || said != skips || err != nil {
 			t.Errorf("asked for: %v, %v", desired.Object, err)
 		}

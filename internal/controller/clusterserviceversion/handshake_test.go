@@ -16,6 +16,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"fairlead.dev/fairlead/internal/rollout/serving"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // pod is a server in the place of the pods of an operator, which shows what it is told to.
@@ -52,10 +53,7 @@ func (p *pod) dial(_ context.Context, _, address string) (net.Conn, error) {
 // shows makes the pod show a certificate.
 func (p *pod) shows(t *testing.T, s serving.Certificate) {
 	t.Helper()
-	pair, err := tls.X509KeyPair(s.Certificate, s.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pair := must.Value(tls.X509KeyPair(s.Certificate, s.Key))(t)
 	p.show, p.err, p.says = &pair, nil, ""
 }
 
@@ -99,10 +97,7 @@ func (k *cluster) switchedOn() {
 // TestConversionWaitsForATrustedCertificate, for however long another one is shown.
 func TestConversionWaitsForATrustedCertificate(t *testing.T) {
 	k, p := rolledOut(t)
-	other, err := serving.Issue(serving.Request{Hosts: []string{"manager-service.operators.svc"}, Now: k.clock.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Value(serving.Issue(serving.Request{Hosts: []string{"manager-service.operators.svc"}, Now: k.clock.Now()}))(t)
 	p.shows(t, other)
 	for range unreachableTries + 1 {
 		k.holds("the pod at 192.0.2.2:9443, to which Service operators/manager-service leads, shows no certificate that the API server would trust: tls: failed to verify certificate: " +

@@ -40,6 +40,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/tenancy"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const ns = "operators"
@@ -540,10 +541,7 @@ func newStrategy(name string) v1alpha1.StrategyDeploymentSpec {
 // permissions are the objects that an InstallPlan makes for the permissions of a CSV.
 func permissions(t testing.TB, csv *v1alpha1.ClusterServiceVersion) []client.Object {
 	t.Helper()
-	accounts, err := bundle.RBAC(csv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	accounts := must.Value(bundle.RBAC(csv))(t)
 	var out []client.Object
 	for _, a := range accounts {
 		if a.ServiceAccount != nil {

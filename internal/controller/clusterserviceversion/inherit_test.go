@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout/serving"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // believes reports whether who trusts these authorities believes a server that is asked by a name.
@@ -37,10 +38,7 @@ func (k *cluster) believes(authorities []byte, shown serving.Certificate, host s
 func TestTakenOverFromServicesOfTheAPI(t *testing.T) {
 	const former, formerHost = "v1-things-example-com", "v1-things-example-com.operators.svc"
 	k := withAPI(t)
-	shown, err := serving.Issue(serving.Request{Hosts: []string{former + ".operators", formerHost}, Now: k.clock.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	shown := must.Value(serving.Issue(serving.Request{Hosts: []string{former + ".operators", formerHost}, Now: k.clock.Now()}))(t)
 	_, secret := k.servingCertificate()
 	k.delete(secret)
 	k.delete(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "manager-service"}})
@@ -168,10 +166,7 @@ func TestWhoseTrustIsInherited(t *testing.T) {
 	other.Namespace = "other"
 	k.create(other)
 	csv := newCSV("op.v1", withAPIService, withoutAccounts)
-	authority, err := serving.Issue(serving.Request{Hosts: []string{"x"}, Now: k.clock.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := must.Value(serving.Issue(serving.Request{Hosts: []string{"x"}, Now: k.clock.Now()}))(t)
 	for name, tc := range map[string]struct {
 		owner     *v1alpha1.ClusterServiceVersion
 		namespace string
@@ -193,10 +188,7 @@ func TestWhoseTrustIsInherited(t *testing.T) {
 		s.Spec = apiregistrationv1.APIServiceSpec{Group: gv.Group, Version: gv.Version, CABundle: authority.CABundle,
 			Service: &apiregistrationv1.ServiceReference{Namespace: tc.namespace, Name: tc.service}}
 		k.create(s)
-		certificates, err := k.c.snapshot(csv).certificates(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		certificates := must.Value(k.c.snapshot(csv).certificates(t.Context()))(t)
 		c := certificates["manager"]
 		if got := bytes.Equal(c.inherited.authorities, authority.CABundle); got != tc.want {
 			t.Errorf("%s: inherited: %t, want %t", name, got, tc.want)

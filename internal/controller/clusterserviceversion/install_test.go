@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const statusWrite = "patch status *v1alpha1.ClusterServiceVersion operators/op.v1"
@@ -636,9 +637,7 @@ func TestDetailsAreWrittenNowAndThen(t *testing.T) {
 		t.Errorf("details are not written in the end (%v)", err)
 	}
 	k.create(objects[1:]...)
-	if _, err := k.reconcile("op.v1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(k.reconcile("op.v1"))(t)
 	expect(t, k.csv("op.v1"), toInstalling, "InstallWaiting", "")
 }
 

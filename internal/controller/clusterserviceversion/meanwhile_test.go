@@ -12,6 +12,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestHealedWhileReplaced: as long as the next version waits for its requirements, the old one is corrected; not any more from
@@ -42,9 +43,7 @@ func TestHealedWhileReplaced(t *testing.T) {
 	for _, status := range []v1alpha1.ClusterServiceVersionStatus{before, after} {
 		csv := k.csv("op.v2")
 		csv.Status = status // what the cache shows
-		if err := k.client.Status().Update(t.Context(), csv); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, k.client.Status().Update(t.Context(), csv))
 		k.pass("op.v1")
 		if writes := k.wrote(); writes != nil {
 			t.Errorf("while the next version is %s: %v", status.Phase, writes)
@@ -223,9 +222,7 @@ func TestHealedWhileGroupIsNotReady(t *testing.T) {
 			look := func() *v1alpha1.ClusterServiceVersion {
 				t.Helper()
 				k.forgetTimes()
-				if _, err := k.c.Reconcile(t.Context(), reconcile.Request{NamespacedName: key(ns, "op.v1")}); err != nil {
-					t.Fatal(err)
-				}
+				must.Value(k.c.Reconcile(t.Context(), reconcile.Request{NamespacedName: key(ns, "op.v1")}))(t)
 				return k.csv("op.v1")
 			}
 			k.installed(newCSV("op.v1", withoutAccounts))

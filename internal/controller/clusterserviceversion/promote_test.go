@@ -10,6 +10,7 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestLabelledRolesArePromoted: with AllNamespaces, a Role and a RoleBinding with the owner labels of the operator become cluster-wide whatever their names,
@@ -92,14 +93,8 @@ func TestAGroupWithAnAccountPromotesNothing(t *testing.T) {
 	}
 	edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Spec.ServiceAccountName = "installer" })
 	o := k.c.observer(k.csv("op.v1"))
-	owned, err := o.ownedObjects(t.Context(), true, roleLists()...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	groups, err := o.membership(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	owned := must.Value(o.ownedObjects(t.Context(), true, roleLists()...))(t)
+	groups := must.Value(o.membership(t.Context()))(t)
 	if promoted, err := (rights{o, groups}).promoted(t.Context(), nil, owned, map[string]string{}); err != nil || len(promoted) > 0 {
 		t.Errorf("promoted %v, %v", promoted, err)
 	}

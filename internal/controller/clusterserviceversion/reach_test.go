@@ -14,15 +14,13 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // permissionRole is the Role that newCSV asks for, as the InstallPlan makes it.
 func permissionRole(t *testing.T, csv *v1alpha1.ClusterServiceVersion) *rbacv1.Role {
 	t.Helper()
-	accounts, err := bundle.RBAC(csv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	accounts := must.Value(bundle.RBAC(csv))(t)
 	return accounts[0].Roles[0]
 }
 
@@ -117,9 +115,7 @@ func TestTheSameOperatorInTwoNamespaces(t *testing.T) {
 	k.create(permissions(t, second)...)
 	there := func() {
 		t.Helper()
-		if _, err := k.c.Reconcile(t.Context(), reconcile.Request{NamespacedName: key("other", "op.v1")}); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(k.c.Reconcile(t.Context(), reconcile.Request{NamespacedName: key("other", "op.v1")}))(t)
 	}
 	for range 2 {
 		there()
@@ -164,12 +160,8 @@ func TestPermissionsAreCopiedToTargets(t *testing.T) {
 		t.Helper()
 		var roles rbacv1.RoleList
 		var bindings rbacv1.RoleBindingList
-		if err := k.client.List(t.Context(), &roles); err != nil {
-			t.Fatal(err)
-		}
-		if err := k.client.List(t.Context(), &bindings); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, k.client.List(t.Context(), &roles))
+		must.NoError(t, k.client.List(t.Context(), &bindings))
 		var in, bound []string
 		for _, r := range roles.Items {
 			in = append(in, r.Namespace)

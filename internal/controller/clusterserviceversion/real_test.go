@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
@@ -36,10 +37,7 @@ func TestRealOperators(t *testing.T) {
 }
 
 func installReal(t *testing.T, files fs.FS) {
-	b, err := bundle.Load(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Value(bundle.Load(files))(t)
 	csv := b.CSV
 	csv.Namespace, csv.UID, csv.ResourceVersion = ns, types.UID(csv.Name), ""
 	targets := []string{ns}
@@ -92,15 +90,10 @@ func crdsOf(t *testing.T, b *bundle.Bundle) []client.Object {
 		if err == nil {
 			err = json.Unmarshal(text, crd)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		crd.Status = newCRD("").Status
 		crd.SetAnnotations(map[string]string{bundle.InstalledAlongsideKey(ns, b.CSV.Name): ns + "/" + b.CSV.Name})
-		trimmed, err := trimCRD(crd)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trimmed := must.Value(trimCRD(crd))(t)
 		out = append(out, trimmed.(runtime.Object).(client.Object))
 	}
 	return out

@@ -14,6 +14,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/rollout/serving"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // needing makes a CSV wait for a CRD.
@@ -87,9 +88,7 @@ func TestRenewalSpreadsToTheReplacedVersion(t *testing.T) {
 	k.clock.SetTime(rotate)
 	k.pass("op.v2")
 	var list admissionv1.ValidatingWebhookConfigurationList
-	if err := k.client.List(t.Context(), &list); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.List(t.Context(), &list))
 	for _, w := range list.Items {
 		if ca := w.Webhooks[0].ClientConfig.CABundle; bytes.Equal(ca, old.CABundle) || !bytes.HasSuffix(ca, old.CABundle) {
 			t.Errorf("webhook %s of %s does not trust the old and the new certificate", w.Name, w.Labels[v1alpha1.OwnerLabel])
@@ -180,9 +179,7 @@ func TestThreeYearsWithoutAFailedRequest(t *testing.T) {
 		for name, ca := range trusted {
 			for _, served := range []serving.Certificate{shown, mounted} {
 				checked++
-				if err := k.believes(ca, served, "manager-service.operators.svc"); err != nil {
-					t.Fatalf("%s: %s: %v", k.clock.Now(), name, err)
-				}
+				must.NoErrorf(t, k.believes(ca, served, "manager-service.operators.svc"), "%s: %s", k.clock.Now(), name)
 			}
 		}
 		return nil

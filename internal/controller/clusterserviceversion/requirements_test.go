@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 type row = v1alpha1.RequirementStatus
@@ -224,19 +225,12 @@ func TestDiscoveryBehindAPIService(t *testing.T) {
 	k := newCluster(t, newGroup(""), csv, service)
 	since := func(age time.Duration) time.Duration {
 		t.Helper()
-		if err := k.client.Get(t.Context(), client.ObjectKeyFromObject(service), service); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, k.client.Get(t.Context(), client.ObjectKeyFromObject(service), service))
 		service.Status.Conditions = []apiregistrationv1.APIServiceCondition{{Type: apiregistrationv1.Available, Status: apiregistrationv1.ConditionTrue,
 			LastTransitionTime: metav1.NewTime(k.clock.Now().Add(-age))}}
-		if err := k.client.Status().Update(t.Context(), service); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, k.client.Status().Update(t.Context(), service))
 		k.pass("op.v1")
-		result, err := k.reconcile("op.v1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := must.Value(k.reconcile("op.v1"))(t)
 		return result.RequeueAfter
 	}
 	if got := since(time.Second); got != discoveryInterval {

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -74,9 +75,7 @@ func orNone(p phase) string {
 func cell(t *testing.T, from state, o observation) string {
 	t.Helper()
 	row, found, err := decide(from, only(o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if row == nil {
 		return "stays"
 	}
@@ -104,9 +103,7 @@ func cell(t *testing.T, from state, o observation) string {
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {
@@ -303,10 +300,7 @@ func TestPasses(t *testing.T) {
 				status.SetPhase(tc.from.phase, tc.from.reason, "", metav1.Now())
 			}
 			history := len(status.Conditions)
-			steps, err := walk(t.Context(), status, around, metav1.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
+			steps := must.Value(walk(t.Context(), status, around, metav1.Now()))(t)
 			var got []string
 			for _, s := range steps {
 				got = append(got, fmt.Sprintf("%s/%s", s.phase, s.reason))

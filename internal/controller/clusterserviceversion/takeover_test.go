@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout/serving"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // belonging is what the metadata of an object says of whose it is.
@@ -125,10 +126,7 @@ func TestServiceThatIsThere(t *testing.T) {
 // TestSecretThatIsThere: a private key is not replaced, nor a Secret taken along at uninstall, that another client has under the name of a
 // serving certificate, whether it would do or not. One that another manager of operators made is adopted.
 func TestSecretThatIsThere(t *testing.T) {
-	issued, err := serving.Issue(serving.Request{Hosts: bundle.ServingHosts("manager", ns), Now: newCluster(t).clock.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	issued := must.Value(serving.Issue(serving.Request{Hosts: bundle.ServingHosts("manager", ns), Now: newCluster(t).clock.Now()}))(t)
 	others := map[string][]byte{"tls.crt": []byte("certificate"), "tls.key": []byte("private key"), "ca.crt": []byte("authority")}
 	good := map[string][]byte{"tls.crt": issued.Certificate, "tls.key": issued.Key, bundle.ServingCAKey: issued.CABundle}
 	operators := v1alpha1.GroupVersion.String()

@@ -14,6 +14,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestMembership judges OperatorGroups as values.
@@ -93,10 +94,7 @@ func TestEvidence(t *testing.T) {
 			tc.change(e)
 			chain := newChain([]*v1alpha1.ClusterServiceVersion{csv})
 			chain.csv = csv
-			got, err := e.check(t.Context(), chain, time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Value(e.check(t.Context(), chain, time.Now()))(t)
 			if found := got.notMet(); found.detail != tc.unmet || found.holds != (tc.unmet != "") || got.unwatched != tc.unwatched {
 				t.Errorf("%q, unwatched %t", found.detail, got.unwatched)
 			}

@@ -26,6 +26,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func names(requests []reconcile.Request) string {
@@ -166,15 +167,12 @@ func TestChangesThatMatter(t *testing.T) {
 
 // TestSetup adds the controller to a manager that never starts: every kind is in the scheme, every index registered once.
 func TestSetup(t *testing.T) {
-	mgr, err := manager.New(&rest.Config{Host: "127.0.0.1:1"}, manager.Options{
+	mgr := must.Value(manager.New(&rest.Config{Host: "127.0.0.1:1"}, manager.Options{
 		Scheme:         testScheme,
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return testMapper(), nil },
 		Metrics:        metricsserver.Options{BindAddress: "0"},
 		Cache:          cache.Options{ByObject: CacheOptions()},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if err := Setup(mgr, Options{}); err != nil {
 		t.Error(err)
 	}
@@ -197,10 +195,7 @@ func TestTrimCRD(t *testing.T) {
 	crd.Spec.Versions[0].Schema = &apiextensionsv1.CustomResourceValidation{}
 	want.ManagedFields = nil
 	want.Annotations = map[string]string{"kept": "yes"}
-	got, err := trimCRD(crd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Value(trimCRD(crd))(t)
 	if diff := cmp.Diff(client.Object(want), got); diff != "" {
 		t.Error(diff)
 	}

@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout/serving"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // withWebhooks gives a CSV a validating, a mutating and a conversion webhook.
@@ -245,9 +246,7 @@ func TestChangedWebhooksAreHealedInPlace(t *testing.T) {
 func TestWebhooksUnderOtherNames(t *testing.T) {
 	k := hooked(t)
 	var list admissionv1.MutatingWebhookConfigurationList
-	if err := k.client.List(t.Context(), &list); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.List(t.Context(), &list))
 	renamed, old := list.Items[0].DeepCopy(), list.Items[0].DeepCopy()
 	k.delete(&list.Items[0])
 	renamed.Name, renamed.ResourceVersion = "m.example.com-x7k2p", ""
@@ -395,10 +394,7 @@ func TestPreserveUnknownFieldsCannotBeConverted(t *testing.T) {
 func TestRotation(t *testing.T) {
 	k := hooked(t)
 	old, _ := k.servingCertificate()
-	rotate, err := old.RotateAt()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rotate := must.Value(old.RotateAt())(t)
 	k.clock.SetTime(rotate)
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 	if shown, _ := k.servingCertificate(); !bytes.Equal(shown.Certificate, old.Certificate) {

@@ -16,6 +16,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestACopy has the documented shape.
@@ -78,9 +79,7 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 				t.Errorf("writes:\n%s", diff)
 			}
 			source := &v1alpha1.ClusterServiceVersion{}
-			if err := k.client.Get(t.Context(), types.NamespacedName{Namespace: ns, Name: "op.v1"}, source); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, k.client.Get(t.Context(), types.NamespacedName{Namespace: ns, Name: "op.v1"}, source))
 			copied := k.server.objects[types.NamespacedName{Namespace: "a", Name: "op.v1"}]
 			if copied.Spec.DisplayName != source.Spec.DisplayName || copied.Status.Phase != source.Status.Phase || copied.Labels["app"] != source.Labels["app"] {
 				t.Errorf("the copy is %+v", copied)
@@ -187,9 +186,7 @@ func TestKilledBetweenTheWrites(t *testing.T) {
 			k.restart()
 			k.settle()
 			source := &v1alpha1.ClusterServiceVersion{}
-			if err := k.client.Get(t.Context(), types.NamespacedName{Namespace: ns, Name: "op.v1"}, source); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, k.client.Get(t.Context(), types.NamespacedName{Namespace: ns, Name: "op.v1"}, source))
 			got := k.server.objects[types.NamespacedName{Namespace: "a", Name: "op.v1"}]
 			if got.Status.Reason != "Copied" || got.Status.Phase != source.Status.Phase || got.Spec.DisplayName != source.Spec.DisplayName {
 				t.Errorf("the copy is %+v", got)
@@ -226,9 +223,7 @@ func TestWhatIsNoCopyStays(t *testing.T) {
 	if k.server.writes != nil {
 		t.Errorf("writes: %v", k.server.writes)
 	}
-	if err := k.client.Delete(t.Context(), own); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Delete(t.Context(), own))
 	// The cluster has one that the caches do not show yet.
 	unseen := own.DeepCopy()
 	k.server.objects[types.NamespacedName{Namespace: "a", Name: "op.v1"}] = unseen
@@ -259,9 +254,7 @@ func TestACopyWithoutItsLabel(t *testing.T) {
 			// The fake client counts versions of its own; here both are to have the same one.
 			live := k.server.objects[r.NamespacedName]
 			cached := &v1alpha1.ClusterServiceVersion{}
-			if err := k.client.Get(t.Context(), r.NamespacedName, cached); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, k.client.Get(t.Context(), r.NamespacedName, cached))
 			live.ResourceVersion = cached.ResourceVersion
 			k.c.written.Delete(r.NamespacedName)
 			k.pass(r.Namespace, r.Name)
@@ -287,9 +280,7 @@ func TestTwoSources(t *testing.T) {
 		t.Errorf("copied from %s, want the first by name of two of the same age", got)
 	}
 	k.quiet()
-	if err := k.client.Delete(t.Context(), second); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Delete(t.Context(), second))
 	k.settle()
 	if got := k.server.objects[key].Labels["olm.copiedFrom"]; got != ns {
 		t.Errorf("copied from %s once the other is gone", got)
@@ -321,10 +312,7 @@ func FuzzContent(f *testing.F) {
 		csv := operator("op.v1")
 		csv.Name, csv.Namespace, csv.Labels[key], csv.Annotations[key], csv.Spec.DisplayName = name, namespace, value, value, display
 		csv.Status.Phase = v1alpha1.ClusterServiceVersionPhase(phase)
-		c, err := newContent(csv)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Value(newContent(csv))(t)
 		for part, body := range map[string][]byte{"made": c.withSpec("", 1), "replaced": c.withSpec("12", 1), "status": c.withStatus("12")} {
 			var o v1alpha1.ClusterServiceVersion
 			if err := json.Unmarshal(body, &o); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // life are the things that happen to copies, each followed by passes until they rest.
@@ -131,9 +132,7 @@ func TestTheReportIsWrittenAgain(t *testing.T) {
 			t.Errorf("%s: error %v", name, err) // of a conflict an event tells
 		}
 		k.failStatus = nil
-		if _, err := k.reporter.Reconcile(t.Context(), reconcile.Request{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(k.reporter.Reconcile(t.Context(), reconcile.Request{}))(t)
 		got := &v1.OLMConfig{}
 		if err := k.client.Get(t.Context(), client.ObjectKeyFromObject(config), got); err != nil || len(got.Status.Conditions) != 1 || got.Status.Conditions[0].Status != metav1.ConditionTrue {
 			t.Errorf("%s: conditions %+v (%v)", name, got.Status.Conditions, err)

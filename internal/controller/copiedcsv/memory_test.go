@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // BenchmarkMemory fills a cache with the copies of 5 operators in 10,000 namespaces, and with these namespaces, as the API server sends
@@ -30,9 +32,7 @@ func BenchmarkMemory(b *testing.B) {
 		for i := range namespaces {
 			name := fmt.Sprintf("tenant-%05d", i)
 			space := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name + "-5d2f4c1e-8a6b-4e3f"), ResourceVersion: fmt.Sprint(i), Labels: map[string]string{corev1.LabelMetadataName: name}}}
-			if err := spaces.Add(space); err != nil {
-				b.Fatal(err)
-			}
+			must.NoError(b, spaces.Add(space))
 			for j := range operators {
 				add(b, c, copies, name, j)
 			}
@@ -46,17 +46,12 @@ func BenchmarkMemory(b *testing.B) {
 func add(b *testing.B, c *Controller, copies toolscache.Indexer, namespace string, i int) {
 	b.Helper()
 	name := fmt.Sprintf("operator-%d.v1.0.0", i)
-	object, err := trim(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+	object := must.Value(trim(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, Name: name, UID: types.UID(namespace + "-5d2f4c1e-8a6b-4e3f"), ResourceVersion: namespace, Generation: 1,
 		Labels: map[string]string{"olm.copiedFrom": fmt.Sprintf("operator-%d", i)}, Annotations: map[string]string{"alm-examples": strings.Repeat("x", 10_000), markAnnotation: hash([]byte(name)) + "." + hash([]byte(namespace)) + ".1"},
 		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: fieldManager}, {Manager: fieldManager, Subresource: "status", FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:conditions":{},"f:lastUpdateTime":{},"f:message":{},"f:phase":{},"f:reason":{}}}`)}},
-	}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := copies.Add(object); err != nil {
-		b.Fatal(err)
-	}
+	}}))(b)
+	must.NoError(b, copies.Add(object))
 	c.written.Store(types.NamespacedName{Namespace: namespace, Name: name}, namespace)
 }
 

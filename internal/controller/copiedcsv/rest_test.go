@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestAnOperatorThatIsBeingInstalledIsCopiedOnce: when it has come to rest, however that ends.
@@ -28,10 +29,7 @@ func TestAnOperatorThatIsBeingInstalledIsCopiedOnce(t *testing.T) {
 			})
 			pass := func() time.Duration {
 				t.Helper()
-				result, err := k.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "a", Name: "op.v1"}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				result := must.Value(k.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "a", Name: "op.v1"}}))(t)
 				return result.RequeueAfter
 			}
 			if got := pass(); got != want {

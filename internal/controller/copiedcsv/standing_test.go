@@ -8,6 +8,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestStanding(t *testing.T) {
@@ -91,8 +92,6 @@ func TestCopiesFollowTheTargets(t *testing.T) {
 		c.Status = operator("op.v1").Status
 	})
 	expect("a b c d")
-	if err := k.client.Delete(t.Context(), operator("op.v1")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Delete(t.Context(), operator("op.v1")))
 	expect("")
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestWhatWakesUp(t *testing.T) {
@@ -74,10 +75,7 @@ func TestTrim(t *testing.T) {
 		Labels:        map[string]string{"olm.copiedFrom": ns, "more": strings.Repeat("x", 60)},
 		Annotations:   map[string]string{"alm-examples": strings.Repeat("x", 100_000), markAnnotation: "1.2.3"},
 		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: fieldManager}, {Manager: fieldManager, Subresource: "status"}}}}
-	once, err := trim(full)
-	if err != nil {
-		t.Fatal(err)
-	}
+	once := must.Value(trim(full))(t)
 	small := once.(*metav1.PartialObjectMetadata)
 	if n := len(mustJSON(small)); n > 500 {
 		t.Errorf("%d bytes are left", n)
@@ -107,10 +105,7 @@ func TestSetup(t *testing.T) {
 	}
 	options.Controller.SkipNameValidation = &skip
 	for _, o := range []Options{{}, {Namespaces: []string{"a", "b"}}} {
-		mgr, err := manager.New(&rest.Config{Host: "127.0.0.1:1"}, options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mgr := must.Value(manager.New(&rest.Config{Host: "127.0.0.1:1"}, options))(t)
 		if err := Setup(mgr, o); err != nil {
 			t.Error(err)
 		}
@@ -126,10 +121,7 @@ func TestCacheOptions(t *testing.T) {
 		}
 	}
 	for name, namespaces := range map[string][]string{"all": nil, "some": {ns}} {
-		options, err := copiesOptions(namespaces)
-		if err != nil {
-			t.Fatal(err)
-		}
+		options := must.Value(copiesOptions(namespaces))(t)
 		for _, by := range options.ByObject {
 			selectors[name] = func(l map[string]string) bool { return by.Label.Matches(set(l)) }
 		}

@@ -7,6 +7,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,9 +33,7 @@ func TestNewServiceAccountLimitsAtOnce(t *testing.T) {
 	group := &operatorsv1.OperatorGroup{}
 	w.get(t, group, "ns", "group")
 	group.Spec.ServiceAccountName = "limited"
-	if err := w.Update(t.Context(), group); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), group))
 	w.controller.client = behind{w.WithWatch}
 	if p := w.settle(t, time.Minute); p.Status.Phase == v1alpha1.InstallPlanPhaseComplete {
 		t.Error("it was carried out with the permissions of the manager")
@@ -65,9 +64,7 @@ func TestGroupsAreConfirmedOnce(t *testing.T) {
 	look := func(want int) {
 		t.Helper()
 		for range 3 {
-			if _, err := w.controller.groups(t.Context(), w.plan(t, "plan")); err != nil {
-				t.Fatal(err)
-			}
+			must.Value(w.controller.groups(t.Context(), w.plan(t, "plan")))(t)
 		}
 		if live.lists != want {
 			t.Errorf("the API server was asked %d times, want %d", live.lists, want)
@@ -77,14 +74,10 @@ func TestGroupsAreConfirmedOnce(t *testing.T) {
 	group := &operatorsv1.OperatorGroup{}
 	w.get(t, group, "ns", "group")
 	group.Annotations = map[string]string{v1alpha1.ProvidedAPIsAnnotation: "Thing.v1.example.com"} // as every operator that comes lists
-	if err := w.Update(t.Context(), group); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), group))
 	look(1)
 	group.Spec.ServiceAccountName = "limited"
-	if err := w.Update(t.Context(), group); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), group))
 	look(2)
 }
 

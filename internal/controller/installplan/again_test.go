@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,13 +24,8 @@ func greeterImage(t *testing.T) string {
 	server := httptest.NewServer(image.NewRegistry(""))
 	t.Cleanup(server.Close)
 	ref := strings.TrimPrefix(server.URL, "http://") + "/there:v1"
-	content, err := fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := image.Push(t.Context(), ref, content, nil, image.PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	content := must.Value(fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0"))(t)
+	must.Value(image.Push(t.Context(), ref, content, nil, image.PushOptions{}))(t)
 	return ref
 }
 
@@ -51,25 +47,18 @@ func TestForeignPlanWaitsForItsPullSecret(t *testing.T) {
 	source := catalogSource("olm", "catalog", 0)
 	source.Spec.Secrets = []string{"pull"}
 	w := newWorld(t, foreignPlan(t, greeterImage(t)), source)
-	store, err := image.Open(t.TempDir(), image.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
 	w.controller.Manifests = bundleio.Manifests{Blobs: blobs{}}
 	w.controller.Bundles = Images{Unpacker: bundleio.NewUnpacker(store, realClock{w.clock}, func() {}), Reader: w, Catalogs: w.controller.Catalogs, GlobalNamespace: "olm"}
 	waitsFor(t, w, "read pull secret olm/pull")
 	empty := pullSecret()
 	empty.Data = nil
-	if err := w.Create(t.Context(), empty); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Create(t.Context(), empty))
 	waitsFor(t, w, "it has neither .dockerconfigjson nor .dockercfg")
 	secret := &corev1.Secret{}
 	w.get(t, secret, "olm", "pull")
 	secret.Data = pullSecret().Data
-	if err := w.Update(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), secret))
 	var p *v1alpha1.InstallPlan
 	for range 20 { // the image comes in real time
 		if p = w.settle(t, time.Minute); p.Status.Phase == v1alpha1.InstallPlanPhaseComplete {
@@ -86,13 +75,9 @@ func TestLostManifestsWaitForThePolicy(t *testing.T) {
 	annotate := func(value string) {
 		t.Helper()
 		group := &operatorsv1.OperatorGroup{}
-		if err := w.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "group"}, group); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "group"}, group))
 		group.Annotations = map[string]string{v1alpha1.BundleUnpackTimeoutAnnotation: value}
-		if err := w.Update(t.Context(), group); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.Update(t.Context(), group))
 	}
 	annotate("soon")
 	waitsFor(t, w, "it must be a duration such as 10m")

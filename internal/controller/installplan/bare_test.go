@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -24,9 +25,7 @@ func TestAPlanWithoutContentIsLeftToItsWriter(t *testing.T) {
 		t.Fatalf("got %+v, %v; want another look after %v", result, err, stepsDue)
 	}
 	w.clock.SetTime(epoch.Add(stepsDue))
-	if _, err := w.reconcile(t); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(w.reconcile(t))(t)
 	select {
 	case event := <-w.events.Events:
 		if !strings.Contains(event, "NothingToInstall") || !strings.Contains(event, "write the steps") {
@@ -44,9 +43,7 @@ func TestAPlanWithoutContentIsLeftToItsWriter(t *testing.T) {
 		t.Fatalf("the plan was written: %v", writes)
 	}
 	plan.Status = v1alpha1.InstallPlanStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, CatalogSources: []string{}, Plan: []*v1alpha1.Step{withoutOperator(step(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}`))}}
-	if err := w.Status().Update(t.Context(), plan); err != nil {
-		t.Fatalf("its writer meets: %v", err)
-	}
+	must.NoErrorf(t, w.Status().Update(t.Context(), plan), "its writer meets")
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || !w.get(t, &corev1.ConfigMap{}, "ns", "c") {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
@@ -56,14 +53,10 @@ func TestAPlanWithoutContentIsLeftToItsWriter(t *testing.T) {
 func TestANamedPlanIsTakenUpAtOnce(t *testing.T) {
 	w := newWorld(t, append([]client.Object{handMade("Automatic")}, objects...)...)
 	w.shop(t, "ns", "cat", whole...)
-	if _, err := w.reconcile(t); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(w.reconcile(t))(t)
 	plan := w.plan(t, "plan")
 	plan.Spec.ClusterServiceVersionNames = []string{"lone.v1.0.0"}
-	if err := w.Update(t.Context(), plan); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), plan))
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -18,9 +19,7 @@ import (
 func TestCacheThatLagsBehind(t *testing.T) {
 	w := newWorld(t, wholePlan(t), pullSecret())
 	before := w.plan(t, "plan")
-	if _, err := w.reconcile(t); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(w.reconcile(t))(t)
 	w.taken()
 	reads := 0
 	w.stale = before

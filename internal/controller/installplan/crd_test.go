@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/tenancy"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -23,9 +24,7 @@ import (
 func liveCRD(t *testing.T, versions string, stored ...string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.Unmarshal([]byte(withVersions(versions)), crd); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.Unmarshal([]byte(withVersions(versions)), crd))
 	crd.Annotations = alongside("ns/op.v0")
 	crd.Status.StoredVersions = stored
 	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{
@@ -185,9 +184,7 @@ func TestCRDRemembersWhomItWasInstalledWith(t *testing.T) {
 	// What was written before by this controller is what it may also take away again.
 	old := live.DeepCopy()
 	w.get(t, old, "", live.Name)
-	if err := w.Update(t.Context(), old, client.FieldOwner(fieldOwner)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), old, client.FieldOwner(fieldOwner)))
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Fatal(p.Status.Message)
 	}
@@ -236,9 +233,7 @@ func TestEvidenceOfABundleIsDropped(t *testing.T) {
 			}
 			w := newWorld(t, objects...)
 			for range 3 { // the fake cluster does not establish what is new
-				if _, err := w.reconcile(t); err != nil {
-					t.Fatal(err)
-				}
+				must.Value(w.reconcile(t))(t)
 			}
 			crd := &apiextensionsv1.CustomResourceDefinition{}
 			if !w.get(t, crd, "", "widgets.example.com") {
@@ -303,15 +298,11 @@ func TestCRDIsWaitedFor(t *testing.T) {
 	}
 	w.controller.Manifests = manifests
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "widgets.example.com"}}
-	if err := w.Delete(t.Context(), crd); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), crd))
 	if p := w.settle(t, time.Minute); statuses(p)[crdKind] != v1alpha1.StepStatusWaitingForAPI || !w.get(t, crd, "", crd.Name) {
 		t.Fatalf("deleted meanwhile: %v", statuses(p))
 	}
-	if err := setEstablished(t.Context(), w.WithWatch, crd.Name); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, setEstablished(t.Context(), w.WithWatch, crd.Name))
 	requests := w.watcher().waitingFor(t.Context(), crd)
 	if len(requests) != 1 {
 		t.Errorf("the CRD wakes %v", requests)

@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -119,9 +120,7 @@ func TestADroppedVersionWaitsForUnreadObjects(t *testing.T) {
 			if exempted {
 				crd := &apiextensionsv1.CustomResourceDefinition{}
 				w.get(t, crd, "", "widgets.example.com")
-				if err := w.Update(t.Context(), exemptedBy(crd, "servedVersionRemoval op.v1")); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, w.Update(t.Context(), exemptedBy(crd, "servedVersionRemoval op.v1")))
 			} else {
 				unread = false
 			}
@@ -142,9 +141,7 @@ func TestAnExemptionBringsAPlanBack(t *testing.T) {
 	}
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	w.get(t, crd, "", "widgets.example.com")
-	if err := w.Update(t.Context(), exemptedBy(crd, "servedVersionRemoval op.v1")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), exemptedBy(crd, "servedVersionRemoval op.v1")))
 	if p := w.settle(t, 2*obstaclePause); p.Annotations[v1alpha1.RetryAnnotation] != "CustomResourceDefinition widgets.example.com has changed" {
 		t.Errorf("annotations %v", p.Annotations)
 	}
@@ -167,9 +164,7 @@ func TestADroppedVersionIsReportedBeforeApproval(t *testing.T) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	w.get(t, crd, "", "widgets.example.com")
 	crd.Spec.Versions[0].Served = false
-	if err := w.Update(t.Context(), crd); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), crd))
 	if got := w.watcher().waitingFor(t.Context(), crd); len(got) != 1 || got[0].Name != "plan" {
 		t.Errorf("the CRD brings back %v", got)
 	}

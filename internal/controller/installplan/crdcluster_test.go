@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -116,10 +117,7 @@ type crdWorld struct {
 func newCRDWorld(t *testing.T, others ...client.Object) *crdWorld {
 	t.Helper()
 	w := newWorld(t, others...)
-	real, err := client.New(devcluster.Config(), client.Options{Scheme: w.Scheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	real := must.Value(client.New(devcluster.Config(), client.Options{Scheme: w.Scheme()}))(t)
 	c := &crdWorld{world: w, split: &split{Client: w.WithWatch, real: real}, crd: fmt.Sprintf("widgets.g%d.example.com", rand.Uint32())}
 	c.restart()
 	// A migration waits until all API servers must know of the last change of a CRD.
@@ -182,9 +180,7 @@ func (w *crdWorld) install(t *testing.T, manifests ...string) *v1alpha1.InstallP
 func (w *crdWorld) object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	o := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.Unmarshal([]byte(text), &o.Object))
 	return o
 }
 
@@ -192,26 +188,20 @@ func (w *crdWorld) submitManifests(t *testing.T, manifests ...string) {
 	t.Helper()
 	old := &v1alpha1.InstallPlan{}
 	if w.world.get(t, old, "ns", "plan") {
-		if err := w.Delete(t.Context(), old); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.Delete(t.Context(), old))
 	}
 	w.restart()
 	p := newPlan()
 	for _, manifest := range manifests {
 		p.Status.Plan = append(p.Status.Plan, step(t, manifest))
 	}
-	if err := w.WithWatch.Create(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.WithWatch.Create(t.Context(), p))
 }
 
 func (w *crdWorld) live(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := w.split.real.Get(t.Context(), client.ObjectKey{Name: w.crd}, crd); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.split.real.Get(t.Context(), client.ObjectKey{Name: w.crd}, crd))
 	return crd
 }
 
@@ -249,9 +239,7 @@ func (w *crdWorld) readable(t *testing.T, version string) int {
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion(w.crd[len("widgets."):] + "/" + version)
 	list.SetKind("WidgetList")
-	if err := w.split.real.List(t.Context(), list); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.split.real.List(t.Context(), list))
 	return len(list.Items)
 }
 
@@ -290,17 +278,13 @@ func TestPlanGoesOnWithAMigrationAfterAKill(t *testing.T) {
 	// The first pass rewrites two pages and notes that; the writes after these fail.
 	w.split.writes.Store(0)
 	w.split.dead.Store(1101)
-	if _, err := w.reconcile(t); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(w.reconcile(t))(t)
 	p := w.plan(t, "plan")
 	want := fmt.Sprintf("waiting: CustomResourceDefinition %s: the new one does not have version v1alpha1 any more, so the objects that may be stored in it are rewritten as v1: 1000 done, about 200 to go", w.crd)
 	if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || p.Status.Message != want {
 		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
-	if _, err := w.reconcile(t); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(w.reconcile(t))(t)
 	if p := w.plan(t, "plan"); !strings.Contains(p.Status.Message, "killed") {
 		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
@@ -338,9 +322,7 @@ func TestCRDScenarios(t *testing.T) {
 		}
 		c := csv("elsewhere", "other.v1", "")
 		c.Spec.CustomResourceDefinitions.Required = []v1alpha1.CRDDescription{{Name: w.crd, Version: version, Kind: "Widget"}}
-		if err := w.WithWatch.Create(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.WithWatch.Create(t.Context(), c))
 	}
 	tests := map[string]struct {
 		first   []string
@@ -416,15 +398,11 @@ func (w *crdWorld) sharedElsewhere(t *testing.T, version string) {
 	t.Helper()
 	c := csv("elsewhere", "other.v1", "")
 	c.Spec.CustomResourceDefinitions.Owned = []v1alpha1.CRDDescription{{Name: w.crd, Version: version, Kind: "Widget"}}
-	if err := w.WithWatch.Create(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.WithWatch.Create(t.Context(), c))
 	crd := w.live(t)
 	before := crd.DeepCopy()
 	maps.Copy(crd.Annotations, alongside("elsewhere/other.v1"))
-	if err := w.split.real.Patch(t.Context(), crd, client.MergeFrom(before)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.split.real.Patch(t.Context(), crd, client.MergeFrom(before)))
 }
 
 // exempt sets the annotation of the CRD that exempts its upgrades.
@@ -433,9 +411,7 @@ func (w *crdWorld) exempt(t *testing.T, checks string) {
 	crd := w.live(t)
 	before := crd.DeepCopy()
 	exemptedBy(crd, checks)
-	if err := w.split.real.Patch(t.Context(), crd, client.MergeFrom(before)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.split.real.Patch(t.Context(), crd, client.MergeFrom(before)))
 }
 
 func (w *crdWorld) makeStrict(t *testing.T) {
@@ -443,9 +419,7 @@ func (w *crdWorld) makeStrict(t *testing.T) {
 	group := &operatorsv1.OperatorGroup{}
 	w.world.get(t, group, "ns", "group")
 	group.Annotations = map[string]string{CRDUpgradesAnnotation: "strict"}
-	if err := w.Update(t.Context(), group); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), group))
 }
 
 // TestRefusedPlanSucceedsWhenObjectsAreMended changes the object that stands in the way.
@@ -456,9 +430,7 @@ func TestRefusedPlanSucceedsWhenObjectsAreMended(t *testing.T) {
 	w.makeStrict(t)
 	w.submit(t, "v1 served stored {type: integer, maximum: 5")
 	for range 3 {
-		if _, err := w.reconcile(t); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(w.reconcile(t))(t)
 	}
 	if p := w.plan(t, "plan"); !strings.Contains(p.Status.Message, "1 of 3 objects become invalid: default/w0001") {
 		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
@@ -468,9 +440,7 @@ func TestRefusedPlanSucceedsWhenObjectsAreMended(t *testing.T) {
 	o.SetKind("Widget")
 	o.SetNamespace("default")
 	o.SetName("w0001")
-	if err := w.split.real.Delete(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.split.real.Delete(t.Context(), o))
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -104,9 +105,7 @@ func (w *crdWorld) store(t *testing.T, version, name, size string) {
 		time.Sleep(50 * time.Millisecond)
 		err = w.split.real.Create(t.Context(), o)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 }
 
 // TestAWebhookGoesWhoseObjectsNobodyCanRead upgrades to an operator that does without the conversion webhook, which does not answer.
@@ -120,9 +119,7 @@ func TestAWebhookGoesWhoseObjectsNobodyCanRead(t *testing.T) {
 			w.upgrade(t, "stored", off, on)
 			old := csv("ns", "op.v0", "", w.crd)
 			old.Spec.WebhookDefinitions = []v1alpha1.WebhookDescription{{Type: v1alpha1.ConversionWebhook, ConversionCRDs: []string{w.crd}}}
-			if err := w.WithWatch.Create(t.Context(), old); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.WithWatch.Create(t.Context(), old))
 			w.convertBy(t, "ns", "nobody")
 			manifest := w.definition(off, on+", description: changed") + says
 			p := w.install(t, strings.Replace(w.owner(), "displayName: Op", "displayName: Op\n  replaces: op.v0", 1), manifest)
@@ -159,9 +156,7 @@ func (w *crdWorld) convertBy(t *testing.T, namespace, service string) {
 	patch := fmt.Sprintf(`{"spec":{"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"service":{"namespace":%q,"name":%q}}}}}}`, namespace, service)
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	crd.Name = w.crd
-	if err := w.split.real.Patch(t.Context(), crd, client.RawPatch(types.MergePatchType, []byte(patch)), client.FieldOwner("others")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.split.real.Patch(t.Context(), crd, client.RawPatch(types.MergePatchType, []byte(patch)), client.FieldOwner("others")))
 	deadline := time.Now().Add(30 * time.Second)
 	for {
 		o := w.object(t, fmt.Sprintf("{apiVersion: %s/v2, kind: Widget}", w.crd[len("widgets."):]))

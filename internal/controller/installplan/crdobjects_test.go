@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/test/must"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -55,10 +56,7 @@ func TestManyObjectsTakeSeveralPasses(t *testing.T) {
 				s = &stepRun{}
 				x := w.controller.newExecution(newPlan())
 				change := crd.Change{Live: live, Desired: wanted, Exempted: tc.exempt}
-				verdict, err := crd.Judge(t.Context(), change, crd.Stored{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				verdict := must.Value(crd.Judge(t.Context(), change, crd.Stored{}))(t)
 				x.replaced.checkObjects(t.Context(), w.controller, &crdStep{stepRun: s, change: change, verdict: verdict})
 			}
 			if s.result.waiting != tc.waiting || (s.result.err != nil) != tc.fails {

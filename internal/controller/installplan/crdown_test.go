@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/api/crds"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,10 +23,7 @@ const ownCRD = "installplans.operators.coreos.com"
 // ownDefinition is the CRD of InstallPlans, as a cluster has it.
 func ownDefinition(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	all, err := crds.All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Value(crds.All())(t)
 	own := all[slices.IndexFunc(all, func(c *apiextensionsv1.CustomResourceDefinition) bool { return c.Name == ownCRD })].DeepCopy()
 	own.Status.StoredVersions = []string{"v1alpha1"}
 	own.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{
@@ -42,10 +40,7 @@ func emptied(t *testing.T) string {
 	for i := range crd.Spec.Versions {
 		crd.Spec.Versions[i].Schema.OpenAPIV3Schema = &apiextensionsv1.JSONSchemaProps{Type: "object"}
 	}
-	text, err := json.Marshal(crd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(json.Marshal(crd))(t)
 	return string(text)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/sweep"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,9 +36,7 @@ func TestOutdatedCRDs(t *testing.T) {
 func TestCRDsThatAreTooLarge(t *testing.T) {
 	large := strings.Replace(crdYAML, "schema: {openAPIV3Schema: {type: object}}", "schema: {openAPIV3Schema: {type: object, description: "+strings.Repeat("x", largestCRD)+"}}", 1)
 	w := newWorld(t, liveCRD(t, "v1 served", "v1"), newPlan(step(t, csvYAML), step(t, large)))
-	if _, err := w.reconcile(t); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(w.reconcile(t))(t)
 	p := w.plan(t, "plan")
 	if !strings.Contains(p.Status.Message, "bytes, and etcd takes at most 1572864: its author has to make it smaller") {
 		t.Errorf("%s: %.300s", p.Status.Phase, p.Status.Message)

@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
@@ -25,13 +26,9 @@ func TestHowFarCRDsAre(t *testing.T) {
 	w.settle(t, 10*time.Second)
 	before, last := 0, w.plan(t, "plan").ResourceVersion
 	for i := range n {
-		if err := setEstablished(t.Context(), w.WithWatch, name(i)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, setEstablished(t.Context(), w.WithWatch, name(i)))
 		w.clock.SetTime(w.clock.Now().Add(time.Second))
-		if _, err := w.reconcile(t); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(w.reconcile(t))(t)
 		if now := w.plan(t, "plan").ResourceVersion; now != last {
 			before, last = before+1, now
 			if _, err := w.reconcile(t); err != nil { // the event of that write

@@ -11,6 +11,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -273,9 +274,7 @@ func limitedWorld(t *testing.T, deny func(what string) error, objects ...client.
 	group := &operatorsv1.OperatorGroup{}
 	w.get(t, group, "ns", "group")
 	group.Spec.ServiceAccountName, group.Status.ServiceAccountRef = "limited", account
-	if err := w.Update(t.Context(), group); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), group))
 	w.controller.Accounts = accountClients{denied{w.WithWatch, deny}}
 	return w
 }
@@ -374,9 +373,7 @@ func TestOperatorGroupProblems(t *testing.T) {
 	if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || w.get(t, &v1alpha1.ClusterServiceVersion{}, "ns", "op.v1") {
 		t.Errorf("%s, or a ClusterServiceVersion was made", p.Status.Phase)
 	}
-	if err := w.Delete(t.Context(), second); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), second))
 	if requests := w.watcher().inNamespace(t.Context(), second); len(requests) != 1 {
 		t.Fatalf("the OperatorGroup wakes %v", requests)
 	}
@@ -480,9 +477,7 @@ func TestManualApproval(t *testing.T) {
 	}
 	p := w.plan(t, "plan")
 	p.Spec.Approved = true
-	if err := w.Update(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), p))
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || p.Status.StartTime == nil {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
@@ -503,9 +498,7 @@ func TestPlansWithoutSteps(t *testing.T) {
 	if _, err := w.reconcile(t); err != nil || len(w.taken()) != 0 {
 		t.Errorf("what has been said is said again: %v", err)
 	}
-	if err := w.Delete(t.Context(), newPlan()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), newPlan()))
 	if _, err := w.reconcile(t); err != nil {
 		t.Errorf("a plan that is gone: %v", err)
 	}
@@ -514,16 +507,12 @@ func TestPlansWithoutSteps(t *testing.T) {
 // TestCopyGivesWay installs an operator where a copy of the same one in another namespace is.
 func TestCopyGivesWay(t *testing.T) {
 	copied := &v1alpha1.ClusterServiceVersion{}
-	if err := yaml.Unmarshal([]byte(csvYAML), copied); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.Unmarshal([]byte(csvYAML), copied))
 	copied.Namespace = "ns"
 	copied.Labels = map[string]string{v1alpha1.CopiedFromLabel: "elsewhere"}
 	copied.Status.Reason = v1alpha1.CSVReasonCopied
 	w := newWorld(t, wholePlan(t), pullSecret(), copied)
-	if _, err := w.reconcile(t); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(w.reconcile(t))(t)
 	live := &v1alpha1.ClusterServiceVersion{}
 	if err := w.Get(t.Context(), client.ObjectKeyFromObject(copied), live); err != nil || live.IsCopied() {
 		t.Errorf("%v; labels %v, reason %q", err, live.Labels, live.Status.Reason)
@@ -534,16 +523,11 @@ func TestCopyGivesWay(t *testing.T) {
 // Kubernetes, by which a bundle brings a role for users, stays.
 func TestARoleOfABundleGathersNoRights(t *testing.T) {
 	role := &rbacv1.ClusterRole{}
-	if err := yaml.Unmarshal([]byte(clusterRoleYAML), role); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.Unmarshal([]byte(clusterRoleYAML), role))
 	role.Labels = map[string]string{"olm.opgroup.permissions/aggregate-to-admin": "group", "operators.fairlead.dev/aggregate-to-manager": "true",
 		"rbac.authorization.k8s.io/aggregate-to-view": "true"}
 	role.Annotations = map[string]string{v1alpha1.ProvidersAnnotation: "ns/op.v1=forged/"}
-	manifest, err := yaml.Marshal(role)
-	if err != nil {
-		t.Fatal(err)
-	}
+	manifest := must.Value(yaml.Marshal(role))(t)
 	w := newWorld(t, newPlan(step(t, csvYAML), step(t, string(manifest))))
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Fatalf("phase %s: %s", p.Status.Phase, p.Status.Message)

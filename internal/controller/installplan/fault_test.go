@@ -11,6 +11,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/sweep"
 
 	"github.com/google/go-cmp/cmp"
@@ -116,13 +117,8 @@ func installedObjects(t *testing.T, w *world) map[string]string {
 	w.get(t, csv, "ns", "op.v1")
 	out := map[string]string{}
 	for _, list := range lists {
-		if err := w.List(t.Context(), list); err != nil {
-			t.Fatal(err)
-		}
-		objects, err := meta.ExtractList(list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.List(t.Context(), list))
+		objects := must.Value(meta.ExtractList(list))(t)
 		for _, o := range objects {
 			object, _ := o.(client.Object)
 			text := fmt.Sprint(object.GetLabels(), " owned by ")
@@ -279,13 +275,9 @@ func calm(t *testing.T, w *world) {
 	w.fault, w.read, w.stale, w.establish = nil, nil, nil, true
 	second := &operatorsv1.OperatorGroup{}
 	second.Namespace, second.Name = "ns", "second"
-	if err := client.IgnoreNotFound(w.Delete(t.Context(), second)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, client.IgnoreNotFound(w.Delete(t.Context(), second)))
 	if crd := (&apiextensionsv1.CustomResourceDefinition{}); w.get(t, crd, "", "widgets.example.com") && len(crd.Status.Conditions) == 0 {
-		if err := setEstablished(t.Context(), w.WithWatch, crd.Name); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, setEstablished(t.Context(), w.WithWatch, crd.Name))
 	}
 }
 

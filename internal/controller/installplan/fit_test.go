@@ -8,6 +8,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,10 +20,7 @@ func TestMisfitsAreToldBeforeApproval(t *testing.T) {
 	op := csv("ns", "op.v1", "")
 	op.Spec.InstallModes = []v1alpha1.InstallMode{{Type: v1alpha1.InstallModeTypeOwnNamespace, Supported: true}}
 	op.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.ClusterServiceVersionKind}
-	manifest, err := json.Marshal(op)
-	if err != nil {
-		t.Fatal(err)
-	}
+	manifest := must.Value(json.Marshal(op))(t)
 	plan := newPlan(step(t, string(manifest)))
 	plan.Spec.Approval, plan.Spec.Approved = v1alpha1.ApprovalManual, false
 	w := newWorld(t, plan)
@@ -41,13 +39,9 @@ func TestMisfitsAreToldBeforeApproval(t *testing.T) {
 		t.Errorf("it is written again: %v", writes)
 	}
 	group := &operatorsv1.OperatorGroup{}
-	if err := w.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "group"}, group); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "group"}, group))
 	group.Status.Namespaces = []string{"ns"}
-	if err := w.Update(t.Context(), group); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), group))
 	if p := w.settle(t, time.Minute); p.Status.Message != "" {
 		t.Errorf("message %q though the group fits", p.Status.Message)
 	}
@@ -112,9 +106,7 @@ func TestMisfitsHoldAutomaticPlans(t *testing.T) {
 	group := &operatorsv1.OperatorGroup{}
 	w.get(t, group, "ns", "group")
 	group.Status.Namespaces = []string{"ns"}
-	if err := w.Update(t.Context(), group); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), group))
 	if got := w.watcher().inNamespace(t.Context(), group); len(got) != 1 {
 		t.Errorf("the group wakes %v", got)
 	}

@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -20,26 +21,14 @@ import (
 // foreignPlan is a plan as another implementation makes it, which keeps manifests in ConfigMaps: it was approved, and not carried out.
 func foreignPlan(t *testing.T, path string) *v1alpha1.InstallPlan {
 	t.Helper()
-	content, err := fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := bundle.Load(content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rendered, err := bundle.PlanSteps(b, bundle.StepTarget{Namespace: "ns"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Value(fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0"))(t)
+	b := must.Value(bundle.Load(content))(t)
+	rendered := must.Value(bundle.PlanSteps(b, bundle.StepTarget{Namespace: "ns"}))(t)
 	const properties = `{"properties":[{"type":"olm.package","value":{"packageName":"greeter-operator","version":"1.0.0"}}]}`
-	manifest, err := json.Marshal(map[string]string{
+	manifest := must.Value(json.Marshal(map[string]string{
 		"kind": "ConfigMap", "name": strings.Repeat("4f", 31) + "a", "namespace": "olm", "catalogSourceName": "catalog",
 		"catalogSourceNamespace": "olm", "replaces": "", "properties": properties,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	p := newPlan()
 	p.Spec = v1alpha1.InstallPlanSpec{ClusterServiceVersionNames: []string{b.Name}, Approval: v1alpha1.ApprovalManual, Approved: true, Generation: 1}
 	p.Labels = map[string]string{"operators.coreos.com/greeter-operator.ns": ""}
@@ -66,13 +55,8 @@ func TestPlansOfTheOtherImplementation(t *testing.T) {
 	registry := strings.TrimPrefix(server.URL, "http://")
 	push := func(t *testing.T, ref string) {
 		t.Helper()
-		content, err := fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := image.Push(t.Context(), ref, content, nil, image.PushOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		content := must.Value(fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0"))(t)
+		must.Value(image.Push(t.Context(), ref, content, nil, image.PushOptions{}))(t)
 	}
 	push(t, registry+"/there:v1")
 	greeter := offer{pkg: "greeter-operator", version: "1.0.0", image: registry + "/there:v1"}
@@ -89,10 +73,7 @@ func TestPlansOfTheOtherImplementation(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			store, err := image.Open(t.TempDir(), image.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			store := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
 			w := newWorld(t, tc.plan, catalogSource("olm", "catalog", 0))
 			w.controller.Manifests = bundleio.Manifests{Blobs: blobs{}}
 			w.controller.Bundles = Images{Unpacker: bundleio.NewUnpacker(store, realClock{w.clock}, func() {}), Reader: w, Catalogs: w.controller.Catalogs, GlobalNamespace: "olm"}

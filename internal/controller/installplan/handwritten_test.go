@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -130,17 +131,13 @@ func TestHandWrittenApproval(t *testing.T) {
 		t.Errorf("before the approval: %v", writes)
 	}
 	p.Spec.ClusterServiceVersionNames = []string{"lone.v1.0.0"}
-	if err := w.Update(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), p))
 	p = w.settle(t, time.Minute)
 	if got := installs(p, "ClusterServiceVersion"); !slices.Equal(got, []string{"lone.v1.0.0"}) || p.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval {
 		t.Fatalf("after its spec changed: %s with %v", p.Status.Phase, got)
 	}
 	p.Spec.Approved = true
-	if err := w.Update(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), p))
 	if p = w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || w.get(t, &v1alpha1.ClusterServiceVersion{}, "ns", "web.v1.0.0") {
 		t.Errorf("after the approval: %s: %s", p.Status.Phase, p.Status.Message)
 	}
@@ -196,9 +193,7 @@ func TestHandWrittenPlansThatCannotBe(t *testing.T) {
 				t.Errorf("it is said again: %v", err)
 			}
 			p.Spec.ClusterServiceVersionNames, p.Spec.CatalogSource, p.Spec.CatalogSourceNamespace = []string{"lone.v1.0.0"}, "cat", "ns"
-			if err := w.Update(t.Context(), p); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.Update(t.Context(), p))
 			if p = w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 				t.Errorf("after its spec was corrected: %s: %s", p.Status.Phase, p.Status.Message)
 			}
@@ -226,9 +221,7 @@ func TestCatalogsAreAskedInOrder(t *testing.T) {
 				group := &operatorsv1.OperatorGroup{}
 				w.get(t, group, "ns", "group")
 				group.Annotations = map[string]string{v1alpha1.ExcludeGlobalNamespaceAnnotation: "true"}
-				if err := w.Update(t.Context(), group); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, w.Update(t.Context(), group))
 			}
 			if p := w.settle(t, time.Minute); !slices.Equal(p.Status.CatalogSources, []string{tc.want}) {
 				t.Errorf("from %v, want %s: %s", p.Status.CatalogSources, tc.want, p.Status.Message)
@@ -249,9 +242,7 @@ func TestHandWrittenPlanChangesItsCatalog(t *testing.T) {
 	}
 	p := w.plan(t, "plan")
 	p.Spec.CatalogSourceNamespace = "olm"
-	if err := w.Update(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), p))
 	if p := w.settle(t, time.Minute); !slices.Equal(p.Status.CatalogSources, []string{"global"}) {
 		t.Errorf("still from %v: %s", p.Status.CatalogSources, p.Status.Message)
 	}
@@ -296,10 +287,7 @@ func TestBundleLookupsTellOfTheRegistry(t *testing.T) {
 		http.Error(w, "the mirror is closed", http.StatusForbidden)
 	}))
 	t.Cleanup(server.Close)
-	store, err := image.Open(t.TempDir(), image.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
 	pulled := lone
 	pulled.image = strings.TrimPrefix(server.URL, "http://") + "/lone:v1"
 	w := newWorld(t, append([]client.Object{handMade("Automatic", "lone.v1.0.0")}, objects...)...)

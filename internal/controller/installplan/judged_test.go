@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/content/signature"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
@@ -38,23 +39,15 @@ func judgedBy(t *testing.T, accepts ...string) *judgedBundle {
 	registry := httptest.NewServer(image.NewRegistry(""))
 	t.Cleanup(registry.Close)
 	ref := strings.TrimPrefix(registry.URL, "http://") + "/app:v1"
-	digest, err := image.Push(t.Context(), ref, fstest.MapFS{"manifests/x": {Data: []byte("x")}}, nil, image.PushOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	digest := must.Value(image.Push(t.Context(), ref, fstest.MapFS{"manifests/x": {Data: []byte("x")}}, nil, image.PushOptions{}))(t)
 	scopes := ""
 	for _, a := range accepts {
 		scopes += fmt.Sprintf("%q: [{%q: %q}]", strings.ReplaceAll(a, "APP", strings.TrimSuffix(ref, ":v1")), "type", "insecureAcceptAnything")
 	}
 	policy := filepath.Join(t.TempDir(), "policy.json")
 	text := fmt.Sprintf(`{"default": [{"type": "reject"}], "transports": {"docker": {%s}}}`, scopes)
-	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	store, err := image.Open(t.TempDir(), image.Config{Verifier: signature.New(signature.Config{Containers: policy})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(policy, []byte(text), 0o600))
+	store := must.Value(image.Open(t.TempDir(), image.Config{Verifier: signature.New(signature.Config{Containers: policy})}))(t)
 	reader := fake.NewClientBuilder().WithScheme(newWorld(t).Scheme()).WithObjects(catalogSource("olm", "catalog", 0)).Build()
 	return &judgedBundle{t, Images{Verifier: store, Unpacker: bundleio.NewUnpacker(store, clock.RealClock{}, func() {}), Reader: reader, Catalogs: catalogstore.NewSet(), GlobalNamespace: "olm"}, ref, digest}
 }
@@ -193,10 +186,7 @@ func TestAnAbsentCatalogIsFoundOutInTime(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	lookup := j.lookup("catalog")
-	request, err := j.images.judgement(t.Context(), "olm", lookup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Value(j.images.judgement(t.Context(), "olm", lookup))(t)
 	if s := j.images.Unpacker.Get(t.Context(), *request, 10*time.Second); !image.IsUnverified(s.Err) {
 		t.Fatalf("%+v", s)
 	}

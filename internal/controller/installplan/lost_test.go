@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,9 +39,7 @@ func (b blobs) Get(_ context.Context, digest string) ([]byte, error) {
 
 func (w *world) remove(t *testing.T, o client.Object) {
 	t.Helper()
-	if err := w.Delete(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), o))
 }
 
 // referring keeps every manifest by reference, as if it were large.
@@ -65,9 +64,7 @@ func lostWorld(t *testing.T) *world {
 	}
 	clear(contents)
 	p.Spec.Approved = true
-	if err := w.Update(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), p))
 	return w
 }
 
@@ -111,9 +108,7 @@ func TestManifestsOfACatalogAreHadAgain(t *testing.T) {
 				checkStatus(t, p)
 				w.shop(t, "ns", "cat", lone)
 				if !w.get(t, catalogSource("", "", 0), "ns", "cat") {
-					if err := w.Create(t.Context(), catalogSource("ns", "cat", 0)); err != nil {
-						t.Fatal(err)
-					}
+					must.NoError(t, w.Create(t.Context(), catalogSource("ns", "cat", 0)))
 				}
 				p = w.settle(t, time.Minute)
 			}

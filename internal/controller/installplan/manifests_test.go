@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -41,9 +42,7 @@ func (b *bundles) Steps(_ context.Context, namespace string, lookup v1alpha1.Bun
 func TestManifestsAreHadAgain(t *testing.T) {
 	render := func(kind, manifest string) bundle.Step {
 		u := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(manifest), &u.Object); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, yaml.Unmarshal([]byte(manifest), &u.Object))
 		return bundle.Step{Kind: kind, Object: u}
 	}
 	whole := []bundle.Step{render("ClusterServiceVersion", csvYAML), render("BundleSecret", secretYAML), render("Service", serviceYAML)}
@@ -93,9 +92,7 @@ func TestManifestsByReference(t *testing.T) {
 	w.store["ref:1"] = referring.Resource.Manifest
 	p := w.plan(t, "plan")
 	p.Status.Plan[1].Resource.Manifest = "ref:1"
-	if err := w.Status().Update(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Status().Update(t.Context(), p))
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || p.Status.Plan[1].Resource.Manifest != "ref:1" {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
@@ -104,18 +101,10 @@ func TestManifestsByReference(t *testing.T) {
 func TestImages(t *testing.T) {
 	server := httptest.NewServer(image.NewRegistry(""))
 	t.Cleanup(server.Close)
-	content, err := fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Value(fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0"))(t)
 	ref := strings.TrimPrefix(server.URL, "http://") + "/greeter:v1"
-	if _, err := image.Push(t.Context(), ref, content, nil, image.PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	store, err := image.Open(t.TempDir(), image.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Value(image.Push(t.Context(), ref, content, nil, image.PushOptions{}))(t)
+	store := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
 	source := &v1alpha1.CatalogSource{}
 	source.Namespace, source.Name = "olm", "catalog"
 	source.Spec.Secrets = []string{"pull"}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -41,9 +42,7 @@ func (w *world) change(t *testing.T, do func(*corev1.Service)) {
 	s := &corev1.Service{}
 	w.get(t, s, "ns", "web")
 	do(s)
-	if err := w.Update(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), s))
 }
 
 // TestWhatAPlanFailedOnIsLookedAt has a plan fail on an object of somebody else. As soon as it would not be refused any more, the plan says
@@ -96,9 +95,7 @@ func TestWhatAPlanFailedOnIsLookedAt(t *testing.T) {
 			w := failedOn(t, &corev1.Service{ObjectMeta: *tc.service.DeepCopy()}, tc.fault, csv("ns", "other.v1", ""))
 			tc.change(t, w)
 			for range 3 { // a mark comes with the first look; an error would come with each
-				if _, err := w.reconcile(t); err != nil {
-					t.Fatal(err)
-				}
+				must.Value(w.reconcile(t))(t)
 			}
 			p := w.settle(t, 5*time.Minute)
 			if got := p.Annotations[v1alpha1.RetryAnnotation]; got != tc.again {

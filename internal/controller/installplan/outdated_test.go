@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,10 +56,7 @@ func TestAnOldPlanDoesNotGoBehindWhatIsInstalled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			incoming := version(csv("ns", "op.v1", tc.replaces), "1.0.0")
 			incoming.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.ClusterServiceVersionKind}
-			text, err := yaml.Marshal(incoming)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Value(yaml.Marshal(incoming))(t)
 			w := newWorld(t, append(deepCopies(tc.there), liveCRD(t, "v2, v1 served", "v1"), newPlan(step(t, string(text)), step(t, withVersions("v1 served"))))...)
 			p := w.settle(t, time.Hour)
 			if tc.refused == "" {

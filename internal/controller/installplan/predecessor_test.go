@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -17,14 +18,10 @@ import (
 // installedBy makes an object as a client makes it that writes whole objects.
 func (w *world) installedBy(t *testing.T, manager, manifest string, o client.Object, mark func(client.Object)) {
 	t.Helper()
-	if err := yaml.Unmarshal([]byte(manifest), o); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.Unmarshal([]byte(manifest), o))
 	o.SetNamespace("ns")
 	mark(o)
-	if err := w.Create(t.Context(), o, client.FieldOwner(manager)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Create(t.Context(), o, client.FieldOwner(manager)))
 }
 
 // TestFieldsOfTheOtherImplementationGo upgrades what another implementation installed, which wrote whole objects: what the new
@@ -71,9 +68,7 @@ func TestFieldsOfOthersStay(t *testing.T) {
 	service := &corev1.Service{}
 	w.installedBy(t, "catalog", serviceYAML, service, func(o client.Object) { o.SetLabels(map[string]string{v1alpha1.ManagedLabel: "true"}) })
 	service.Annotations, service.Spec.ExternalIPs = map[string]string{"theirs": "x"}, []string{"192.0.2.1"}
-	if err := w.Update(t.Context(), service, client.FieldOwner("kubectl-edit")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), service, client.FieldOwner("kubectl-edit")))
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
 	}

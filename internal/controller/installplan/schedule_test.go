@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/sweep"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -93,9 +94,7 @@ func TestAnyHandWrittenSchedule(t *testing.T) {
 			w.shop(t, "ns", "cat", whole...)
 			p := w.plan(t, "plan")
 			p.Spec.Approved = true
-			if err := w.Update(t.Context(), p); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.Update(t.Context(), p))
 			p = w.settle(t, 10*time.Minute)
 			checkStatus(t, p)
 			if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
@@ -126,14 +125,10 @@ func disturbPlan(t *testing.T, w *world, rng *rand.Rand) {
 	case 5:
 		if p.Status.StartTime == nil {
 			p.Spec.ClusterServiceVersionNames = [][]string{{"web.v1.0.0"}, {"web.v2.0.0", "base.v1.0.0"}, {"lone.v1.0.0"}}[rng.IntN(3)]
-			if err := w.Update(t.Context(), p); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.Update(t.Context(), p))
 		}
 	case 6:
 		p.Spec.Approved = rng.IntN(3) == 0 || p.Status.StartTime != nil
-		if err := w.Update(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.Update(t.Context(), p))
 	}
 }

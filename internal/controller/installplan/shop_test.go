@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -30,10 +31,7 @@ func crdName(kind string) string { return strings.ToLower(kind) + "s.example.com
 // shop publishes a catalog of offers; the last one of a package is the head of its channel.
 func (w *world) shop(t testing.TB, namespace, name string, offers ...offer) {
 	t.Helper()
-	c, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(catalogText(offers))}}, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(catalogText(offers))}}, catalog.LoadOptions{}))(t)
 	x, err := catalog.NewIndex(c, fmt.Sprintf("sha256:%x", len(offers)))
 	if err != nil || len(x.Problems()) > 0 {
 		t.Fatal(err, x.Problems())
@@ -121,9 +119,7 @@ func runs(t testing.TB, o offer) *v1alpha1.ClusterServiceVersion {
 		csv.Spec.CustomResourceDefinitions.Owned = []v1alpha1.CRDDescription{{Name: crdName(o.owns), Version: "v1", Kind: o.owns}}
 	}
 	csv.Annotations = map[string]string{v1alpha1.PropertiesAnnotation: `{"properties":[` + properties + `]}`}
-	if err := csv.Spec.Version.UnmarshalJSON([]byte(`"` + o.version + `"`)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, csv.Spec.Version.UnmarshalJSON([]byte(`"`+o.version+`"`)))
 	csv.Status.Phase = v1alpha1.CSVPhaseSucceeded
 	return csv
 }

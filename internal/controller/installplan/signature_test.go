@@ -30,6 +30,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/content/signature"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -72,18 +73,13 @@ func newSignedWorld(t *testing.T, policyJSON bool, names ...string) *signedWorld
 	if policyJSON {
 		config = signature.Config{Containers: w.policy}
 	}
-	contents, err := image.Open(t.TempDir(), image.Config{Verifier: signature.New(config)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	contents := must.Value(image.Open(t.TempDir(), image.Config{Verifier: signature.New(config)}))(t)
 	source := catalogSource("ns", "cat", 0)
 	source.Spec.SourceType, source.Spec.Image = v1alpha1.SourceTypeGrpc, w.host+"/catalogs/cat:v1"
 	w.world = newWorld(t, handMade("Manual", names...), source)
 	w.notify, w.queue = &Notifier{search: w.watcher().plans}, workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	t.Cleanup(w.queue.ShutDown)
-	if err := w.notify.news.Start(context.WithoutCancel(t.Context()), w.queue); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.notify.news.Start(context.WithoutCancel(t.Context()), w.queue))
 	unpacker := bundleio.NewUnpacker(contents, clock.RealClock{}, w.notify.BundleArrived)
 	bundles := Images{Unpacker: unpacker, Verifier: contents, Reader: w, Catalogs: w.controller.Catalogs, GlobalNamespace: "olm"}
 	w.controller.Unpacker, w.controller.Bundles, w.controller.Signatures = unpacker, bundles, bundles
@@ -327,9 +323,7 @@ func TestVerificationKeepsNoWorker(t *testing.T) {
 	w.closed.Store(true)
 	begin := time.Now()
 	for range 2 {
-		if _, err := w.reconcile(t); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(w.reconcile(t))(t)
 	}
 	if took := time.Since(begin); took > 4*patience {
 		t.Errorf("two passes took %s", took)
@@ -352,13 +346,9 @@ func TestVerificationKeepsNoWorker(t *testing.T) {
 		}
 		r, _ := w.queue.Get()
 		w.queue.Done(r)
-		if _, err := w.controller.Reconcile(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(w.controller.Reconcile(t.Context(), r))(t)
 		for range 5 { // events of the plan itself
-			if _, err := w.reconcile(t); err != nil {
-				t.Fatal(err)
-			}
+			must.Value(w.reconcile(t))(t)
 		}
 	}
 }
@@ -503,9 +493,7 @@ func TestARefusedPlanHasNotBegun(t *testing.T) {
 			}
 			test.accept(w)
 			for end := time.Now().Add(20 * time.Second); p.Status.StartTime == nil && time.Now().Before(end); p = w.plan(t, "plan") {
-				if _, err := w.reconcile(t); err != nil {
-					t.Fatal(err)
-				}
+				must.Value(w.reconcile(t))(t)
 			}
 			if writes := w.written(); len(writes) > 0 {
 				t.Errorf("before it is written down that it begins there are writes %v", writes)
@@ -571,16 +559,12 @@ func TestAFailedPlanIsVerifiedBeforeItIsRetried(t *testing.T) {
 	// Another group holds it: that must not make it one that has begun.
 	group := &operatorsv1.OperatorGroup{}
 	group.Namespace, group.Name, group.Status.Namespaces = "ns", "second", []string{""}
-	if err := w.Create(t.Context(), group); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Create(t.Context(), group))
 	w.controller.memory.nudge(key)
 	if p = w.settle(t, time.Second); p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling {
 		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
-	if err := w.Delete(t.Context(), group); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), group))
 	w.taken()
 	if p = w.settle(t, time.Second); complete(p) || len(w.written()) > 0 {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
@@ -652,14 +636,8 @@ func TestABundleIsLookedUpInItsPackage(t *testing.T) {
 {"schema":"olm.bundle","package":%[1]q,"name":"same.v1.0.0","image":"quay.io/acme/%[1]s:v1","properties":[{"type":"olm.package","value":{"packageName":%[1]q,"version":"1.0.0"}}]}
 `, pkg)
 	}
-	c, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(content)}}, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := catalog.NewIndex(c, "sha256:"+strings.Repeat("c", 64))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(content)}}, catalog.LoadOptions{}))(t)
+	x := must.Value(catalog.NewIndex(c, "sha256:"+strings.Repeat("c", 64)))(t)
 	for pkg, want := range map[string]string{"a": "quay.io/acme/a:v1", "b": "quay.io/acme/b:v1", "gone": "", "": "quay.io/acme/a:v1"} {
 		properties := ""
 		if pkg != "" {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -198,10 +199,7 @@ func scraped(t *testing.T, c prometheus.Collector, name string) float64 {
 	t.Helper()
 	r := prometheus.NewRegistry()
 	r.MustRegister(c)
-	families, err := r.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Value(r.Gather())(t)
 	for _, f := range families {
 		if m := f.GetMetric(); f.GetName() == name && len(m) == 1 {
 			return m[0].GetGauge().GetValue() + m[0].GetCounter().GetValue()
@@ -217,18 +215,12 @@ func TestMetrics(t *testing.T) {
 	there := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", Labels: map[string]string{"olm.managed": "true"}}} // what is pruned of a wish for it is a warning
 	w := newWorld(t, plan, there)
 	w.settle(t, time.Minute)
-	if _, err := w.reconcile(t); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(w.reconcile(t))(t)
 	if n, warned := scraped(t, w.controller.Metrics, "install_plan_count"), scraped(t, w.controller.Metrics, "installplan_warnings_total"); n != 1 || warned != 1 {
 		t.Errorf("%v plans, %v warnings; want one each", n, warned)
 	}
-	if err := w.Delete(t.Context(), plan); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.reconcile(t); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), plan))
+	must.Value(w.reconcile(t))(t)
 	if n := scraped(t, w.controller.Metrics, "install_plan_count"); n != 0 {
 		t.Errorf("%v plans after the only one was deleted", n)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,9 +45,7 @@ func shared(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 // one is upgraded to the same definition.
 func TestTenantsWithDifferentDefinitions(t *testing.T) {
 	w := newWorld(t, shared(t), csv("elsewhere", "op.v0", "", "widgets.example.com"), newPlan(step(t, csvYAML), step(t, sized())))
-	if _, err := w.reconcile(t); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(w.reconcile(t))(t)
 	if p := w.plan(t, "plan"); !strings.Contains(p.Status.Message, otherwise) || !strings.Contains(p.Status.Message, "or upgrade ClusterServiceVersion elsewhere/op.v0 to this one first, or remove it") {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
@@ -59,15 +58,9 @@ func TestTenantsWithDifferentDefinitions(t *testing.T) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	w.get(t, crd, "", "widgets.example.com")
 	crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties = map[string]apiextensionsv1.JSONSchemaProps{"size": {Type: "integer"}}
-	if err := w.Update(t.Context(), crd); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Delete(t.Context(), w.plan(t, "plan")); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Create(t.Context(), newPlan(step(t, csvYAML), step(t, sized()))); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), crd))
+	must.NoError(t, w.Delete(t.Context(), w.plan(t, "plan")))
+	must.NoError(t, w.Create(t.Context(), newPlan(step(t, csvYAML), step(t, sized()))))
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
@@ -94,20 +87,14 @@ func TestTwoTenantsAtOnce(t *testing.T) {
 	rival := newPlan()
 	rival.Namespace, rival.Name, rival.Spec.ClusterServiceVersionNames = "elsewhere", "rival", []string{"op.v0"}
 	w := newWorld(t, live, rival, newPlan(step(t, csvYAML), step(t, sized())))
-	if _, err := w.reconcile(t); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(w.reconcile(t))(t)
 	if p := w.plan(t, "plan"); !strings.Contains(p.Status.Message, otherwise) {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
 	unchanged(t, w)
-	if err := w.Get(t.Context(), client.ObjectKeyFromObject(rival), rival); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Get(t.Context(), client.ObjectKeyFromObject(rival), rival))
 	rival.Status.Phase = v1alpha1.InstallPlanPhaseFailed
-	if err := w.Status().Update(t.Context(), rival); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Status().Update(t.Context(), rival))
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Errorf("%s: %s, though the other one has failed", p.Status.Phase, p.Status.Message)
 	}
@@ -129,9 +116,7 @@ func TestDifferentDefinitionsAreToldBeforeApproval(t *testing.T) {
 	if got := w.watcher().awaitingOperators(t.Context(), other); len(got) != 1 || got[0].Name != "plan" {
 		t.Errorf("the other operator wakes %v", got)
 	}
-	if err := w.Delete(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), other))
 	if p := w.settle(t, time.Minute); p.Status.Message != "" {
 		t.Errorf("message %q", p.Status.Message)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/sweep"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,21 +51,13 @@ func upgradeWorld(t *testing.T) *world {
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Fatal(p.Status.Message)
 	}
-	if err := w.Delete(t.Context(), w.plan(t, "plan")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.reconcile(t); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), w.plan(t, "plan")))
+	must.Value(w.reconcile(t))(t)
 	plan := upgradePlan(t)
 	status := plan.Status
-	if err := w.Create(t.Context(), plan); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Create(t.Context(), plan))
 	plan.Status = status
-	if err := w.Status().Update(t.Context(), plan); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Status().Update(t.Context(), plan))
 	w.taken()
 	w.controller.engine.Parallel = 1
 	return w

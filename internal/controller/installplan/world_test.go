@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -61,9 +62,7 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha1.AddToScheme, operatorsv1.AddToScheme,
 	} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, add(scheme))
 	}
 	catalog := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "c"}, Spec: v1alpha1.CatalogSourceSpec{Secrets: []string{pullSecret().Name}}}
 	if slices.ContainsFunc(objects, func(o client.Object) bool { _, is := o.(*corev1.Secret); return is && o.GetName() == pullSecret().Name }) {
@@ -185,9 +184,7 @@ func (w *world) taken() []string {
 func (w *world) plan(t testing.TB, name string) *v1alpha1.InstallPlan {
 	t.Helper()
 	p := &v1alpha1.InstallPlan{}
-	if err := w.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: name}, p); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: name}, p))
 	return p
 }
 
@@ -267,14 +264,9 @@ func (realClock) Sleep(d time.Duration)                  { time.Sleep(d) }
 // step makes a step for op.v1 from a manifest in YAML; a Secret becomes a step of kind BundleSecret.
 func step(t testing.TB, manifest string) *v1alpha1.Step {
 	t.Helper()
-	text, err := yaml.YAMLToJSON([]byte(manifest))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(yaml.YAMLToJSON([]byte(manifest)))(t)
 	u := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(text, &u.Object); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.Unmarshal(text, &u.Object))
 	gvk := u.GroupVersionKind()
 	kind := gvk.Kind
 	if kind == secretKind {

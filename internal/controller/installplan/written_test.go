@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -27,9 +28,7 @@ func TestWriteThatChangesNothingIsNotWaitedFor(t *testing.T) {
 			return nil
 		},
 	})
-	if _, err := w.reconcile(t); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(w.reconcile(t))(t)
 	if p := w.plan(t, "plan"); len(p.Status.Conditions) > 0 {
 		t.Fatalf("it was written: %+v", p.Status)
 	}
@@ -62,9 +61,7 @@ func TestWarningsAreToldOnce(t *testing.T) {
 	}
 	refuse = false
 	for range 3 {
-		if _, err := w.reconcile(t); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(w.reconcile(t))(t)
 	}
 	if n, counted := len(w.events.Events), scraped(t, w.controller.Metrics, "installplan_warnings_total"); n != 1 || counted != 1 {
 		t.Errorf("%d Events, %v counted; want one", n, counted)
@@ -106,9 +103,7 @@ func TestRefusedPlanDoesNothing(t *testing.T) {
 			role := &rbacv1.ClusterRole{}
 			w.get(t, role, "", "op.v1-1")
 			role.Finalizers, role.Labels = nil, map[string]string{v1alpha1.ManagedLabel: "true"}
-			if err := w.Update(t.Context(), role); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.Update(t.Context(), role))
 			if p = w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 			}
@@ -151,9 +146,7 @@ func TestServiceAccountsAreShared(t *testing.T) {
 				}
 				again := newPlan(step(t, csvYAML), step(t, accountYAML))
 				p.Status = again.Status
-				if err := w.Status().Update(t.Context(), p); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, w.Status().Update(t.Context(), p))
 			}
 		})
 	}

@@ -20,6 +20,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func named(name string) metav1.ObjectMeta {
@@ -83,9 +84,7 @@ func TestALostLabelComesBack(t *testing.T) {
 	if diff := cmp.Diff([]string{"label Deployment manager"}, k.settle(name)); diff != "" {
 		t.Errorf("writes:\n%s", diff)
 	}
-	if err := k.Delete(t.Context(), k.operator(name)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.Delete(t.Context(), k.operator(name)))
 	k.settle(name)
 	if diff := cmp.Diff(want, k.refs(name)); diff != "" {
 		t.Errorf("components after the Operator was deleted:\n%s", diff)
@@ -98,9 +97,7 @@ func TestPlansThatAreHistory(t *testing.T) {
 	k := newCluster(t, append(installed(), with(plan("plan-1"), key, other))...)
 	k.settle(name)
 	old := &v1alpha1.InstallPlan{}
-	if err := k.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "plan-1"}, old); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "plan-1"}, old))
 	if diff := cmp.Diff(map[string]string{other: ""}, old.Labels); diff != "" {
 		t.Errorf("labels of the old plan:\n%s", diff)
 	}
@@ -132,16 +129,12 @@ func TestAnOperatorWithoutSubscription(t *testing.T) {
 		t.Errorf("components:\n%s", diff)
 	}
 	for _, o := range []client.Object{newCSV("etcd.v1"), deployment("manager")} {
-		if err := k.Delete(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, k.Delete(t.Context(), o))
 	}
 	if diff := cmp.Diff([]string{"status Operator " + name}, k.settle(name)); diff != "" || len(k.refs(name)) > 0 {
 		t.Errorf("components %v, writes:\n%s", k.refs(name), diff)
 	}
-	if err := k.Delete(t.Context(), k.operator(name)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.Delete(t.Context(), k.operator(name)))
 	if writes := k.settle(name); writes != nil || k.operator(name) != nil {
 		t.Errorf("without components it was made again: %v", writes)
 	}
@@ -162,15 +155,11 @@ func TestLongNames(t *testing.T) {
 		t.Fatalf("components are %v", k.refs(full))
 	}
 	csv := &v1alpha1.ClusterServiceVersion{}
-	if err := k.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "etcd.v1"}, csv); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "etcd.v1"}, csv))
 	if got := labelled(csv); len(got) != 1 || len(got[0]) > 63 || !strings.HasPrefix(full, got[0]) {
 		t.Errorf("the label is %q", got)
 	}
-	if err := k.Delete(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.Delete(t.Context(), s))
 	if requests := k.c.concerned(t.Context(), ofKind(t, v1alpha1.ClusterServiceVersionKind), csv); len(requests) != 1 || requests[0].Name != full {
 		t.Errorf("without the Subscription its operator wakes %v", requests)
 	}

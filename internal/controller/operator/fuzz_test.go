@@ -12,6 +12,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // FuzzReconcile makes passes over random partial objects of all kinds: nothing panics, and it comes to rest.
@@ -53,9 +54,7 @@ func FuzzReconcile(f *testing.F) {
 		k := newCluster(t, append(objects, operator)...)
 		for range 4 {
 			k.writes = nil
-			if err := k.pass(name); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, k.pass(name))
 		}
 		if k.writes != nil {
 			t.Errorf("it does not come to rest: %v", k.writes)

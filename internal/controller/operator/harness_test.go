@@ -23,6 +23,7 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const (
@@ -57,9 +58,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	t.Helper()
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, v1alpha1.AddToScheme, v1.AddToScheme, v2.AddToScheme} {
-		if err := add(s); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, add(s))
 	}
 	k := &cluster{T: t, events: record.NewFakeRecorder(100), clock: clocktesting.NewFakePassiveClock(now)}
 	write := func(verb string, o client.Object) error {
@@ -91,9 +90,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 		},
 	})
 	for _, i := range indexes(indexer{b}, indexer{b}) {
-		if err := i.in.IndexField(t.Context(), i.object, i.name, i.values); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, i.in.IndexField(t.Context(), i.object, i.name, i.values))
 	}
 	k.Client = b.Build()
 	k.c = &Controller{client: k.Client, own: k.Client, events: k.events, clock: k.clock}

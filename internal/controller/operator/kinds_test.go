@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // full is an object of a kind as the API server sends it to the controller's own cache.
@@ -57,10 +59,7 @@ func TestWhatTheCacheHolds(t *testing.T) {
 				if !test.kept {
 					want.Conditions, labels = nil, nil
 				}
-				got, err := trim(test.o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Value(trim(test.o))(t)
 				o := got.(client.Object)
 				if diff := cmp.Diff(want, k.reference(o)); diff != "" {
 					t.Errorf("%s: %s", what, diff)
@@ -97,10 +96,7 @@ func TestMemoryOfComponents(t *testing.T) {
 		if i < components {
 			o = with(o, key)
 		}
-		trimmed, err := trim(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trimmed := must.Value(trim(o))(t)
 		store = append(store, trimmed.(client.Object))
 	}
 	used := heap() - before

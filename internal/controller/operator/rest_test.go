@@ -11,6 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestWhatIsBeingInstalledIsLeftAlone as long as it changes; one that has come to rest, or is stuck, is not.
@@ -49,10 +50,7 @@ func TestWhatIsBeingInstalledIsLeftAlone(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			k := newCluster(t, c.objects...)
-			result, err := k.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Name: name}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			result := must.Value(k.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Name: name}}))(t)
 			if result.RequeueAfter != c.want {
 				t.Errorf("it is looked at again after %s, want %s", result.RequeueAfter, c.want)
 			}
@@ -89,13 +87,9 @@ func TestAnOperatorIsThereAtOnce(t *testing.T) {
 		t.Errorf("phase %s", phase())
 	}
 	live := &v1alpha1.ClusterServiceVersion{}
-	if err := k.Get(t.Context(), client.ObjectKeyFromObject(csv), live); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.Get(t.Context(), client.ObjectKeyFromObject(csv), live))
 	live.Status.Phase = v1alpha1.CSVPhasePending
-	if err := k.Update(t.Context(), live); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.Update(t.Context(), live))
 	if pass(); phase() != string(v1alpha1.CSVPhasePending) {
 		t.Errorf("phase %s after a change", phase())
 	}

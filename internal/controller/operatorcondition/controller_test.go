@@ -24,6 +24,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const ns, name = "operators", "op.v1"
@@ -41,9 +42,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{appsv1.AddToScheme, rbacv1.AddToScheme, v1alpha1.AddToScheme, v2.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, add(scheme))
 	}
 	k := &cluster{T: t, events: record.NewFakeRecorder(10)}
 	k.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v2.OperatorCondition{}).WithReturnManagedFields().
@@ -223,9 +222,7 @@ func TestReports(t *testing.T) {
 	csv := &v1alpha1.ClusterServiceVersion{}
 	k.read(csv)
 	csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs = nil
-	if err := k.Update(t.Context(), csv); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.Update(t.Context(), csv))
 	k.settle()
 	condition = k.condition()
 	if len(condition.Spec.Deployments) != 0 || len(condition.Spec.Overrides) != 1 || len(condition.Spec.Conditions) != 1 {
@@ -246,9 +243,7 @@ func TestReportsInTheStatus(t *testing.T) {
 	k.settle()
 	condition := k.condition()
 	condition.Status.Conditions = []metav1.Condition{upgradeable("False")}
-	if err := k.Status().Update(t.Context(), condition, client.FieldOwner("operator")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.Status().Update(t.Context(), condition, client.FieldOwner("operator")))
 	k.settle()
 	if got := k.condition().Status.Conditions; len(got) != 1 || got[0].Status != "False" {
 		t.Errorf("the status says %v", got)
@@ -282,9 +277,7 @@ func TestTakenNamesAreLookedAtAgain(t *testing.T) {
 	if binding := (&rbacv1.RoleBinding{}); k.read(binding) {
 		t.Errorf("%v are bound to the Role of somebody else", binding.Subjects)
 	}
-	if err := k.Delete(t.Context(), foreign); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.Delete(t.Context(), foreign))
 	k.settle()
 	if role := (&rbacv1.Role{}); !k.read(role) || len(role.OwnerReferences) != 1 || !k.read(&rbacv1.RoleBinding{}) {
 		t.Error("the name is free, and the operator has no Role or RoleBinding")
@@ -315,9 +308,7 @@ func TestHealing(t *testing.T) {
 	k.read(role)
 	k.read(binding)
 	role.Rules = nil
-	if err := errors.Join(k.Update(t.Context(), role), k.Delete(t.Context(), binding)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(k.Update(t.Context(), role), k.Delete(t.Context(), binding)))
 	k.update(func(c *v2.OperatorCondition) { c.Spec.ServiceAccounts = []string{"evil"} })
 	k.settle()
 	k.read(role)
@@ -332,13 +323,9 @@ func TestBindingToAnotherRole(t *testing.T) {
 	k.settle()
 	binding := &rbacv1.RoleBinding{}
 	k.read(binding)
-	if err := k.Delete(t.Context(), binding); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.Delete(t.Context(), binding))
 	binding.RoleRef.Name, binding.ResourceVersion = "other", ""
-	if err := k.Create(t.Context(), binding); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.Create(t.Context(), binding))
 	k.settle()
 	if k.read(binding); binding.RoleRef.Name != name {
 		t.Errorf("it is still to %s", binding.RoleRef.Name)

@@ -18,6 +18,7 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // operator provides kinds of the group example.com, and runs in a namespace.
@@ -81,14 +82,10 @@ func TestProvidedAPIs(t *testing.T) {
 	csv.Spec.CustomResourceDefinitions.Owned = csv.Spec.CustomResourceDefinitions.Owned[:1]
 	k.update(csv)
 	k.wantAPIs("a", "Goose.v1.example.com")
-	if err := k.client.Delete(t.Context(), csv); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Delete(t.Context(), csv))
 	k.wantAPIs("a", "")
 	group := &v1.OperatorGroup{}
-	if err := k.client.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "group"}, group); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "group"}, group))
 	if _, annotated := group.Annotations[v1alpha1.ProvidedAPIsAnnotation]; !annotated {
 		t.Error("the annotation is gone with the last API; it has to be empty")
 	}
@@ -119,9 +116,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 	k.wantAPIs("a", goose)
 	k.wantAPIs("b", "")
 	k.wantAPIs("a", goose)
-	if err := k.client.Delete(t.Context(), operator("a", "op.v1")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Delete(t.Context(), operator("a", "op.v1")))
 	k.wantAPIs("a", "")
 	k.wantAPIs("b", goose)
 }
@@ -154,9 +149,7 @@ func TestAGroupThatGrowsGivesWay(t *testing.T) {
 	k.wantAPIs("b", goose)
 	k.clock.SetTime(k.clock.Now().Add(60e9))
 	var group v1.OperatorGroup
-	if err := k.client.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "group"}, &group); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "group"}, &group))
 	group.Spec.TargetNamespaces = []string{"x", "y"}
 	k.update(&group)
 	k.wantAPIs("a", "")
@@ -228,9 +221,7 @@ func TestIdleClaimsNothing(t *testing.T) {
 	if got := (watches{client: k.client}).owners(t.Context(), crd); len(got) != 1 || got[0].Namespace != "a" {
 		t.Errorf("the definition wakes up %v", got)
 	}
-	if err := k.client.Get(t.Context(), client.ObjectKeyFromObject(idle), idle); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Get(t.Context(), client.ObjectKeyFromObject(idle), idle))
 	idle.Spec.CustomResourceDefinitions.Owned = idle.Spec.CustomResourceDefinitions.Owned[:1]
 	k.update(idle)
 	k.wantAPIs("a", "Goose.v1.example.com")
@@ -280,9 +271,7 @@ func TestNamesAloneClaimNothing(t *testing.T) {
 	k.update(service)
 	k.wantAPIs("a", "Goose.v1.example.com,Metric.v1.custom.example.com")
 	group := &v1.OperatorGroup{}
-	if err := k.client.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "group"}, group); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "group"}, group))
 	group.Spec.ServiceAccountName = "installer"
 	k.update(group)
 	k.wantAPIs("a", "Metric.v1.custom.example.com")

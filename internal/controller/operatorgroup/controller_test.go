@@ -32,6 +32,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const ns = "operators"
@@ -260,9 +261,7 @@ func TestSeveralGroups(t *testing.T) {
 		}
 		k.quiet(name)
 	}
-	if err := k.client.Delete(t.Context(), k.group("two")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Delete(t.Context(), k.group("two")))
 	if got := k.pass("one").Status.Conditions; len(got) != 0 {
 		t.Errorf("conditions of the only group: %+v", got)
 	}
@@ -434,9 +433,7 @@ func TestDeletion(t *testing.T) {
 	k := newCluster(t, newGroup("group", spec), newGroup("other", spec), namespace("a"), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "foreign"}})
 	k.pass("group")
 	k.pass("other")
-	if err := k.client.Delete(t.Context(), k.group("group")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Delete(t.Context(), k.group("group")))
 	// The roles, which remember the UID, stay until the labels are gone.
 	k.fail = func(write string) error {
 		if write == "patch Namespace a" {
@@ -465,9 +462,7 @@ func TestGroupThatIsMadeAnew(t *testing.T) {
 	spec := v1.OperatorGroupSpec{TargetNamespaces: []string{"a"}}
 	k := newCluster(t, newGroup("group", spec), namespace("a"), namespace("b"))
 	k.pass("group")
-	if err := k.client.Delete(t.Context(), k.group("group")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Delete(t.Context(), k.group("group")))
 	anew := newGroup("group", v1.OperatorGroupSpec{TargetNamespaces: []string{"b"}})
 	anew.UID = "new-uid"
 	k.create(anew)
@@ -562,14 +557,11 @@ func TestSetup(t *testing.T) {
 	for gvk := range testScheme.AllKnownTypes() {
 		mapper.Add(gvk, meta.RESTScopeNamespace)
 	}
-	mgr, err := manager.New(&rest.Config{Host: "127.0.0.1:1"}, manager.Options{
+	mgr := must.Value(manager.New(&rest.Config{Host: "127.0.0.1:1"}, manager.Options{
 		Scheme:         testScheme,
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil },
 		Metrics:        metricsserver.Options{BindAddress: "0"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if err := Setup(mgr, Options{}); err != nil {
 		t.Error(err)
 	}

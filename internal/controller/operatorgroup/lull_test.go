@@ -11,6 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // selectors are how many APIs the ClusterRoles of the group gather, all together.
@@ -34,10 +35,7 @@ func TestRolesWaitForALull(t *testing.T) {
 	k := newCluster(t, groupIn("a"))
 	look := func(roles int) time.Duration {
 		t.Helper()
-		result, err := k.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "a", Name: "group"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := must.Value(k.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "a", Name: "group"}}))(t)
 		if got := k.selectors(); got != 3*roles {
 			t.Errorf("the three roles gather %d APIs, want %d each", got, roles)
 		}
@@ -76,9 +74,7 @@ func TestRolesWaitForALull(t *testing.T) {
 		look(2)
 	}
 	look(3)
-	if err := k.client.Delete(t.Context(), goose); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Delete(t.Context(), goose))
 	status(duck, v1alpha1.CSVPhaseInstalling)
 	look(2)
 }

@@ -10,6 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func tenant() *corev1.Namespace {
@@ -34,9 +36,7 @@ func TestLabelsOfALongNamedGroupGo(t *testing.T) {
 	if l := k.tenantLabels(); len(l) != 1 {
 		t.Fatalf("labels of the target: %v", l)
 	}
-	if err := k.client.Delete(t.Context(), g); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Delete(t.Context(), g))
 	k.pass(g.Name)
 	if l := k.tenantLabels(); len(l) > 0 {
 		t.Errorf("labels of a group that is gone: %v", l)
@@ -83,9 +83,7 @@ func TestSweep(t *testing.T) {
 	if len(requests) != 1 {
 		t.Fatalf("a namespace with a label of a group that is gone asks for %v", requests)
 	}
-	if _, err := k.c.Reconcile(t.Context(), requests[0]); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(k.c.Reconcile(t.Context(), requests[0]))(t)
 	l := k.tenantLabels()
 	_, gone := l[uidLabel("gone")]
 	_, kept := l[uidLabel(string(g.UID))]
@@ -105,9 +103,7 @@ func TestSweepAsksTheCluster(t *testing.T) {
 	n.Labels = map[string]string{uidLabel(string(g.UID)): ""}
 	k := newCluster(t, n)
 	k.c.live = newCluster(t, g).client
-	if _, err := k.c.Reconcile(t.Context(), sweeping); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(k.c.Reconcile(t.Context(), sweeping))(t)
 	if l := k.tenantLabels(); len(l) != 1 {
 		t.Errorf("labels are %v", l)
 	}

@@ -20,6 +20,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func properties(last string) map[string]string {
@@ -54,9 +55,7 @@ func newWorld(t *testing.T, objects ...client.Object) (*world, *clocktesting.Fak
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{olmv1.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, add(scheme))
 	}
 	w := &world{}
 	clk := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -80,9 +79,7 @@ func newWorld(t *testing.T, objects ...client.Object) (*world, *clocktesting.Fak
 // look reconciles, and returns the condition.
 func (w *world) look(t *testing.T) map[string]any {
 	t.Helper()
-	if _, err := w.Reconcile(t.Context(), reconcile.Request{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(w.Reconcile(t.Context(), reconcile.Request{}))(t)
 	operator := empty(operatorKind, operatorName)
 	if err := w.Get(t.Context(), client.ObjectKey{Name: operatorName}, operator); err != nil {
 		return nil
@@ -110,21 +107,15 @@ func TestTheConditionFollowsWhatIsInstalled(t *testing.T) {
 	if w.look(t); w.writes != before {
 		t.Errorf("%d writes although nothing has changed", w.writes-before)
 	}
-	if err := w.Delete(t.Context(), set("tool", "", "")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Delete(t.Context(), set("tool", "", "")))
 	condition = w.look(t)
 	if condition["status"] != "False" || strings.Contains(condition["message"].(string), "tool") || condition["lastTransitionTime"] != since {
 		t.Errorf("with one operator less the condition is %v", condition)
 	}
 	upgraded := csv("app.v1", "4.19")
-	if err := w.Get(t.Context(), client.ObjectKeyFromObject(upgraded), upgraded); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Get(t.Context(), client.ObjectKeyFromObject(upgraded), upgraded))
 	upgraded.Annotations = properties("4.19")
-	if err := w.Update(t.Context(), upgraded); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), upgraded))
 	condition = w.look(t)
 	if condition["status"] != "True" || condition["reason"] != "OperatorsCompatible" || condition["lastTransitionTime"] == since {
 		t.Errorf("after the upgrade the condition is %v", condition)
@@ -134,19 +125,13 @@ func TestTheConditionFollowsWhatIsInstalled(t *testing.T) {
 func TestOtherConditionsStay(t *testing.T) {
 	operator := empty(operatorKind, operatorName)
 	available := map[string]any{"type": "Available", "status": "True", "reason": "AsExpected", "lastTransitionTime": "2025-01-01T00:00:00Z"}
-	if err := unstructured.SetNestedSlice(operator.Object, []any{available}, "status", "conditions"); err != nil {
-		t.Fatal(err)
-	}
-	if err := unstructured.SetNestedField(operator.Object, "x", "status", "extension"); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, unstructured.SetNestedSlice(operator.Object, []any{available}, "status", "conditions"))
+	must.NoError(t, unstructured.SetNestedField(operator.Object, "x", "status", "extension"))
 	w, _ := newWorld(t, version("4.18.3"), operator)
 	if condition := w.look(t); condition["status"] != "True" {
 		t.Errorf("the condition is %v", condition)
 	}
-	if err := w.Get(t.Context(), client.ObjectKey{Name: operatorName}, operator); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Get(t.Context(), client.ObjectKey{Name: operatorName}, operator))
 	conditions, _, _ := unstructured.NestedSlice(operator.Object, "status", "conditions")
 	extension, _, _ := unstructured.NestedString(operator.Object, "status", "extension")
 	if len(conditions) != 2 || conditions[0].(map[string]any)["reason"] != "AsExpected" || extension != "x" {

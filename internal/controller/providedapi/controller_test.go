@@ -35,6 +35,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/test/must"
 )
 
 var testScheme = func() *runtime.Scheme {
@@ -220,9 +221,7 @@ func TestAnotherTenantHoldsNoRolesUp(t *testing.T) {
 		}
 		clock.SetTime(clock.Now().Add(reconcile.QuietPeriod / 5))
 		theirs.Status.LastUpdateTime = &metav1.Time{Time: clock.Now()}
-		if err := k.client.Update(t.Context(), theirs); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, k.client.Update(t.Context(), theirs))
 	}
 	if result, err := c.Reconcile(t.Context(), request(kindCRD, etcd)); err != nil || result.RequeueAfter != 0 || k.writes != 4 {
 		t.Errorf("%s after the operator runs: asked again after %s, %d roles, %v", reconcile.MaxQuietWait, result.RequeueAfter, k.writes, err)
@@ -308,9 +307,7 @@ func TestRolesAreHealed(t *testing.T) {
 	role.OwnerReferences = nil
 	delete(role.Labels, "olm.managed")
 	role.Labels["mine"] = "stays"
-	if err := k.client.Update(t.Context(), &role); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, k.client.Update(t.Context(), &role))
 	got := k.pass(kindCRD, etcd)[name]
 	if len(got.Rules[0].Verbs) != 3 || len(got.OwnerReferences) != 1 || got.Labels["olm.managed"] != "true" || got.Labels["mine"] != "stays" {
 		t.Errorf("role %+v", got)
@@ -402,14 +399,11 @@ func TestSetup(t *testing.T) {
 	for gvk := range testScheme.AllKnownTypes() {
 		mapper.Add(gvk, meta.RESTScopeRoot)
 	}
-	mgr, err := manager.New(&rest.Config{Host: "127.0.0.1:1"}, manager.Options{
+	mgr := must.Value(manager.New(&rest.Config{Host: "127.0.0.1:1"}, manager.Options{
 		Scheme:         testScheme,
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil },
 		Metrics:        metricsserver.Options{BindAddress: "0"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if err := Setup(mgr, Options{}); err != nil {
 		t.Error(err)
 	}

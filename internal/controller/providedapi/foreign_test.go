@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // ofCluster is a role that another owner made.
@@ -69,9 +70,7 @@ func TestRolesOfOthersAreNotWritten(t *testing.T) {
 			k.get("", test.role.Name, before)
 			c := k.controller()
 			for range 2 {
-				if _, err := c.Reconcile(t.Context(), request(test.kind, test.definition)); err != nil {
-					t.Fatal(err)
-				}
+				must.Value(c.Reconcile(t.Context(), request(test.kind, test.definition)))(t)
 			}
 			after := k.roles()[test.role.Name]
 			if diff := cmp.Diff(before.ResourceVersion+before.Labels["mine"], after.ResourceVersion+after.Labels["mine"]); diff != "" {
@@ -84,9 +83,7 @@ func TestRolesOfOthersAreNotWritten(t *testing.T) {
 			if got := text(c.ofSquat(t.Context(), &after)); got != text([]reconcile.Request{request(test.kind, test.definition)}) {
 				t.Errorf("its end wakes %s", got)
 			}
-			if _, err := c.Reconcile(t.Context(), request(test.kind, test.definition)); err != nil {
-				t.Fatal(err)
-			}
+			must.Value(c.Reconcile(t.Context(), request(test.kind, test.definition)))(t)
 			if made := k.roles()[test.role.Name]; len(made.OwnerReferences) != 1 || c.ofSquat(t.Context(), &made) != nil {
 				t.Errorf("when the name is free: %+v", made)
 			}

@@ -14,6 +14,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // unbroughtCRD is a definition that no plan brought, with a label unless that is empty.
@@ -372,9 +373,7 @@ func TestCacheKeepsOwnFields(t *testing.T) {
 	role := newCluster(t, crd(), operator("a", 1, nil)).pass(kindCRD, etcd)[etcd+"-v1beta2-crdview"]
 	role.ManagedFields = append(role.ManagedFields, metav1.ManagedFieldsEntry{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply})
 	for _, options := range CacheOptions() {
-		if _, err := options.Transform(&role); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(options.Transform(&role))(t)
 	}
 	if len(role.ManagedFields) != 1 || !isOwnMemory(&role) {
 		t.Errorf("managed fields %v", role.ManagedFields)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -47,9 +48,7 @@ func TestFailedPlansAreRepeatedLessAndLess(t *testing.T) {
 	obstacle := w.newestPlan()
 	w.fail(obstacle)
 	obstacle.Annotations[v1alpha1.RetryAnnotation] = "Service ns/web has changed"
-	if err := w.client.Update(t.Context(), obstacle); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Update(t.Context(), obstacle))
 	w.mustReconcile()
 	if p := w.newestPlan(); p.Name == obstacle.Name || p.Annotations[v1alpha1.RetryAnnotation] != "" {
 		t.Fatal("the plan was not repeated when what it failed on had changed")
@@ -68,9 +67,7 @@ func TestObjectsThatChangeAllTheTime(t *testing.T) {
 		before := w.newestPlan()
 		w.fail(before)
 		before.Annotations[v1alpha1.RetryAnnotation] = "Service ns/web has changed"
-		if err := w.client.Update(t.Context(), before); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.client.Update(t.Context(), before))
 		if pause > 0 {
 			due := w.clock.Now().Add(pause).UTC().Format(time.RFC3339)
 			w.clock.Step(pause - time.Second)

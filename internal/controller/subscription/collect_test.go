@@ -7,6 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -108,9 +109,7 @@ func TestAtMostThreePlansOfASubscriptionAreNeeded(t *testing.T) {
 		w.add(sub)
 		sub.Status.CurrentCSV = name + ".v1"
 		sub.Status.InstallPlanRef = &corev1.ObjectReference{Name: name + "-refer-0"}
-		if err := w.client.Status().Update(t.Context(), sub); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.client.Status().Update(t.Context(), sub))
 	}
 	generation := 0
 	for _, kind := range []string{"install", "refer", "newest"} {
@@ -130,9 +129,7 @@ func TestAtMostThreePlansOfASubscriptionAreNeeded(t *testing.T) {
 	}
 	for range 3 * 10 * others / sweep {
 		s, _ := w.seen()
-		if err := w.controller.collect(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.controller.collect(t.Context(), s))
 	}
 	left := map[string]bool{}
 	for _, p := range w.plans() {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -19,14 +20,10 @@ func TestHowFarAnOperatorIs(t *testing.T) {
 	says := func(phase v1alpha1.ClusterServiceVersionPhase, message string) {
 		t.Helper()
 		csv := &v1alpha1.ClusterServiceVersion{}
-		if err := w.client.Get(t.Context(), types.NamespacedName{Namespace: "ns", Name: "a.v1.0.0"}, csv); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.client.Get(t.Context(), types.NamespacedName{Namespace: "ns", Name: "a.v1.0.0"}, csv))
 		csv.Status.Phase, csv.Status.Message = phase, message
 		csv.Status.LastUpdateTime = &metav1.Time{Time: w.clock.Now()}
-		if err := w.client.Status().Update(t.Context(), csv); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.client.Status().Update(t.Context(), csv))
 	}
 	ready := func() string { return w.subscription("a").Status.GetCondition(readyCondition).Message }
 	says(v1alpha1.CSVPhasePending, "b is missing")
@@ -34,10 +31,7 @@ func TestHowFarAnOperatorIs(t *testing.T) {
 	first, at := ready(), w.subscription("a").Status.LastUpdated
 	says(v1alpha1.CSVPhasePending, "c is missing")
 	w.clock.Step(time.Second)
-	result, err := w.controller.Reconcile(t.Context(), request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Value(w.controller.Reconcile(t.Context(), request))(t)
 	if ready() != first || result.RequeueAfter != detailInterval-time.Second {
 		t.Errorf("after a second it says %q, and the next look is in %v", ready(), result.RequeueAfter)
 	}

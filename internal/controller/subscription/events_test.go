@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
@@ -89,13 +90,9 @@ func TestAnnotationsThatSayNothingAreTold(t *testing.T) {
 	w.controller.Catalogs = catalogstore.NewSet()
 	told("while the catalog is read again", corev1.ConditionTrue)
 	w.publish("cat", served)
-	if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(og), og); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Get(t.Context(), client.ObjectKeyFromObject(og), og))
 	og.Annotations = map[string]string{snapshot.TogetherAnnotation: "false"}
-	if err := w.client.Update(t.Context(), og); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Update(t.Context(), og))
 	told("once they are corrected", corev1.ConditionUnknown)
 	if events := w.toldEvents(); len(events) > 0 {
 		t.Errorf("Events afterwards: %q", events)
@@ -132,10 +129,7 @@ func resolutions(t *testing.T, m prometheus.Collector) (n uint64) {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(m)
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Value(registry.Gather())(t)
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			n += m.GetSummary().GetSampleCount()
@@ -151,10 +145,7 @@ func TestMetricsFollowTheSubscriptions(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(w.controller.Metrics)
 	read := func() (series []string, count float64) {
-		families, err := registry.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
+		families := must.Value(registry.Gather())(t)
 		for _, f := range families {
 			for _, m := range f.GetMetric() {
 				switch f.GetName() {

@@ -22,6 +22,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/blang/semver/v4"
 	corev1 "k8s.io/api/core/v1"
@@ -74,9 +75,7 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, operatorsv1.AddToScheme, corev1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, add(scheme))
 	}
 	w := &world{t: t, clock: clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0))}
 	for i, o := range objects {

@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/blang/semver/v4"
 	corev1 "k8s.io/api/core/v1"
@@ -114,20 +115,14 @@ func TestDecisionCanBeReplayed(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &record); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	result, err := record.Replay(t.Context(), func(name, digest string) (*catalog.Index, error) {
+	result := must.Value(record.Replay(t.Context(), func(name, digest string) (*catalog.Index, error) {
 		e, _ := w.controller.Catalogs.Get(catalog.Ref{Namespace: ns, Name: "cat"})
 		if name != ns+"/cat" || e.Index.Digest() != digest {
 			return nil, errors.New("no such catalog")
 		}
 		return e.Index, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := json.Marshal(result.Groups[0].Record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
+	again := must.Value(json.Marshal(result.Groups[0].Record))(t)
 	if string(again) != text {
 		t.Errorf("the decision was %s and is %s when it is made again", text, again)
 	}

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/test/bigcatalog"
+	"fairlead.dev/fairlead/test/must"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -19,33 +20,19 @@ import (
 // what the process needs then: its heap and its resident memory. The API server of the test is in the process, bundles are not fetched. The aim
 // is 250 MB; the field's needs about as much for two operators, and 765 MB for the pod of the catalog.
 func BenchmarkMemory(b *testing.B) {
-	cache, err := catalogstore.OpenCache(filepath.Join(b.TempDir(), "indexes"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	cache := must.Value(catalogstore.OpenCache(filepath.Join(b.TempDir(), "indexes")))(b)
 	dir, what := bigcatalog.Dir(b)
 	b.Log(what)
-	x, err := cache.FS(b.Context(), "sha256:full", os.DirFS(dir))
-	if err != nil {
-		b.Fatal(err)
-	}
+	x := must.Value(cache.FS(b.Context(), "sha256:full", os.DirFS(dir)))(b)
 	for b.Loop() {
 		w, chosen := manyNamespaces(b, x), 0
 		for i := range 20 {
-			seen, err := w.controller.observe(b.Context(), w.client, fmt.Sprintf("ns%d", i))
-			if err != nil {
-				b.Fatal(err)
-			}
-			found, err := w.controller.decide(b.Context(), seen)
-			if err != nil {
-				b.Fatal(err)
-			}
+			seen := must.Value(w.controller.observe(b.Context(), w.client, fmt.Sprintf("ns%d", i)))(b)
+			found := must.Value(w.controller.decide(b.Context(), seen))(b)
 			for _, g := range found.groups {
 				chosen += len(g.Choices)
 			}
-			if _, err := w.controller.report(b.Context(), seen, found); err != nil {
-				b.Fatal(err)
-			}
+			must.Value(w.controller.report(b.Context(), seen, found))(b)
 		}
 		if chosen < 100 { // some packages need what the catalog does not have, others bring what they need
 			b.Fatalf("%d bundles are chosen for 100 Subscriptions", chosen)

@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,9 +58,7 @@ func TestAnUpgradeIsWithdrawnOnlyOnceItsOperatorRuns(t *testing.T) {
 	for _, phase := range []v1alpha1.ClusterServiceVersionPhase{v1alpha1.CSVPhasePending, v1alpha1.CSVPhaseInstalling, v1alpha1.CSVPhaseFailed} {
 		w.setCSVPhase("a.v1.0.0", phase)
 		s, d := w.seen()
-		if err := w.controller.withdraw(t.Context(), s, &d.groups[0]); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.controller.withdraw(t.Context(), s, &d.groups[0]))
 		if w.newestPlan().Name != upgrade.Name {
 			t.Fatalf("the plan is withdrawn while the operator is %s", phase)
 		}
@@ -86,9 +85,7 @@ func TestTheNewestPlanOfEverySubscriptionStays(t *testing.T) {
 		make(fmt.Sprintf("busy-%d", i), "busy", 3+i)
 	}
 	s, _ := w.seen()
-	if err := w.controller.collect(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.controller.collect(t.Context(), s))
 	left := map[string]bool{}
 	for _, p := range w.plans() {
 		left[p.Name] = true
@@ -102,9 +99,7 @@ func TestTheNewestPlanOfEverySubscriptionStays(t *testing.T) {
 func TestAPlanThatIsBeingDeletedIsNotTakenForTheOneToBeMade(t *testing.T) {
 	p := &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "install-x", Finalizers: []string{"example.com/hold"}, Annotations: map[string]string{contentAnnotation: "c"}}}
 	w := newWorld(t, p.DeepCopy())
-	if err := w.controller.exists(t.Context(), p); err != nil {
-		t.Fatalf("the plan of another manager: %v", err)
-	}
+	must.NoErrorf(t, w.controller.exists(t.Context(), p), "the plan of another manager")
 	w.remove(p.DeepCopy())
 	err := w.controller.exists(t.Context(), p)
 	if err == nil || !strings.Contains(err.Error(), "is being deleted") || !strings.Contains(err.Error(), "example.com/hold") {
@@ -124,9 +119,7 @@ func TestACatalogThatWasMadeAnewIsSpokenOf(t *testing.T) {
 			w.remove(catalogSource("cat"))
 			other := catalogSource("cat")
 			other.UID = uid
-			if err := w.client.Create(t.Context(), other); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.client.Create(t.Context(), other))
 		}
 		w.controller.Catalogs.Withdraw(catalog.Ref{Namespace: ns, Name: "cat"})
 		s, d := w.seen()

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/test/must"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
@@ -196,9 +197,7 @@ func TestNoHistoryLeadsToAContradiction(t *testing.T) {
 				h.happen()
 				h.settle()
 				var all v1alpha1.SubscriptionList
-				if err := h.client.List(t.Context(), &all); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, h.client.List(t.Context(), &all))
 				for i := range all.Items {
 					if all.Items[i].Namespace != ns {
 						continue

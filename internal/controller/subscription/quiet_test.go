@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -114,13 +115,9 @@ func TestAManagerThatStartsChangesNothing(t *testing.T) {
 			w.carryOut(w.onlyPlan())
 			w.mustReconcile()
 			source := catalogSource("cat")
-			if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(source), source); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.client.Get(t.Context(), client.ObjectKeyFromObject(source), source))
 			source.Status.GRPCConnectionState = &v1alpha1.GRPCConnectionState{LastObservedState: "READY"}
-			if err := w.client.Status().Update(t.Context(), source); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.client.Status().Update(t.Context(), source))
 			to(w)
 			w.mustReconcile()
 			w.mustReconcile()

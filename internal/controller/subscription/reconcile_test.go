@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -212,9 +213,7 @@ func TestUnapprovedPlanIsSuperseded(t *testing.T) {
 		t.Errorf("after a newer version appeared the plan is %s for %v", p.Name, p.Spec.ClusterServiceVersionNames)
 	}
 	p.Spec.Approved = true
-	if err := w.client.Update(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Update(t.Context(), p))
 	w.serve("cat", pkg("a", "A", "", "1.0.0", "1.1.0", "1.2.0"))
 	w.mustReconcile()
 	if after := w.onlyPlan(); after.Name != p.Name {
@@ -231,9 +230,7 @@ func TestAPlanThatWaitsForAGroupIsSuperseded(t *testing.T) {
 		t.Helper()
 		p.Status.Message = "waiting for an OperatorGroup that fits: ..."
 		p.Status.SetCondition(v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanInstalled, v1alpha1.InstallPlanReasonInstallCheckFailed, p.Status.Message), metav1.Now())
-		if err := w.client.Status().Update(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.client.Status().Update(t.Context(), p))
 	}
 	first := w.onlyPlan()
 	held(first)
@@ -470,9 +467,7 @@ func TestAnotherApprovalMakesAnotherPlan(t *testing.T) {
 	w.mustReconcile()
 	sub := w.subscription("a")
 	sub.Spec.InstallPlanApproval = v1alpha1.ApprovalAutomatic
-	if err := w.client.Update(t.Context(), sub); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Update(t.Context(), sub))
 	w.mustReconcile()
 	if p := w.onlyPlan(); !p.Spec.Approved || p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling {
 		t.Errorf("once approval is automatic the plan is %q, approved %t", p.Status.Phase, p.Spec.Approved)

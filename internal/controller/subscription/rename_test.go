@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -138,9 +139,7 @@ func TestARenamedPackageLeavesOthersAlone(t *testing.T) {
 		w.add(subscribe("t", "a", ""))
 		other := w.subscription("t")
 		other.Status.CurrentCSV, other.Status.InstalledCSV = "a.v1.0.0", "a.v1.0.0"
-		if err := w.client.Status().Update(t.Context(), other); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.client.Status().Update(t.Context(), other))
 		w.ask("s", "b")
 		w.mustReconcile()
 		if p := w.newestPlan(); p.Spec.ClusterServiceVersionNames[0] != "b.v2.0.0" || p.Status.BundleLookups[0].Replaces != "" {
@@ -165,9 +164,7 @@ func TestARenamedPackageLeavesOthersAlone(t *testing.T) {
 		w.add(subscribe("t", "a", ""))
 		other := w.subscription("t")
 		other.Status.CurrentCSV, other.Status.InstalledCSV = "a.v1.0.0", "a.v1.0.0"
-		if err := w.client.Status().Update(t.Context(), other); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.client.Status().Update(t.Context(), other))
 		w.ask("t", "c")
 		w.ask("s", "b")
 		w.mustReconcile()

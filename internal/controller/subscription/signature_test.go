@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -56,20 +57,11 @@ const catalogDigest = "sha256:cccccccccccccccccccccccccccccccccccccccccccccccccc
 func newSignedWorld(t *testing.T, p *policy, pkg, from, content string) *world {
 	t.Helper()
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("sub", pkg, v1alpha1.ApprovalManual))
-	store, err := image.Open(t.TempDir(), image.Config{Verifier: p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Value(image.Open(t.TempDir(), image.Config{Verifier: p}))(t)
 	w.controller.Clock = clock.RealClock{}
 	w.controller.Unpacker = bundleio.NewUnpacker(store, clock.RealClock{}, func() {})
-	c, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(content)}}, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := catalog.NewIndex(c, catalogDigest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(content)}}, catalog.LoadOptions{}))(t)
+	x := must.Value(catalog.NewIndex(c, catalogDigest))(t)
 	w.publish("cat", catalogstore.Entry{Index: x, Image: from})
 	return w
 }
@@ -95,15 +87,9 @@ func (w *world) becomes(planned bool) *v1alpha1.Subscription {
 func TestBundlesNeedTheirSignatures(t *testing.T) {
 	server := httptest.NewServer(image.NewRegistry(""))
 	t.Cleanup(server.Close)
-	tree, err := fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Value(fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0"))(t)
 	tag := strings.TrimPrefix(server.URL, "http://") + "/greeter:v1"
-	digest, err := image.Push(t.Context(), tag, tree, image.BundleLabels("greeter-operator", []string{"stable"}, "stable"), image.PushOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	digest := must.Value(image.Push(t.Context(), tag, tree, image.BundleLabels("greeter-operator", []string{"stable"}, "stable"), image.PushOptions{}))(t)
 	const from = "quay.io/acme/catalog:v1"
 	inside := pkg("a", "A", "", "1.0.0")
 	greeter := func(ref string) string {

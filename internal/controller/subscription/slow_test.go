@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
@@ -40,10 +41,7 @@ func TestSlowBundlesAreWaitedForTogether(t *testing.T) {
 	}
 	w := newWorld(t, objects...)
 	w.serve("cat", content)
-	store, err := image.Open(t.TempDir(), image.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
 	w.controller.Clock = clock.RealClock{}
 	w.controller.Unpacker = bundleio.NewUnpacker(store, clock.RealClock{}, func() {})
 	began := time.Now()

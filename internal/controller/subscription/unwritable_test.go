@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -117,10 +118,7 @@ func (w *world) tagged(t *testing.T) (push func(size int)) {
 	server := httptest.NewServer(image.NewRegistry(""))
 	t.Cleanup(server.Close)
 	ref := strings.TrimPrefix(server.URL, "http://") + "/bundle:v1"
-	store, err := image.Open(t.TempDir(), image.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
 	w.controller.Unpacker = bundleio.NewUnpacker(store, realTime{w.clock}, func() {})
 	w.serve("cat", strings.Replace(pkg("a", "A", "", "1.0.0"), `image: ""`, "image: "+ref, 1))
 	return func(size int) {
@@ -130,9 +128,7 @@ func (w *world) tagged(t *testing.T) (push func(size int)) {
 			files[fmt.Sprintf("manifests/%d.json", i)] = &fstest.MapFile{Data: []byte(manifest)}
 		}
 		files["manifests/large.json"] = &fstest.MapFile{Data: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"large"},"data":{"text":"` + strings.Repeat("x", size) + `"}}`)}
-		if _, err := image.Push(t.Context(), ref, files, image.BundleLabels("a", []string{"stable"}, "stable"), image.PushOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(image.Push(t.Context(), ref, files, image.BundleLabels("a", []string{"stable"}, "stable"), image.PushOptions{}))(t)
 	}
 }
 
@@ -198,9 +194,7 @@ func TestOtherLimitsJudgeAgain(t *testing.T) {
 		w.serve("cat", pkg("a", "A", "", "1.0.0")+large)
 		p := w.planned(t, 1)
 		p.Annotations[judgedAnnotation] = by
-		if err := w.client.Update(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.client.Update(t.Context(), p))
 		for range 3 {
 			w.clock.Step(time.Hour)
 			w.mustReconcile()
@@ -222,13 +216,9 @@ func TestAPlanLeftWithoutContentNotesItsJudgement(t *testing.T) {
 	p := w.onlyPlan()
 	judged := p.Annotations[judgedAnnotation]
 	delete(p.Annotations, judgedAnnotation)
-	if err := w.client.Update(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Update(t.Context(), p))
 	p.Status = v1alpha1.InstallPlanStatus{CatalogSources: []string{}}
-	if err := w.client.Status().Update(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.client.Status().Update(t.Context(), p))
 	w.mustReconcile()
 	if got := w.onlyPlan(); !isFinal(got) || judged == "" || got.Annotations[judgedAnnotation] != judged {
 		t.Errorf("completed as %s, judged %q, want %q", got.Status.Phase, got.Annotations[judgedAnnotation], judged)

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func running(name, ip string) *corev1.Pod {
@@ -29,10 +31,7 @@ func TestAddressesOfPods(t *testing.T) {
 		"until there are none":         {[]runtime.Object{running("a", "10.1.0.5")}, "10.1.0.0/29", []string{"10.1.0.6", "10.1.0.7", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, err := newAddresses(t.Context(), fake.NewClientset(c.pods...), c.network)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Value(newAddresses(t.Context(), fake.NewClientset(c.pods...), c.network))(t)
 			for _, want := range c.want {
 				got, err := a.forPod("node", false, "", "new", "ns")
 				switch {
@@ -53,10 +52,7 @@ func TestAddressesOfPods(t *testing.T) {
 func TestAddressesOfNodes(t *testing.T) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}, Status: corev1.NodeStatus{Addresses: []corev1.NodeAddress{
 		{Type: corev1.NodeHostName, Address: "node"}, {Type: corev1.NodeInternalIP, Address: "192.168.0.2"}, {Type: corev1.NodeInternalIP, Address: "fd00::2"}}}}
-	a, err := newAddresses(t.Context(), fake.NewClientset(node), "10.1.0.0/24")
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Value(newAddresses(t.Context(), fake.NewClientset(node), "10.1.0.0/24"))(t)
 	if got, err := a.forPod("node", true, "", "proxy", "ns"); err != nil || !slices.Equal(got, []string{"192.168.0.2", "fd00::2"}) {
 		t.Errorf("%v, %v", got, err)
 	}

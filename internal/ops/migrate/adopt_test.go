@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,9 +24,7 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 	if err == nil {
 		err = u.UnmarshalJSON(content)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return u
 }
 

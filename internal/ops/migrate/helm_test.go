@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // release are the Secrets of a release in pieces of a size.
@@ -77,10 +79,7 @@ func TestHostileReleases(t *testing.T) {
 		data[helmPieces] = append([]byte{}, data[helmPieces]...)
 		return []corev1.Secret{{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "r", Labels: labels}, Data: data}}
 	}
-	many, err := json.Marshal(make([]string, maxChunks))
-	if err != nil {
-		t.Fatal(err)
-	}
+	many := must.Value(json.Marshal(make([]string, maxChunks)))(t)
 	for name, test := range map[string]struct {
 		secrets []corev1.Secret
 		want    string

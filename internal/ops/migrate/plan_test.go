@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,10 +21,7 @@ import (
 func TestDecide(t *testing.T) {
 	in := kite()
 	in.Subscription.Spec.InstallPlanApproval = v1alpha1.ApprovalManual
-	e, err := in.Extension(Wish{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(in.Extension(Wish{}))(t)
 	deployment, role := object(t, liveDeployment), object(t, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: kite-v1}}`)
 	mine := func(api, kind, name string) *unstructured.Unstructured {
 		u := object(t, "{apiVersion: "+api+", kind: "+kind+", metadata: {namespace: ops, name: "+name+"}}")
@@ -44,9 +42,7 @@ func TestDecide(t *testing.T) {
 		mine("v1", "ServiceAccount", "worker"), mine("operators.coreos.com/v2", "OperatorCondition", "other"),
 	}})
 	var text bytes.Buffer
-	if err := p.Write(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, p.Write(&text))
 	for _, part := range []string{"Subscription ops/kite, ClusterServiceVersion ops/kite.v1.0.0 -> ClusterExtension kite\n", "In the way:\n  - Deployment ops/second is of", "Deployment ops/third is of", "ServiceAccount ops/flier is of", "with a ClusterExtension, the version that is asked for is what you approve"} {
 		if !strings.Contains(text.String(), part) {
 			t.Errorf("it is not said %q:\n%s", part, text.String())
@@ -68,14 +64,8 @@ func TestDecide(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || len(p.Refused) != 3 {
 		t.Errorf("refused %q (-want +got):\n%s", p.Refused, diff)
 	}
-	data, err := b.Pack()
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := Unpack(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Value(b.Pack())(t)
+	again := must.Value(Unpack(data))(t)
 	if diff := cmp.Diff(b.Adopted[0].Object["spec"], again.Adopted[0].Object["spec"]); diff != "" || len(again.Removed) != 1 || again.Added[0] != b.Added[0] {
 		t.Errorf("the backup is read as %+v\n%s", again, diff)
 	}
@@ -186,12 +176,8 @@ func packed(t *testing.T, r io.Reader) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
-	if _, err := io.Copy(w, r); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(io.Copy(w, r))(t)
+	must.NoError(t, w.Close())
 	return out.Bytes()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/google/go-cmp/cmp"
@@ -122,14 +123,8 @@ func TestTheExtensionAsksForTheSame(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := kite()
 			test.change(in)
-			e, err := in.Extension(test.wish)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := json.Marshal(e.Spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Value(in.Extension(test.wish))(t)
+			got := must.Value(json.Marshal(e.Spec))(t)
 			if diff := cmp.Diff(test.want, string(got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

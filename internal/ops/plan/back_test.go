@@ -6,6 +6,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -21,13 +22,10 @@ func TestPlanOfAnExtensionThatGoesBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e, objects := installed(t, "1.0.0")
 			e.Annotations = map[string]string{revision.OnFailureKey: revision.OnFailureRollback}
-			failed, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "greeter", UID: "ext", Namespace: "ops"}, Number: 2, SystemNamespace: "olm",
+			failed := must.Value(revision.Build(revision.Options{Extension: revision.Extension{Name: "greeter", UID: "ext", Namespace: "ops"}, Number: 2, SystemNamespace: "olm",
 				Objects: []*unstructured.Unstructured{{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": "ops"}}}},
 				Annotations: map[string]string{olmv1.BundleNameKey: "greeter-operator.v2.0.0", olmv1.BundleVersionKey: "2.0.0", olmv1.PackageNameKey: "greeter-operator",
-					"operators.fairlead.dev/inputs": "x", "operators.fairlead.dev/generation": "0"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+					"operators.fairlead.dev/inputs": "x", "operators.fairlead.dev/generation": "0"}}))(t)
 			meta.SetStatusCondition(&failed.Set.Status.Conditions, olmv1.NewCondition(olmv1.TypeProgressing, "False", olmv1.ReasonProgressDeadlineExceeded, "too long"))
 			objects = append(objects, failed.Set, namespace())
 			var kind schema.GroupVersionKind

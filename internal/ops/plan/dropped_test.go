@@ -6,6 +6,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,9 +47,7 @@ func TestPlanThatDropsACRD(t *testing.T) {
 				p.Client.Scheme().AddKnownTypeWithName(kinds.WithKind("ThingList"), &unstructured.UnstructuredList{})
 				thing := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"namespace": "apps", "name": "one"}}}
 				thing.SetGroupVersionKind(kinds.WithKind("Thing"))
-				if err := p.Client.Create(t.Context(), thing); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, p.Client.Create(t.Context(), thing))
 			}
 			plan, text := planned(t, p, e)
 			refused := strings.Contains(strings.Join(plan.Blocked, "\n"), refusal)

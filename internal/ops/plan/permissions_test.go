@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,17 +31,11 @@ func TestPlanOfTheSameName(t *testing.T) {
 			e := extension(func(e *olmv1.ClusterExtension) {
 				e.Status.Install = &olmv1.ClusterExtensionInstallStatus{Bundle: olmv1.BundleMetadata{Name: first.Wanted.Bundle, Version: first.Wanted.Version}}
 			})
-			rendered, err := registryv1.Render(load(t, first.Wanted.Version), desired.RenderOptions(&e, registryv1.BuiltIn))
-			if err != nil {
-				t.Fatal(err)
-			}
+			rendered := must.Value(registryv1.Render(load(t, first.Wanted.Version), desired.RenderOptions(&e, registryv1.BuiltIn)))(t)
 			harmless := slices.DeleteFunc(desired.Objects(rendered), func(u *unstructured.Unstructured) bool { return strings.HasSuffix(u.GetKind(), "Binding") })
-			r, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "greeter", UID: "ext", Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: harmless,
+			r := must.Value(revision.Build(revision.Options{Extension: revision.Extension{Name: "greeter", UID: "ext", Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: harmless,
 				Annotations: map[string]string{olmv1.BundleNameKey: first.Wanted.Bundle, olmv1.BundleVersionKey: first.Wanted.Version, olmv1.BundleReferenceKey: test.image,
-					olmv1.PackageNameKey: "greeter-operator"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+					olmv1.PackageNameKey: "greeter-operator"}}))(t)
 			meta.SetStatusCondition(&r.Set.Status.Conditions, olmv1.NewCondition(olmv1.TypeSucceeded, "True", "Succeeded", ""))
 			objects := []client.Object{r.Set, e.DeepCopy(), namespace()}
 			for _, s := range r.Secrets {

@@ -22,6 +22,7 @@ import (
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -39,10 +40,7 @@ var examples = filepath.Join("..", "..", "..", "examples")
 
 func load(t *testing.T, version string) *bundle.Bundle {
 	t.Helper()
-	b, err := bundle.Load(os.DirFS(filepath.Join(examples, "bundles", "greeter-operator", version)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Value(bundle.Load(os.DirFS(filepath.Join(examples, "bundles", "greeter-operator", version))))(t)
 	return b
 }
 
@@ -50,15 +48,10 @@ func load(t *testing.T, version string) *bundle.Bundle {
 func planner(t *testing.T, objects ...client.Object) Planner {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(olmv1.AddToScheme(scheme), v2.AddToScheme(scheme), corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(olmv1.AddToScheme(scheme), v2.AddToScheme(scheme), corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)))
 	t.Setenv("OLM_CACHE_DIR", t.TempDir())
 	r := &bundleio.Renderer{}
-	l, err := preview.OpenLibrary(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Value(preview.OpenLibrary(t.Context(), r))(t)
 	t.Cleanup(func() {
 		if err := errors.Join(l.Close(), r.Close()); err != nil {
 			t.Error(err)
@@ -92,15 +85,9 @@ func installed(t *testing.T, version string) (olmv1.ClusterExtension, []client.O
 	e := extension(func(e *olmv1.ClusterExtension) {
 		e.Status.Install = &olmv1.ClusterExtensionInstallStatus{Bundle: olmv1.BundleMetadata{Name: "greeter-operator.v" + version, Version: version}}
 	})
-	rendered, err := registryv1.Render(load(t, version), desired.RenderOptions(&e, registryv1.BuiltIn))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "greeter", UID: "ext", Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: desired.Objects(rendered),
-		Annotations: map[string]string{olmv1.BundleNameKey: "greeter-operator.v" + version, olmv1.BundleVersionKey: version, olmv1.PackageNameKey: "greeter-operator"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rendered := must.Value(registryv1.Render(load(t, version), desired.RenderOptions(&e, registryv1.BuiltIn)))(t)
+	r := must.Value(revision.Build(revision.Options{Extension: revision.Extension{Name: "greeter", UID: "ext", Namespace: "ops"}, Number: 1, SystemNamespace: "olm", Objects: desired.Objects(rendered),
+		Annotations: map[string]string{olmv1.BundleNameKey: "greeter-operator.v" + version, olmv1.BundleVersionKey: version, olmv1.PackageNameKey: "greeter-operator"}}))(t)
 	r.Set.UID = "set"
 	meta.SetStatusCondition(&r.Set.Status.Conditions, olmv1.NewCondition(olmv1.TypeSucceeded, "True", "Succeeded", ""))
 	objects := []client.Object{r.Set, e.DeepCopy()}
@@ -110,9 +97,7 @@ func installed(t *testing.T, version string) (olmv1.ClusterExtension, []client.O
 	for _, u := range rendered.Objects {
 		if u.GetKind() == "CustomResourceDefinition" {
 			crd := &apiextensionsv1.CustomResourceDefinition{}
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, crd); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, crd))
 			crd.Status.StoredVersions = []string{"v1"}
 			crd.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(r.Set, olmv1.GroupVersion.WithKind(olmv1.ClusterObjectSetKind))}
 			objects = append(objects, crd)
@@ -125,14 +110,9 @@ func planned(t *testing.T, p Planner, e olmv1.ClusterExtension) (*Plan, string) 
 	t.Helper()
 	q := &preview.Question{Objects: preview.Objects{Extensions: []olmv1.ClusterExtension{e}},
 		Catalogs: []preview.Catalog{{Ref: catalog.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog")}}}
-	plan, err := p.Plan(t.Context(), q, "greeter")
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Value(p.Plan(t.Context(), q, "greeter"))(t)
 	var b strings.Builder
-	if err := plan.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, plan.Write(&b))
 	return plan, b.String()
 }
 
@@ -189,13 +169,8 @@ func TestBundlesAreNamedByTheirCatalog(t *testing.T) {
 	t.Cleanup(server.Close)
 	ref := strings.TrimPrefix(server.URL, "http://") + "/catalog:v1"
 	root := t.TempDir()
-	if err := os.CopyFS(filepath.Join(root, "configs"), os.DirFS(filepath.Join(examples, "catalog"))); err != nil {
-		t.Fatal(err)
-	}
-	digest, err := image.Push(t.Context(), ref, os.DirFS(root), image.CatalogLabels(), image.PushOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.CopyFS(filepath.Join(root, "configs"), os.DirFS(filepath.Join(examples, "catalog"))))
+	digest := must.Value(image.Push(t.Context(), ref, os.DirFS(root), image.CatalogLabels(), image.PushOptions{}))(t)
 	plan := func(e olmv1.ClusterExtension, p Planner, source string) *image.Origin {
 		var asked bundleio.Request
 		fetch := p.Fetch
@@ -207,9 +182,7 @@ func TestBundlesAreNamedByTheirCatalog(t *testing.T) {
 		if source != "" {
 			q.Catalogs = []preview.Catalog{{Ref: catalog.Ref{Name: "demo"}, Source: source}}
 		}
-		if _, err := p.Plan(t.Context(), q, "greeter"); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(p.Plan(t.Context(), q, "greeter"))(t)
 		return asked.NamedBy
 	}
 	if got := plan(extension(nil), planner(t, namespace()), ref); got == nil || got.Ref != ref || got.Digest != digest {
@@ -311,10 +284,7 @@ func TestPlanOfVanishedContent(t *testing.T) {
 			}
 			q := &preview.Question{Objects: preview.Objects{Extensions: []olmv1.ClusterExtension{e}},
 				Catalogs: []preview.Catalog{{Ref: catalog.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog", "guestbook-operator")}}}
-			plan, err := p.Plan(t.Context(), q, "greeter")
-			if err != nil {
-				t.Fatal(err)
-			}
+			plan := must.Value(p.Plan(t.Context(), q, "greeter"))(t)
 			if len(test.blocked) == 0 {
 				if len(plan.Changed) != 1 || len(plan.Blocked) > 0 || plan.Wanted != plan.Installed || !strings.Contains(strings.Join(plan.Notes, "\n"), vanished) {
 					t.Errorf("%+v", plan)
@@ -416,11 +386,8 @@ func TestPlanWithLostContent(t *testing.T) {
 		return planner(t, append(objects, namespace())...).Plan(t.Context(), q, "greeter")
 	}
 	e, objects := installed(t, "1.0.0")
-	old, err := revision.Build(revision.Options{Extension: revision.Extension{Name: "greeter", UID: "ext", Namespace: "ops"}, Number: 2, SystemNamespace: "olm", Objects: []*unstructured.Unstructured{{Object: map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": "ops"}}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := must.Value(revision.Build(revision.Options{Extension: revision.Extension{Name: "greeter", UID: "ext", Namespace: "ops"}, Number: 2, SystemNamespace: "olm", Objects: []*unstructured.Unstructured{{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": "ops"}}}}}))(t)
 	old.Set.Spec.LifecycleState = olmv1.LifecycleStateArchived
 	if plan, err := ask(e, append(slices.Clone(objects), old.Set)); err != nil || !plan.Changes() || len(plan.Blocked) > 0 ||
 		!strings.Contains(strings.Join(plan.Notes, "\n"), "revision 2 cannot be restored: its content is lost: Secret olm/greeter-2-") {

@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/blang/semver/v4"
 	"github.com/google/go-cmp/cmp"
@@ -66,33 +67,23 @@ entries:
 
 func index(t *testing.T) *catalog.Index {
 	t.Helper()
-	c, err := catalog.LoadFile(t.Context(), "catalog", strings.NewReader(browseContent), catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := catalog.NewIndex(c, "sha256:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.LoadFile(t.Context(), "catalog", strings.NewReader(browseContent), catalog.LoadOptions{}))(t)
+	x := must.Value(catalog.NewIndex(c, "sha256:0"))(t)
 	return x
 }
 
 func offline(t *testing.T) []*Package {
 	t.Helper()
 	var a Answer
-	if err := a.add("toys", index(t), ""); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, a.add("toys", index(t), ""))
 	return a.Packages
 }
 
 func TestTables(t *testing.T) {
 	packages := offline(t)
 	var found, info, versions, one strings.Builder
-	if err := errors.Join(Search(packages, "").Write(&found), About(packages, "kite").Write(&info),
-		VersionsOf(packages, "kite", "").Write(&versions), VersionsOf(packages, "kite", "stable").Write(&one)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(Search(packages, "").Write(&found), About(packages, "kite").Write(&info),
+		VersionsOf(packages, "kite", "").Write(&versions), VersionsOf(packages, "kite", "stable").Write(&one)))
 	for name, test := range map[string]struct{ got, want string }{
 		"search": {found.String(), `
 PACKAGE  NEWEST  CHANNEL  CATALOG  DESCRIPTION
@@ -151,10 +142,7 @@ func offeredLibrary(t *testing.T) *Library {
 	t.Helper()
 	t.Setenv("OLM_CACHE_DIR", t.TempDir())
 	r := &bundleio.Renderer{}
-	l, err := OpenLibrary(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Value(OpenLibrary(t.Context(), r))(t)
 	t.Cleanup(func() {
 		if err := errors.Join(l.Close(), r.Close()); err != nil {
 			t.Error(err)
@@ -166,9 +154,7 @@ func offeredLibrary(t *testing.T) *Library {
 func offerReader(t *testing.T, objects ...client.Object) client.Reader {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(olmv1.AddToScheme(scheme), packagesv1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(olmv1.AddToScheme(scheme), packagesv1.AddToScheme(scheme)))
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 }
 
@@ -198,10 +184,7 @@ func TestV1(t *testing.T) {
 		catalogs.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	servers, err := NewServers(&rest.Config{Host: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servers := must.Value(NewServers(&rest.Config{Host: server.URL}))(t)
 	off := served("off", server.URL)
 	off.Spec.AvailabilityMode = olmv1.AvailabilityModeUnavailable
 	c := BrowseCluster{Servers: servers, Library: offeredLibrary(t), Reader: offerReader(t,
@@ -209,10 +192,7 @@ func TestV1(t *testing.T) {
 		served("gone", server.URL+"/catalogs/gone"), off)}
 	for pkg, want := range map[string]int{"kite": 3, "": 6, "nobody": 0} {
 		asked = nil
-		a, err := c.V1(t.Context(), pkg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Value(c.V1(t.Context(), pkg))(t)
 		notes := strings.Join(a.Notes, "\n")
 		if len(a.Packages) != want || a.Catalogs != 5 || a.Read != 3 || len(a.Notes) != 2 || !strings.Contains(notes, "ClusterCatalog gone is left out: ") || !strings.Contains(notes, "404 Not Found: no such catalog is served here") ||
 			!strings.Contains(notes, "ClusterCatalog off is left out: its spec.availabilityMode is Unavailable") {
@@ -318,9 +298,7 @@ func TestV0(t *testing.T) {
 
 func TestOffline(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/catalog.yaml", []byte(browseContent), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(dir+"/catalog.yaml", []byte(browseContent), 0o600))
 	var a Answer
 	if err := a.Offline(t.Context(), offeredLibrary(t), "toys", dir, "kite"); err != nil || len(a.Packages) != 1 || a.Catalogs != 1 || a.Read != 1 {
 		t.Errorf("%+v, %v", a, err)

@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,20 +25,11 @@ import (
 // registryServer is the address of a server of the catalog, on loopback.
 func registryServer(t *testing.T) string {
 	t.Helper()
-	c, err := catalog.Load(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(content)}}, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := catalog.NewIndex(c, "sha256:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(catalog.Load(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(content)}}, catalog.LoadOptions{}))(t)
+	x := must.Value(catalog.NewIndex(c, "sha256:0"))(t)
 	var set catalogserver.Set
 	set.Publish("c", x)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s := catalogserver.NewGRPC(&set, catalogserver.NewHealth(), slog.New(slog.DiscardHandler), catalogserver.GRPCOptions{})
 	go s.Serve(listener)
 	t.Cleanup(s.Stop)
@@ -50,9 +42,7 @@ func runnable(t *testing.T) string {
 	registry := httptest.NewServer(image.NewRegistry(""))
 	t.Cleanup(registry.Close)
 	ref := strings.TrimPrefix(registry.URL, "http://") + "/run:v1"
-	if _, err := image.Push(t.Context(), ref, fstest.MapFS{"bin/server": {Data: []byte("x")}}, map[string]string{}, image.PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(image.Push(t.Context(), ref, fstest.MapFS{"bin/server": {Data: []byte("x")}}, map[string]string{}, image.PushOptions{}))(t)
 	return ref
 }
 
@@ -81,20 +71,14 @@ func TestEveryKindOfCatalogIsRead(t *testing.T) {
 					objects = append(objects, o)
 				}
 			}
-			q, err := Cluster{Reader: reader(t, objects...), Server: kubernetes129}.Question(t.Context(), "here", "olm")
-			if err != nil {
-				t.Fatal(err)
-			}
+			q := must.Value(Cluster{Reader: reader(t, objects...), Server: kubernetes129}.Question(t.Context(), "here", "olm"))(t)
 			q.Dial = func(ctx context.Context, address string) (net.Conn, error) {
 				if address != "cat.olm.svc:50051" {
 					return nil, errors.New("not " + address)
 				}
 				return (&net.Dialer{}).DialContext(ctx, "tcp", server)
 			}
-			p, err := q.Decide(t.Context(), library(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Value(q.Decide(t.Context(), library(t)))(t)
 			var text strings.Builder
 			if r := p.Resolution(); r.Write(&text) != nil || !r.Solved() || !strings.Contains(text.String(), "app.v1.1.0") {
 				t.Errorf("resolve says:\n%s", &text)
@@ -122,20 +106,12 @@ func TestACatalogThatOnlyTheClusterReaches(t *testing.T) {
 	for name, annotations := range map[string]map[string]string{"one by one": nil, "together": {"operators.fairlead.dev/resolve-together": "true"}} {
 		t.Run(name, func(t *testing.T) {
 			group := &operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "here", Name: "all", Annotations: annotations}}
-			q, err := Cluster{Reader: reader(t, source, sub, group), Server: kubernetes129}.Question(t.Context(), "here", "olm")
-			if err != nil {
-				t.Fatal(err)
-			}
+			q := must.Value(Cluster{Reader: reader(t, source, sub, group), Server: kubernetes129}.Question(t.Context(), "here", "olm"))(t)
 			q.Dial = func(context.Context, string) (net.Conn, error) { return nil, errors.New("no such host") }
-			p, err := q.Decide(t.Context(), library(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Value(q.Decide(t.Context(), library(t)))(t)
 			var text strings.Builder
 			r := p.Resolution()
-			if err := r.Write(&text); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, r.Write(&text))
 			for _, want := range []string{"the cluster serves it, but it cannot be read from here", "no such host", "--catalog olm/cat=DIR|IMAGE"} {
 				if !strings.Contains(text.String(), want) {
 					t.Errorf("it does not say %q:\n%s", want, &text)

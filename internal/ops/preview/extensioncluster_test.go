@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // clusterWide are ClusterExtensions, one of them being deleted, and a catalog for them.
@@ -37,15 +39,9 @@ func clusterWide(ref string) []client.Object {
 func TestClusterExtensions(t *testing.T) {
 	ref := pushed(t)
 	c := Cluster{Reader: reader(t, append(inNamespace(ref), clusterWide(ref)...)...), Server: server{version: "v1.31.0"}}
-	q, err := c.Question(t.Context(), "here", "olm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Value(c.Question(t.Context(), "here", "olm"))(t)
 	l := library(t)
-	p, err := q.Decide(t.Context(), l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(q.Decide(t.Context(), l))(t)
 	r := p.Resolution()
 	var got []string
 	for _, i := range r.Install {
@@ -57,10 +53,7 @@ func TestClusterExtensions(t *testing.T) {
 		t.Errorf("(-want +got):\n%s%+v", diff, r.Extensions)
 	}
 
-	q, err = c.Extensions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	q = must.Value(c.Extensions(t.Context()))(t)
 	one, err := q.Extend(t.Context(), l, Extension{Package: "app", Policy: "SelfCertified", Version: ">=2"})
 	if err != nil || one.Extension != "my-app" || len(one.Install) != 1 || one.Install[0].Name != "app.v2.0.0" || one.Install[0].Replaces != "app.v1.0.0" {
 		t.Errorf("%+v, %v", one, err)

@@ -5,6 +5,7 @@ import (
 	"testing/fstest"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestChannelWithTwoHeads is offered under v1, with its highest version in the place of the head.
@@ -39,10 +40,7 @@ properties:
 	if c == nil {
 		t.Fatal(err)
 	}
-	x, err := catalog.NewIndex(c, "sha256:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(c, "sha256:0"))(t)
 	var a Answer
 	if err := a.add("cat", x, ""); err != nil || len(a.Packages) != 1 {
 		t.Fatalf("%d packages, error %v; want one", len(a.Packages), err)

@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -52,9 +53,7 @@ func pushed(t *testing.T) string {
 	t.Cleanup(registry.Close)
 	ref := strings.TrimPrefix(registry.URL, "http://") + "/cat:v1"
 	files := fstest.MapFS{"configs/catalog.json": {Data: []byte(content)}}
-	if _, err := image.Push(t.Context(), ref, files, image.CatalogLabels(), image.PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(image.Push(t.Context(), ref, files, image.CatalogLabels(), image.PushOptions{}))(t)
 	return ref
 }
 
@@ -62,10 +61,7 @@ func library(t *testing.T) *Library {
 	t.Helper()
 	t.Setenv("OLM_CACHE_DIR", t.TempDir())
 	r := &bundleio.Renderer{}
-	l, err := OpenLibrary(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Value(OpenLibrary(t.Context(), r))(t)
 	t.Cleanup(func() {
 		if err := errors.Join(l.Close(), r.Close()); err != nil {
 			t.Error(err)
@@ -100,9 +96,7 @@ func inNamespace(ref string) []client.Object {
 func reader(t *testing.T, objects ...client.Object) client.WithWatch {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(olmv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(olmv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), corev1.AddToScheme(scheme)))
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithObjects(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "here"}}).Build()
 }
@@ -110,15 +104,9 @@ func reader(t *testing.T, objects ...client.Object) client.WithWatch {
 // decided is what is decided for the namespace of a cluster.
 func decided(t *testing.T, version string, wishes ...Wish) *Preview {
 	t.Helper()
-	q, err := Cluster{Reader: reader(t, inNamespace(pushed(t))...), Server: server{version: version}}.Question(t.Context(), "here", "olm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Value(Cluster{Reader: reader(t, inNamespace(pushed(t))...), Server: server{version: version}}.Question(t.Context(), "here", "olm"))(t)
 	q.Wishes = wishes
-	p, err := q.Decide(t.Context(), library(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(q.Decide(t.Context(), library(t)))(t)
 	return p
 }
 
@@ -126,9 +114,7 @@ func TestCluster(t *testing.T) {
 	p := decided(t, "v1.29.3+vendor", Wish{Package: "db"})
 	r := p.Resolution()
 	var text strings.Builder
-	if err := r.Write(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, r.Write(&text))
 	want := `namespace here: 2 to install
 
 OPERATOR    VERSION  CHANNEL  CATALOG  FOR           REPLACES
@@ -152,10 +138,7 @@ func TestQuestionsAboutACluster(t *testing.T) {
 	if w.Operator != "app.v1.1.0" || w.State != StateChosen || w.Replaces != "app.v1.0.0" || len(w.Because) != 1 {
 		t.Errorf("why: %+v", w)
 	}
-	o, err := p.Outdated(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Value(p.Outdated(t.Context()))(t)
 	if s := o.Subscriptions[0]; s.Installed != "app.v1.0.0" || s.Next != "app.v1.1.0" || s.Allowed != "app.v2.0.0" || s.Newest != "app.v2.0.0" || len(o.Unmanaged) > 0 {
 		t.Errorf("outdated: %+v", o)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -92,9 +93,7 @@ InstallPlan ops/install-abcde RequiresApproval (approval Manual, to approve it s
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := ViewPlan(tc.plan).Write(&b); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, ViewPlan(tc.plan).Write(&b))
 			if diff := cmp.Diff(strings.TrimPrefix(tc.want, "\n"), b.String()); diff != "" {
 				t.Error(diff)
 			}
@@ -132,9 +131,7 @@ InstallPlan ops/install-abcde Failed (approval Manual, approved, generation 2)
         X: \b\b
 `
 	var b bytes.Buffer
-	if err := ViewPlan(p).Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, ViewPlan(p).Write(&b))
 	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), b.String()); diff != "" {
 		t.Error(diff)
 	}

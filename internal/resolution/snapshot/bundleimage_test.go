@@ -10,6 +10,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -27,23 +28,17 @@ spec:
 // loadImage is a bundle of a package that brings a ConfigMap.
 func loadImage(t *testing.T, pkg string) *bundle.Bundle {
 	t.Helper()
-	b, err := bundle.Load(fstest.MapFS{
+	b := must.Value(bundle.Load(fstest.MapFS{
 		"metadata/annotations.yaml": {Data: []byte("annotations:\n  operators.operatorframework.io.bundle.mediatype.v1: registry+v1\n  operators.operatorframework.io.bundle.package.v1: " + pkg + "\n")},
 		"manifests/csv.yaml":        {Data: []byte(imageCSV)},
 		"manifests/map.yaml":        {Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}}")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return b
 }
 
 func readImage(t *testing.T) *catalog.Index {
 	t.Helper()
-	x, err := ReadBundleImage(loadImage(t, "kite"), pinned)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(ReadBundleImage(loadImage(t, "kite"), pinned))(t)
 	return x
 }
 
@@ -155,10 +150,7 @@ func TestKnownBundleImage(t *testing.T) {
 // TestKnownIsRead: what a revision tells is decided on as what the image has.
 func TestKnownIsRead(t *testing.T) {
 	b, _ := readImage(t).Bundle("kite", "kite.v1.2.0")
-	properties, err := json.Marshal(b.Properties)
-	if err != nil {
-		t.Fatal(err)
-	}
+	properties := must.Value(json.Marshal(b.Properties))(t)
 	set := &olmv1.ClusterObjectSet{}
 	set.Annotations = map[string]string{olmv1.BundleReferenceKey: pinned, olmv1.BundleNameKey: b.Name, olmv1.PackageNameKey: b.Package, PropertiesKey: string(properties)}
 	x := KnownBundleImage(set, pinned)

@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -26,19 +27,14 @@ func object(name string, priority int32, mode olmv1.AvailabilityMode) *olmv1.Clu
 
 func digestIndex(t *testing.T, digest string) *catalog.Index {
 	t.Helper()
-	x, err := catalog.NewIndex(&catalog.Catalog{}, digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Value(catalog.NewIndex(&catalog.Catalog{}, digest))(t)
 	return x
 }
 
 // TestList shows what decisions get to see: last good content takes part, what the user has switched off does not, whatever is left of it.
 func TestList(t *testing.T) {
 	scheme := runtime.NewScheme()
-	if err := olmv1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, olmv1.AddToScheme(scheme))
 	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
 		object("dead", -5, ""), object("new", 0, olmv1.AvailabilityModeAvailable), object("off", 7, olmv1.AvailabilityModeUnavailable)).Build()
 	set, good := catalogstore.NewSet(), digestIndex(t, "sha256:good")
@@ -46,10 +42,7 @@ func TestList(t *testing.T) {
 	set.Publish(CatalogRef("off"), catalogstore.Entry{Index: good, Problem: "left behind"})
 	set.Publish(CatalogRef("gone"), catalogstore.Entry{Index: good})
 	set.Publish(catalog.Ref{Namespace: "olm", Name: "new"}, catalogstore.Entry{Index: good}) // a CatalogSource of that name
-	got, err := ListCatalogs(t.Context(), reader, set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Value(ListCatalogs(t.Context(), reader, set))(t)
 	want := []resolution.Catalog{
 		{Name: "dead", Labels: map[string]string{"tier": "dead"}, Priority: -5, Index: good, Problem: "the registry is down"},
 		{Name: "new", Labels: map[string]string{"tier": "new"}},

@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
@@ -27,10 +28,7 @@ const page = "../../../docs/resolution.md"
 
 // TestExamplesOfThePage runs every example of the page: the files of its txtar blocks are objects, catalogs and the decision.
 func TestExamplesOfThePage(t *testing.T) {
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(os.ReadFile(page))(t)
 	const begin, end = "```txtar\n", "```\n"
 	var out strings.Builder
 	examples := 0
@@ -51,9 +49,7 @@ func TestExamplesOfThePage(t *testing.T) {
 		t.Errorf("the page has %d examples", examples)
 	}
 	if *update {
-		if err := os.WriteFile(page, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(page, []byte(out.String()), 0o644))
 	} else if diff := cmp.Diff(string(text), out.String()); diff != "" {
 		t.Errorf("the page (-) and what comes out (+):\n%s", diff)
 	}
@@ -69,10 +65,7 @@ func example(t *testing.T, a *txtar.Archive) *txtar.Archive {
 			readObjects(t, &n, f.Data)
 		case "decision":
 			in, _ := n.Input()
-			result, err := resolution.Namespace(context.Background(), in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			result := must.Value(resolution.Namespace(context.Background(), in))(t)
 			f.Data = []byte(result.String())
 		default:
 			n.Sources = append(n.Sources, readCatalog(t, f))
@@ -105,9 +98,7 @@ func readObjects(t *testing.T, n *Namespace, data []byte) {
 func readCatalog(t *testing.T, f *txtar.File) Source {
 	t.Helper()
 	c, err := catalog.Load(context.Background(), fstest.MapFS{"catalog.yaml": {Data: f.Data}}, catalog.LoadOptions{})
-	if err != nil {
-		t.Fatalf("%s: %v", f.Name, err)
-	}
+	must.NoErrorf(t, err, "%s", f.Name)
 	x, err := catalog.NewIndex(c, fmt.Sprintf("sha256:%x", sha256.Sum256(f.Data)))
 	if err != nil || len(x.Problems()) > 0 {
 		t.Fatalf("%s: %v %v", f.Name, err, x.Problems())

@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/version"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,10 +41,7 @@ func gvk(group, kind string) catalog.GVK { return catalog.GVK{Group: group, Vers
 func TestOperators(t *testing.T) {
 	recorded := `{"properties":[{"type":"olm.package","value":{"packageName":"a","version":"1.0.0"}},{"type":"olm.gvk","value":{"group":"g","version":"v1","kind":"X"}},
 		{"type":"olm.package.required","value":{"packageName":"b","versionRange":">=1.0.0"}},{"type":"olm.package.required","value":{"packageName":"c","versionRange":"~~"}}]}`
-	atLeastOne, err := version.ParseRange(">=1.0.0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	atLeastOne := must.Value(version.ParseRange(">=1.0.0"))(t)
 	fromSpec := resolution.Operator{Name: "a.v1", Settled: true, Provides: []catalog.GVK{gvk("example.com", "A")},
 		Requires: []catalog.GVK{gvk("example.com", "B"), gvk("served.example.com", "C")}}
 	named := fromSpec

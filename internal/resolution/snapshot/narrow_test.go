@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,10 +27,7 @@ func TestNarrowToImage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := resolution.ExtensionRequest{Name: "my", Package: "kite", Version: "9.x", Channels: []string{"stable"}, Selector: c.selector, Catalogs: []resolution.Catalog{stable, fast}}
-			got, err := NarrowToImage(in, x, pinned)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Value(NarrowToImage(in, x, pinned))(t)
 			var names []string
 			for _, k := range got.Catalogs {
 				names = append(names, k.Name)

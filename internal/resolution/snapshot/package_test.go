@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestPackageOfUnsaid infers the package of an operator that does not say it.
@@ -20,10 +21,7 @@ func TestPackageOfUnsaid(t *testing.T) {
 {"schema":"olm.channel","package":"other","name":"stable","entries":[{"name":"web.v1.0.0"}]}
 {"schema":"olm.bundle","package":"other","name":"web.v1.0.0","image":"registry.example.com/web:2","properties":[{"type":"olm.package","value":{"packageName":"other","version":"1.0.0"}}]}
 `
-	index, err := catalog.Build(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(blobs)}}, "", filepath.Join(t.TempDir(), "index"), catalog.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	index := must.Value(catalog.Build(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(blobs)}}, "", filepath.Join(t.TempDir(), "index"), catalog.LoadOptions{}))(t)
 	asks := func(pkg, source, installed string) v1alpha1.Subscription {
 		sub := v1alpha1.Subscription{Spec: &v1alpha1.SubscriptionSpec{Package: pkg, CatalogSource: source, CatalogSourceNamespace: "olm"}}
 		sub.Name, sub.Status.InstalledCSV = pkg+"-"+source, installed

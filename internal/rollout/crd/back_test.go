@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestBlockedWaysBackAreRemembered counts what is read of the objects of a CRD whose earlier schema they do not meet. They are all read
@@ -24,9 +26,7 @@ func TestBlockedWaysBackAreRemembered(t *testing.T) {
 	}
 	cluster := fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithObjects(custom(0, "short")).Build()
 	for i := 1; i < 20; i++ {
-		if err := cluster.Create(t.Context(), custom(i, "much too long")); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, cluster.Create(t.Context(), custom(i, "much too long")))
 	}
 	lists, gets := 0, 0
 	reader := interceptor.NewClient(cluster, interceptor.Funcs{
@@ -54,10 +54,7 @@ func TestBlockedWaysBackAreRemembered(t *testing.T) {
 	ask := func(what string, blocked bool, wantLists, wantGets int) {
 		t.Helper()
 		lists, gets = 0, 0
-		back, err := look()
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := must.Value(look())(t)
 		if (len(back.Reasons) > 0) != blocked || blocked && (back.Read != 20 || !strings.Contains(back.Reasons[0], "19 of 20 custom resources would be invalid")) {
 			t.Errorf("%s: blocked by %q", what, back.Reasons)
 		}
@@ -88,9 +85,7 @@ func TestBlockedWaysBackAreRemembered(t *testing.T) {
 	desired = withX(t, "{type: string, maxLength: 6}")
 	ask("when another one is desired", true, 1, 0)
 	for i := 1; i < 20; i++ {
-		if err := cluster.Delete(t.Context(), custom(i, "")); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, cluster.Delete(t.Context(), custom(i, "")))
 	}
 	clock.SetTime(clock.Now().Add(firstInterval / 2))
 	ask("when the named ones are gone", false, 1, sampledObjects)
@@ -110,10 +105,7 @@ const sampledObjects = 5
 // TestUnreadWaysBackAreReadAgain: custom resources that cannot be converted are read at growing intervals, each a quarter of that of a verdict.
 func TestUnreadWaysBackAreReadAgain(t *testing.T) {
 	live, desired := withX(t, "{type: string}"), withX(t, "{type: string, maxLength: 5}")
-	scan, err := (*Backs)(nil).read(t.Context(), fake.NewClientBuilder().WithScheme(runtime.NewScheme()).Build(), live, desired, []string{"v1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	scan := must.Value((*Backs)(nil).read(t.Context(), fake.NewClientBuilder().WithScheme(runtime.NewScheme()).Build(), live, desired, []string{"v1"}))(t)
 	b := blockedBack{scan: scan, interval: 4 * time.Minute}
 	for age, want := range map[time.Duration]bool{time.Minute - 1: true, time.Minute: false, 4 * time.Minute: false} {
 		if holds, err := b.holds(t.Context(), age); holds != want || err != nil {

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // BenchmarkCheck looks at 10,000 objects of the tests' cluster, and prints how many a second and the most memory in use meanwhile.
@@ -30,14 +32,9 @@ func BenchmarkCheck(b *testing.B) {
 		}
 	}()
 	for b.Loop() {
-		c, err := NewScan(w, live, wanted, []string{"v1"}, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		c := must.Value(NewScan(w, live, wanted, []string{"v1"}, nil))(b)
 		for !c.Done() {
-			if err := c.Advance(b.Context(), 1); err != nil {
-				b.Fatal(err)
-			}
+			must.NoError(b, c.Advance(b.Context(), 1))
 		}
 		if c.Objects != objects || c.Invalid != 3333 {
 			b.Fatalf("%d of %d are invalid", c.Invalid, c.Objects)

@@ -16,6 +16,8 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func counted(n int64, err error) Count {
@@ -82,10 +84,7 @@ func TestHandover(t *testing.T) {
 		c.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter, Webhook: &apiextensionsv1.WebhookConversion{
 			ConversionReviewVersions: []string{"v1"}, ClientConfig: &apiextensionsv1.WebhookClientConfig{CABundle: []byte("injected"),
 				Service: &apiextensionsv1.ServiceReference{Namespace: "ns", Name: service, Path: &path, Port: &port}}}}
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Value(runtime.DefaultUnstructuredConverter.ToUnstructured(c))(t)
 		return &unstructured.Unstructured{Object: content}
 	}
 	since := metav1.Unix(1000, 0)
@@ -122,9 +121,7 @@ func TestHandover(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			live := converted("old", "/", 443)
 			h := Handover{Reader: fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(c.objects...).Build(), Since: since, Services: c.services}
-			if err := h.Keep(t.Context(), c.desired, live); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, h.Keep(t.Context(), c.desired, live))
 			got := ReadConverter(c.desired)
 			if text := fmt.Sprintf("%s %s %d", got.Name, got.Path, got.Port); text != c.want {
 				t.Errorf("converted by %s, want %s", text, c.want)

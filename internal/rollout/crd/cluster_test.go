@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,13 +32,8 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(devcluster.Config(), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, apiextensionsv1.AddToScheme(scheme))
+	c := must.Value(client.New(devcluster.Config(), client.Options{Scheme: scheme}))(t)
 	w := &world{Client: c, t: t, name: fmt.Sprintf("widgets.g%d.example.com", rand.Uint32())}
 	t.Cleanup(func() { devcluster.DeleteDefinitions(t, w.name[len("widgets."):]) })
 	return w

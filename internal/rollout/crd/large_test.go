@@ -9,6 +9,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // large is a CRD of about 1.4 MB, which is as much as the storage of a cluster takes, with a limit of one of its 3,000 fields.
@@ -46,10 +48,7 @@ func TestLargeCRD(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	v := planRules(Change{Live: live, Desired: wanted})
-	validator, err := NewValidator(live, wanted, v.Changed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	validator := must.Value(NewValidator(live, wanted, v.Changed))(t)
 	budget := int64(celconfig.RuntimeCELCostBudget)
 	problems, err := validator.Check(t.Context(), object(t, "{part0999: {name: x, count: 7}, part0500: {count: 3}}"), "", &budget)
 	if err != nil || len(problems) != 1 || problems[0].Path != "^.spec.part0999.count" {
@@ -79,9 +78,7 @@ func BenchmarkLargeCRD(b *testing.B) {
 					b.Fatal(err)
 				}
 				budget := validator.Cost()
-				if _, err := validator.Check(b.Context(), o, "", &budget); err != nil {
-					b.Fatal(err)
-				}
+				must.Value(validator.Check(b.Context(), o, "", &budget))(b)
 			}
 			runtime.GC()
 			runtime.ReadMemStats(&after)

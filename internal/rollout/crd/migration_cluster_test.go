@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -60,10 +61,7 @@ func TestMigration(t *testing.T) {
 	var seen []Progress
 	for {
 		m.Live, m.Now = w.live(), later()
-		p, err := m.Advance(t.Context(), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Value(m.Advance(t.Context(), 1))(t)
 		seen = append(seen, p)
 		if p.Done {
 			break
@@ -82,9 +80,7 @@ func TestMigration(t *testing.T) {
 	// What is stored as it should be is not written again.
 	crd := w.live()
 	crd.Status.StoredVersions = []string{"v1alpha1", "v1"}
-	if err := w.Status().Update(t.Context(), crd); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Status().Update(t.Context(), crd))
 	m.Live = crd
 	if p, err := m.Advance(t.Context(), 9); err != nil || !p.Done {
 		t.Fatalf("%+v, %v", p, err)

@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // shelf is a reader and writer of objects with numbers, in pages.
@@ -131,10 +133,7 @@ func TestTokensExpire(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := &shelf{objects: 1050, expire: tc.expire}
-			c, err := NewScan(s, limited(""), limited(", maximum: 5"), []string{"v1"}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Value(NewScan(s, limited(""), limited(", maximum: 5"), []string{"v1"}, nil))(t)
 			failed := false
 			for !c.Done() {
 				if err := c.Advance(t.Context(), 1); err != nil {
@@ -161,10 +160,7 @@ func boolean(b bool) int {
 // TestLargeObjectsMakeSmallPages has objects of 200 kB: 500 of them would be 100 MB.
 func TestLargeObjectsMakeSmallPages(t *testing.T) {
 	s := &shelf{objects: 300, bytes: 200_000}
-	c, err := NewScan(s, limited(""), limited(", maximum: 5"), []string{"v1"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(NewScan(s, limited(""), limited(", maximum: 5"), []string{"v1"}, nil))(t)
 	if err := c.Advance(t.Context(), 10); err != nil || !c.Done() {
 		t.Fatal(err)
 	}
@@ -187,10 +183,7 @@ func costly() *definition {
 // TestCostlyRulesMakeSmallPages has rules that cost more for a page than a page may cost: every object is looked at nevertheless, and once.
 func TestCostlyRulesMakeSmallPages(t *testing.T) {
 	s := &shelf{objects: 30, bytes: 900}
-	c, err := NewScan(s, limited(""), costly(), []string{"v1"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(NewScan(s, limited(""), costly(), []string{"v1"}, nil))(t)
 	c.cost = 3_000_000
 	for rounds := 0; !c.Done(); rounds++ {
 		if err := c.Advance(t.Context(), 20); err != nil || rounds > 30 {
@@ -208,19 +201,14 @@ func TestCostlyRulesMakeSmallPages(t *testing.T) {
 // TestAnInterruptedPageIsReadAgain stops in the middle of a page.
 func TestAnInterruptedPageIsReadAgain(t *testing.T) {
 	s := &shelf{objects: 30, bytes: 900}
-	c, err := NewScan(s, limited(""), costly(), []string{"v1"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(NewScan(s, limited(""), costly(), []string{"v1"}, nil))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := c.Advance(ctx, 20); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("the time was enough: %v", err)
 	}
 	for !c.Done() {
-		if err := c.Advance(t.Context(), 20); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, c.Advance(t.Context(), 20))
 	}
 	if c.Objects != 30 || c.Invalid != 30 {
 		t.Errorf("%d of %d objects are invalid", c.Invalid, c.Objects)
@@ -237,10 +225,7 @@ func TestWhatWasFoundInOneVersionStays(t *testing.T) {
 		return c
 	}
 	s := &shelf{objects: 700, expire: map[int]string{5: ""}}
-	c, err := NewScan(s, two(limited("")), two(limited(", maximum: 5")), []string{"v1", "v2"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Value(NewScan(s, two(limited("")), two(limited(", maximum: 5")), []string{"v1", "v2"}, nil))(t)
 	for !c.Done() {
 		if err := c.Advance(t.Context(), 1); err != nil && !apierrors.IsResourceExpired(err) {
 			t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestPruning has what is lost of one object, as far as its content and, when that is out of reach, its managed fields tell.
@@ -50,10 +52,7 @@ func TestPruning(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			p, err := NewPruning(crd(t, "v1 served stored"+spec(tc.old)), "v1", crd(t, "v2 served stored"+spec(tc.new)), "v2")
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Value(NewPruning(crd(t, "v1 served stored"+spec(tc.old)), "v1", crd(t, "v2 served stored"+spec(tc.new)), "v2"))(t)
 			o := object(t, tc.object)
 			text, _ := json.Marshal(o)
 			if diff := cmp.Diff(tc.want, p.Lost(o)); diff != "" {
@@ -75,10 +74,7 @@ func TestPruning(t *testing.T) {
 }
 
 func TestRecordsThatCannotBeRead(t *testing.T) {
-	p, err := NewPruning(crd(t, "v1 served stored"+spec("{type: object, properties: {a: {type: string}}}")), "v1", crd(t, "v1 served stored"), "v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(NewPruning(crd(t, "v1 served stored"+spec("{type: object, properties: {a: {type: string}}}")), "v1", crd(t, "v1 served stored"), "v1"))(t)
 	entry := metav1.ManagedFieldsEntry{Manager: "m", APIVersion: "example.com/v1", FieldsV1: metav1.NewFieldsV1(`[`)}
 	if _, err := p.LostByRecord([]metav1.ManagedFieldsEntry{entry}, "example.com/v1"); err == nil {
 		t.Error("a record that cannot be read says nothing of what is lost")
@@ -93,10 +89,7 @@ func TestRecordsThatStandForTooMuch(t *testing.T) {
 		fmt.Fprintf(&items, `"i:%d":{},`, i)
 	}
 	list := "{type: object, properties: {l: {type: array, items: {type: object, properties: {" + fields.String() + "}}}}}"
-	p, err := NewPruning(crd(t, "v1 served stored"+spec(list)), "v1", crd(t, "v1 served stored"), "v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Value(NewPruning(crd(t, "v1 served stored"+spec(list)), "v1", crd(t, "v1 served stored"), "v1"))(t)
 	entry := metav1.ManagedFieldsEntry{Manager: "m", APIVersion: "example.com/v1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:l":{` + items.String() + `".":{}}}}`)}
 	if _, err := p.LostByRecord([]metav1.ManagedFieldsEntry{entry}, "example.com/v1"); err == nil || !strings.Contains(err.Error(), "more than 200000 fields") {
 		t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
 	"fairlead.dev/fairlead/version"
 
@@ -62,9 +63,7 @@ func (r *release) read(t *testing.T, name string, content []byte) {
 	switch {
 	case o.Kind == "CustomResourceDefinition" && o.APIVersion == "apiextensions.k8s.io/v1":
 		c := &definition{}
-		if err := yaml.Unmarshal(content, c); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		must.NoErrorf(t, yaml.Unmarshal(content, c), "%s", name)
 		c.Status.StoredVersions = []string{StorageVersion(c)}
 		r.crds[c.Name] = c
 	case o.Kind == "ClusterServiceVersion":

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // sentences are findings as people read them.
@@ -74,10 +76,7 @@ func TestJudge(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			by := Operator{Namespace: "ns", Name: "op.v2", Owns: []string{"v2"}}
-			exempted, err := ParseExempted(tc.exempt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			exempted := must.Value(ParseExempted(tc.exempt))(t)
 			v := planRules(Change{Live: tc.live, Desired: tc.wanted, By: by, Others: tc.others, Strict: tc.strict, Exempted: exempted})
 			if got := sentences(v.Refused); (got == "") != (tc.refused == "") || !strings.Contains(got, tc.refused) {
 				t.Errorf("refused: %s", got)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // crd reads versions from lines such as `v1 served stored: {type: object}`, each with its schema in YAML.
@@ -15,18 +17,14 @@ func crd(t testing.TB, lines ...string) *definition {
 	c := &definition{}
 	c.Name = "widgets.example.com"
 	text := "spec: {group: example.com, scope: Namespaced, names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}}"
-	if err := yaml.Unmarshal([]byte(text), c); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.Unmarshal([]byte(text), c))
 	for _, line := range lines {
 		head, schema, _ := strings.Cut(line, ":")
 		words := strings.Fields(head)
 		has := func(word string) bool { return strings.Contains(" "+head+" ", " "+word+" ") }
 		version := fmt.Sprintf("{name: %s, served: %t, storage: %t, schema: {openAPIV3Schema: %s}}", words[0], has("served"), has("stored"), orObject(schema))
 		part := &definition{}
-		if err := yaml.UnmarshalStrict([]byte("spec: {versions: ["+version+"]}"), part); err != nil {
-			t.Fatalf("%s: %v", version, err)
-		}
+		must.NoErrorf(t, yaml.UnmarshalStrict([]byte("spec: {versions: ["+version+"]}"), part), "%s", version)
 		c.Spec.Versions = append(c.Spec.Versions, part.Spec.Versions...)
 		if has("stored") || has("listed") {
 			c.Status.StoredVersions = append(c.Status.StoredVersions, words[0])
@@ -143,9 +141,7 @@ func TestSafetyOfPaths(t *testing.T) {
 
 func TestSafetyOfTheWhole(t *testing.T) {
 	webhook := func(c *definition) *definition {
-		if err := yaml.Unmarshal([]byte("spec: {conversion: {strategy: Webhook}}"), c); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, yaml.Unmarshal([]byte("spec: {conversion: {strategy: Webhook}}"), c))
 		return c
 	}
 	cluster := crd(t, "v1 served stored")

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 const (
@@ -43,15 +45,10 @@ func TestStoredObjects(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			c, err := NewScan(w, narrow, tc.wanted, tc.changed, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Value(NewScan(w, narrow, tc.wanted, tc.changed, nil))(t)
 			rounds := 0
 			for ; !c.Done(); rounds++ {
-				if err := c.Advance(t.Context(), 1); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, c.Advance(t.Context(), 1))
 			}
 			if rounds != 4 || c.Objects != 1200 { // 100, 500, 500 and 100
 				t.Errorf("%d pages, %d objects", rounds, c.Objects)
@@ -76,19 +73,12 @@ func TestConversionThatFails(t *testing.T) {
 	w.fill("v1", 0, 3, w.wide(int64(9)))
 	live := w.live()
 	live.Spec.Conversion = deadConversion()
-	if err := w.Update(t.Context(), live); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), live))
 	w.await("the webhook to be asked", func() bool {
 		wanted := w.crd(versionYAML("v1 served stored", smallSize), versionYAML("v2 served", smallSize))
 		wanted.Spec.Conversion = deadConversion()
-		c, err := NewScan(w, w.live(), wanted, []string{"v1", "v2"}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Advance(t.Context(), 10); err != nil {
-			t.Fatalf("the upgrade must not fail for it: %v", err)
-		}
+		c := must.Value(NewScan(w, w.live(), wanted, []string{"v1", "v2"}, nil))(t)
+		must.NoErrorf(t, c.Advance(t.Context(), 10), "the upgrade must not fail for it")
 		// What needs no conversion is looked at, and what does is said to be unread.
 		return c.Done() && c.Invalid == 3 && c.Sample[0].Problem.Version == "v1" && strings.Contains(c.Unread, "conversion webhook")
 	})
@@ -101,22 +91,15 @@ func TestObjectsThatOnlyTheirWebhookCanRead(t *testing.T) {
 	w.fill("v1", 0, 3, w.wide(int64(9)))
 	live := w.install(w.crd(versionYAML("v1 served", anySize), versionYAML("v2 served stored", smallSize)))
 	live.Spec.Conversion = deadConversion()
-	if err := w.Update(t.Context(), live); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Update(t.Context(), live))
 	wanted := w.crd(versionYAML("v1 served", anySize), versionYAML("v2 served stored", smallSize))
 	verdict := planRules(Change{Live: w.live(), Desired: wanted})
 	if !verdict.Unconverted || !slices.Equal(verdict.Leaving, []string{"v1"}) {
 		t.Fatalf("%+v", verdict)
 	}
 	w.await("the webhook to be asked", func() bool {
-		c, err := NewScan(w, w.live(), wanted, verdict.Changed, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Advance(t.Context(), 10); err != nil {
-			t.Fatal(err)
-		}
+		c := must.Value(NewScan(w, w.live(), wanted, verdict.Changed, nil))(t)
+		must.NoError(t, c.Advance(t.Context(), 10))
 		return c.Done() && strings.Contains(c.Unread, "conversion webhook")
 	})
 	m := Migration{Client: w, Reader: w, Live: w.live(), Leaving: verdict.Leaving, Unconverted: true, Now: later()}
@@ -151,10 +134,7 @@ func TestObjectsThatLoseFields(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			verdict := planRules(Change{Live: live, Desired: tc.wanted})
-			c, err := NewScan(w, live, tc.wanted, verdict.Changed, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Value(NewScan(w, live, tc.wanted, verdict.Changed, nil))(t)
 			if err := c.Advance(t.Context(), 10); err != nil || !c.Done() {
 				t.Fatal(err)
 			}
@@ -205,9 +185,7 @@ func TestMigrationThatWouldLoseFields(t *testing.T) {
 	w.install(w.crd(withLegacy("v1alpha1 served -", true), withLegacy("v1 served stored", false)))
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(kindIn(w.live(), "v1alpha1"))
-	if err := w.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "w000001"}, o); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "w000001"}, o))
 	if legacy, _, _ := unstructured.NestedString(o.Object, "spec", "legacy"); legacy != "x" {
 		t.Fatalf("the field is lost: %v", o.Object["spec"])
 	}
@@ -215,9 +193,7 @@ func TestMigrationThatWouldLoseFields(t *testing.T) {
 	// Whoever writes the object gives the field up; the time of writes is known to the second.
 	time.Sleep(time.Until(versionsChanged(w.live()).Add(settleTime + 2*time.Second)))
 	o.SetGroupVersionKind(kindIn(w.live(), "v1"))
-	if err := w.Patch(t.Context(), o, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"given":"up"}}}`))); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Patch(t.Context(), o, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"given":"up"}}}`))))
 	if p, err := migrate(); err != nil || !p.Done {
 		t.Errorf("%+v, %v", p, err)
 	}

@@ -7,6 +7,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // laggard is one of several API servers that takes a while to take note of a change of a CRD, and stores objects as before until then.
@@ -49,10 +51,7 @@ func TestMigrationWaitsForEveryAPIServer(t *testing.T) {
 			done := false
 			for l.now = changed; !done && l.now.Before(changed.Add(time.Minute)); l.now = l.now.Add(700 * time.Millisecond) {
 				m := Migration{Client: l, Reader: l, Live: crd, Leaving: []string{"v1alpha1"}, Now: l.now}
-				p, err := m.Advance(t.Context(), 9)
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := must.Value(m.Advance(t.Context(), 9))(t)
 				done = p.Done
 			}
 			if !done || len(l.stored) != 1200 {

@@ -10,15 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func object(t testing.TB, spec string) map[string]any {
 	t.Helper()
 	o := map[string]any{}
 	text := "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w, namespace: ns}, spec: " + spec + "}"
-	if err := yaml.Unmarshal([]byte(text), &o, yaml.DisallowUnknownFields); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.Unmarshal([]byte(text), &o, yaml.DisallowUnknownFields))
 	return whole(o).(map[string]any)
 }
 
@@ -97,17 +97,11 @@ func TestValidator(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			v, err := NewValidator(crd(t, "v1 served stored"+spec(tc.old)), crd(t, "v1 served stored"+spec(tc.new)), []string{"v1"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Value(NewValidator(crd(t, "v1 served stored"+spec(tc.old)), crd(t, "v1 served stored"+spec(tc.new)), []string{"v1"}))(t)
 			o := object(t, tc.object)
 			before := maps.Clone(o)
 			budget := int64(celconfig.RuntimeCELCostBudget)
-			problems, err := v.Check(t.Context(), o, "", &budget)
-			if err != nil {
-				t.Fatal(err)
-			}
+			problems := must.Value(v.Check(t.Context(), o, "", &budget))(t)
 			var got []string
 			for _, p := range problems {
 				got = append(got, p.String())
@@ -126,10 +120,7 @@ func TestValidator(t *testing.T) {
 func TestEveryServedVersionIsChecked(t *testing.T) {
 	live := crd(t, "v1 served stored"+spec("{type: object, properties: {a: {type: integer}}}"), "v2 served"+spec("{type: object, properties: {a: {type: integer}}}"))
 	wanted := crd(t, "v1 served stored"+spec("{type: object, properties: {a: {type: integer, maximum: 5}}}"), "v2 served"+spec("{type: object, properties: {a: {type: integer, maximum: 3}}}"))
-	v, err := NewValidator(live, wanted, []string{"v1", "v2"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Value(NewValidator(live, wanted, []string{"v1", "v2"}))(t)
 	for as, want := range map[string]int{"": 1, "v1": 0, "v2": 1} {
 		budget := int64(celconfig.RuntimeCELCostBudget)
 		problems, err := v.Check(t.Context(), object(t, "{a: 4}"), as, &budget)
@@ -142,10 +133,7 @@ func TestEveryServedVersionIsChecked(t *testing.T) {
 // TestHostileRules has rules that would run for minutes.
 func TestHostileRules(t *testing.T) {
 	const loops = "{type: object, properties: {a: {type: array, items: {type: integer}}}, x-kubernetes-validations: [{rule: 'self.a.all(x, self.a.all(y, self.a.all(z, x + y + z >= 0)))'}]}"
-	v, err := NewValidator(crd(t, "v1 served stored"+spec("{type: object, properties: {a: {type: array, items: {type: integer}}}}")), crd(t, "v1 served stored"+spec(loops)), []string{"v1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Value(NewValidator(crd(t, "v1 served stored"+spec("{type: object, properties: {a: {type: array, items: {type: integer}}}}")), crd(t, "v1 served stored"+spec(loops)), []string{"v1"}))(t)
 	o := object(t, "{a: ["+strings.Repeat("1, ", 3000)+"1]}")
 	budget, start := int64(15*celconfig.PerCallLimit), time.Now()
 	problems, err := v.Check(t.Context(), o, "", &budget)

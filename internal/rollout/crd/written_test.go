@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // recordOf are the managed fields of an object: versions, each with the second of its write; below zero is a write without a time.
@@ -85,22 +87,15 @@ func TestObjectsOfADroppedVersion(t *testing.T) {
 			const text = `{metadata: {name: widgets.example.com}, spec: {group: example.com, names: {kind: Widget}, conversion: {strategy: None}, versions: [
 {name: v1, served: true, schema: {openAPIV3Schema: {type: object}}}, {name: v2, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}, status: {storedVersions: [v2]}}`
 			for _, crd := range []*definition{live, desired} {
-				if err := yaml.Unmarshal([]byte(text), crd); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, yaml.Unmarshal([]byte(text), crd))
 				crd.Spec.Conversion.Strategy = conversion
 			}
 			desired.Spec.Versions = desired.Spec.Versions[1:]
 			verdict := planRules(Change{Live: live, Desired: desired})
 			reader := &written{objects: map[string][]metav1.ManagedFieldsEntry{"a": recordOf("example.com/v2", 1, "example.com/v1", 2), "b": recordOf("example.com/v1", 1, "example.com/v2", 2)}}
-			c, err := NewScan(reader, live, desired, verdict.Changed, verdict.Dropped)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Value(NewScan(reader, live, desired, verdict.Changed, verdict.Dropped))(t)
 			for !c.Done() {
-				if err := c.Advance(t.Context(), 1); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, c.Advance(t.Context(), 1))
 			}
 			if c.Objects != 2 || c.Written != 1 || len(c.Writes) != 1 || c.Writes[0].String() != "a: v1" || reader.lists != 1 {
 				t.Errorf("%+v after %d lists", c.Tally, reader.lists)

@@ -12,6 +12,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // run gives a command to a shell in which kubectl notes its arguments, and returns the objects that it would reconcile.
@@ -19,9 +21,7 @@ func run(t *testing.T, command string) []*unstructured.Unstructured {
 	t.Helper()
 	dir := t.TempDir()
 	fake := "#!/bin/sh\nprintf '%s\\n' \"$*\" >" + filepath.Join(dir, "arguments") + "\ncat >" + filepath.Join(dir, "input") + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte(fake), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(filepath.Join(dir, "kubectl"), []byte(fake), 0o755))
 	sh := exec.CommandContext(t.Context(), "sh", "-c", command)
 	sh.Env, sh.Dir = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH")), dir
 	if out, err := sh.CombinedOutput(); err != nil || len(out) > 0 {
@@ -31,10 +31,7 @@ func run(t *testing.T, command string) []*unstructured.Unstructured {
 	if err != nil || string(arguments) != "auth reconcile -f -\n" {
 		t.Errorf("kubectl is run with %q, %v", arguments, err)
 	}
-	input, err := os.ReadFile(filepath.Join(dir, "input"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	input := must.Value(os.ReadFile(filepath.Join(dir, "input")))(t)
 	var list struct {
 		APIVersion, Kind string
 		Items            []map[string]any
@@ -58,9 +55,7 @@ func TestCommand(t *testing.T) {
 		namespace, name, _ := strings.Cut(strings.TrimSpace(sections["subject"]), "/")
 		subject := ServiceAccount(namespace, name)
 		var needs []Need
-		if err := yaml.UnmarshalStrict([]byte(sections["needs"]), &needs); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, yaml.UnmarshalStrict([]byte(sections["needs"]), &needs))
 		objects, before := documents(t, sections["objects"]), documents(t, sections["cluster"])
 		missing, _ := Missing(subject, clusterOf(t, before).Source(), objects, needs...)
 		if len(missing) == 0 {
@@ -88,9 +83,7 @@ func TestCommandRunsNothingOfABundle(t *testing.T) {
 		t.Errorf("the command has a character that terminals do not print: %q", command[i:])
 	}
 	rules, _, err := unstructured.NestedSlice(run(t, command)[0].Object, "rules")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	verbs, _, _ := unstructured.NestedStringSlice(rules[0].(map[string]any), "verbs")
 	if diff := cmp.Diff(words, verbs); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

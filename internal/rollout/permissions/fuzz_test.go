@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // FuzzMissing holds that no objects, whatever they look like, crash anything, that their order does not matter, and that what is said to be
@@ -130,9 +132,6 @@ func TestLimits(t *testing.T) {
 
 func manifest(t testing.TB, object any) string {
 	t.Helper()
-	text, err := yaml.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Value(yaml.Marshal(object))(t)
 	return string(bytes.TrimSpace(text)) + "\n"
 }

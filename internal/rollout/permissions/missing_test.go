@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 var update = flag.Bool("update", false, "write what was found into the golden files")
@@ -27,9 +29,7 @@ func TestMissing(t *testing.T) {
 		namespace, name, _ := strings.Cut(strings.TrimSpace(sections["subject"]), "/")
 		subject := ServiceAccount(namespace, name)
 		var needs []Need
-		if err := yaml.UnmarshalStrict([]byte(sections["needs"]), &needs); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, yaml.UnmarshalStrict([]byte(sections["needs"]), &needs))
 		cluster := clusterOf(t, documents(t, sections["cluster"]))
 		objects := documents(t, sections["objects"])
 		missing, err := Missing(subject, cluster.Source(), objects, needs...)
@@ -64,10 +64,7 @@ func each(t *testing.T, pattern string, find func(*testing.T, map[string]string)
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			archive := must.Value(txtar.ParseFile(file))(t)
 			sections := map[string]string{}
 			for _, section := range archive.Files {
 				sections[section.Name] = string(section.Data)
@@ -79,9 +76,7 @@ func each(t *testing.T, pattern string, find func(*testing.T, map[string]string)
 						archive.Files[i].Data = []byte(text)
 					}
 				}
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, os.WriteFile(file, txtar.Format(archive), 0o644))
 			}
 			for name, text := range got {
 				if diff := cmp.Diff(sections[name], text); diff != "" && !*update {
@@ -125,9 +120,7 @@ func clusterOf(t *testing.T, objects []*unstructured.Unstructured) RBAC {
 		default:
 			t.Fatalf("a cluster with a %s", object.GetKind())
 		}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into))
 	}
 	return cluster
 }

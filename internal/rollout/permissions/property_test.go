@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/component-helpers/auth/rbac/validation"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestMissingAgreesWithBruteForce compares random clusters and bundles with an evaluation that goes through every combination by itself, with
@@ -120,9 +122,7 @@ func bruteForce(t *testing.T, cluster RBAC, subject Subject, objects []*unstruct
 }
 
 func decode[T any](t *testing.T, object *unstructured.Unstructured, into *T) *T {
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into))
 	return into
 }
 
@@ -208,10 +208,7 @@ func (g generator) cluster() RBAC {
 func (g generator) bundle(t *testing.T) []*unstructured.Unstructured {
 	objects := []*unstructured.Unstructured{}
 	add := func(kind, apiVersion string, object any) {
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Value(runtime.DefaultUnstructuredConverter.ToUnstructured(object))(t)
 		content["kind"], content["apiVersion"] = kind, apiVersion
 		objects = append(objects, &unstructured.Unstructured{Object: content})
 	}

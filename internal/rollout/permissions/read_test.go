@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestRead(t *testing.T) {
@@ -39,10 +41,7 @@ func TestRead(t *testing.T) {
 	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "settings", "namespace": "apps"}}}
 	objects := []*unstructured.Unstructured{object}
 	cluster := fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(world...).Build()
-	source, err := Read(t.Context(), cluster, mapper, objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Value(Read(t.Context(), cluster, mapper, objects))(t)
 	missing, err := Missing(ServiceAccount("ops", "installer"), source, objects)
 	const want = `Namespace:"apps" APIGroups:[] Resources:[configmaps] ResourceNames:[settings] Verbs:[delete]`
 	if err != nil || len(missing) != 1 || missing[0].String() != want {

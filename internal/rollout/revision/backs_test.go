@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -54,9 +55,7 @@ func TestOneBlockedWayBackSavesReadingTheOthers(t *testing.T) {
 	ask("within the interval", true, map[string]int{})
 	clock.SetTime(clock.Now().Add(time.Minute))
 	ask("after the interval", true, map[string]int{"KiteList": 1, "HawkList": 1})
-	if err := cluster.Delete(t.Context(), harmful); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, cluster.Delete(t.Context(), harmful))
 	clock.SetTime(clock.Now().Add(time.Minute))
 	ask("when nothing is in the way", false, map[string]int{"KiteList": 1, "HawkList": 1})
 	ask("a way that is not blocked is judged each time", false, map[string]int{"KiteList": 1, "HawkList": 1})

@@ -15,14 +15,14 @@ import (
 	"sigs.k8s.io/yaml"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func object(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.Unmarshal([]byte(text), &u.Object))
 	return u
 }
 
@@ -37,10 +37,7 @@ func options(objects ...*unstructured.Unstructured) Options {
 
 func build(t testing.TB, o Options) *Revision {
 	t.Helper()
-	r, err := Build(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(Build(o))(t)
 	return r
 }
 
@@ -72,10 +69,7 @@ publish: ConsolePlugin/a ServiceMonitor/a Ingress/a Route/a
 admission: MutatingWebhookConfiguration/a ValidatingWebhookConfiguration/a
 `
 	for range 3 {
-		groups, err := divide(objects)
-		if err != nil {
-			t.Fatal(err)
-		}
+		groups := must.Value(divide(objects))(t)
 		var got strings.Builder
 		for _, g := range groups {
 			fmt.Fprintf(&got, "%s:", g.name)
@@ -147,10 +141,7 @@ status: {phase: x}
 		t.Errorf("the argument has changed: %s", diff)
 	}
 	reader := newReader(t, r)
-	got, err := Objects(t.Context(), reader, r.Set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Value(Objects(t.Context(), reader, r.Set))(t)
 	want := object(t, `
 apiVersion: v1
 kind: ConfigMap
@@ -236,16 +227,12 @@ func TestLongNames(t *testing.T) {
 			}
 		}
 		c := newReader(t)
-		if err := Write(t.Context(), c, r); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, Write(t.Context(), c, r))
 		all, err := List(t.Context(), c, o.Extension.Name, o.Extension.UID)
 		if err != nil || len(all) != 1 || NameOf(&all[0]) != o.Extension.Name {
 			t.Fatalf("found are %v, %v", all, err)
 		}
-		if err := Own(t.Context(), c, c, &all[0], "olm"); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, Own(t.Context(), c, c, &all[0], "olm"))
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(s), s); err != nil || len(s.OwnerReferences) != 1 || s.OwnerReferences[0].Kind != olmv1.ClusterObjectSetKind {
 			t.Errorf("the Secret belongs to %v: %v", s.OwnerReferences, err)
 		}

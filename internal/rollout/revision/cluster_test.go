@@ -22,6 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 var errRefused = errors.New("connection refused")
@@ -74,9 +76,7 @@ func typed[T any, P interface {
 }](t testing.TB, text string) P {
 	t.Helper()
 	o := P(new(T))
-	if err := yaml.UnmarshalStrict([]byte(text), o); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.UnmarshalStrict([]byte(text), o))
 	return o
 }
 
@@ -98,11 +98,8 @@ func made(t testing.TB, number int64, of Bundle, objects ...*unstructured.Unstru
 	if len(objects) == 0 {
 		objects = append(objects, object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: sky}}"))
 	}
-	r, err := Build(Options{Extension: Extension{Name: "kite", UID: "ext", Namespace: "sky"}, Number: number, SystemNamespace: "olm", Objects: objects,
-		Annotations: map[string]string{olmv1.BundleNameKey: of.Name, olmv1.BundleVersionKey: of.Version, olmv1.BundleReferenceKey: of.Image, ContentKey: of.Content}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(Build(Options{Extension: Extension{Name: "kite", UID: "ext", Namespace: "sky"}, Number: number, SystemNamespace: "olm", Objects: objects,
+		Annotations: map[string]string{olmv1.BundleNameKey: of.Name, olmv1.BundleVersionKey: of.Version, olmv1.BundleReferenceKey: of.Image, ContentKey: of.Content}}))(t)
 	r.Set.UID = types.UID(fmt.Sprintf("set-%d", number))
 	meta.SetStatusCondition(&r.Set.Status.Conditions, olmv1.NewCondition(olmv1.TypeSucceeded, "True", olmv1.ReasonSucceeded, ""))
 	return r

@@ -20,6 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 var testScheme = func() *runtime.Scheme {
@@ -80,10 +82,7 @@ func TestLargeBundles(t *testing.T) {
 	if len(r.Secrets) < 20 || len(r.Secrets) > 30 {
 		t.Errorf("%d Secrets", len(r.Secrets))
 	}
-	got, err := Objects(t.Context(), newReader(t, r), r.Set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Value(Objects(t.Context(), newReader(t, r), r.Set))(t)
 	if len(got) != len(objects) {
 		t.Fatalf("%d objects", len(got))
 	}
@@ -158,10 +157,7 @@ func byHand(r *Revision, data []byte) {
 
 // FuzzRead: whatever a Secret holds, an object with a kind and a name comes of it, or an error.
 func FuzzRead(f *testing.F) {
-	packed, err := encode(sized(f, "a", strings.Repeat("x", 1<<20)))
-	if err != nil {
-		f.Fatal(err)
-	}
+	packed := must.Value(encode(sized(f, "a", strings.Repeat("x", 1<<20))))(f)
 	for _, seed := range [][]byte{packed, packed[:50], []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`), []byte(`{"metadata":[]}`), []byte(`null`), nil} {
 		f.Add(seed)
 	}
@@ -178,10 +174,7 @@ func FuzzRead(f *testing.F) {
 
 // TestTotalSize bounds what a revision can make the manager read.
 func TestTotalSize(t *testing.T) {
-	packed, err := encode(sized(t, "a", strings.Repeat("x", 9<<20)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := must.Value(encode(sized(t, "a", strings.Repeat("x", 9<<20))))(t)
 	yes := true
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "s"}, Immutable: &yes, Data: map[string][]byte{"k": packed}}
 	set := &olmv1.ClusterObjectSet{}
@@ -205,10 +198,7 @@ func TestProtection(t *testing.T) {
 	var got []string
 	l := NewLoader(nil, set, "")
 	for i := range set.Spec.Phases {
-		p, err := l.Phase(t.Context(), i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Value(l.Phase(t.Context(), i))(t)
 		for _, o := range p.Objects {
 			got = append(got, string(o.Protection))
 		}

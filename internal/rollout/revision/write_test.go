@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // server is a fake API server that counts writes and fails on request.
@@ -113,9 +115,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	}
 	for name, next := range map[string]*Revision{"the same": first, "another": other} {
 		whole := newServer(t)
-		if err := bring(whole, next); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, bring(whole, next))
 		want := whole.state()
 		for _, after := range []bool{false, true} {
 			for at, reached := 1, true; reached; at++ {
@@ -134,9 +134,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 				if errors.As(err, &exists) && name == "another" {
 					continue // the first was there before the manager was killed
 				}
-				if err != nil {
-					t.Fatalf("%s, killed at %d: %v", name, at, err)
-				}
+				must.NoErrorf(t, err, "%s, killed at %d", name, at)
 				if diff := cmp.Diff(want, s.state()); diff != "" {
 					t.Errorf("%s, killed at %d of %v: %s", name, at, s.writes, diff)
 				}
@@ -150,22 +148,16 @@ func TestWritingAgain(t *testing.T) {
 	s := newServer(t)
 	o := options(of(t, "v1", "ConfigMap", "a"))
 	o.ServiceAccount = "installer"
-	if err := errors.Join(Write(t.Context(), s, build(t, o)), s.own("ext-3")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(Write(t.Context(), s, build(t, o)), s.own("ext-3")))
 	s.writes = nil
 	if err := errors.Join(Write(t.Context(), s, build(t, o)), s.own("ext-3")); err != nil || len(s.writes) > 0 {
 		t.Errorf("%v %v", err, s.writes)
 	}
 	o.ProgressDeadlineMinutes, o.ServiceAccount = 30, ""
 	o.Annotations[olmv1.BundleReferenceKey] = "registry/bundle@sha256:1"
-	if err := Write(t.Context(), s, build(t, o)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, Write(t.Context(), s, build(t, o)))
 	set := &olmv1.ClusterObjectSet{}
-	if err := s.Get(t.Context(), client.ObjectKey{Name: "ext-3"}, set); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, s.Get(t.Context(), client.ObjectKey{Name: "ext-3"}, set))
 	if _, account := set.Annotations[ServiceAccountKey]; account || set.Spec.ProgressDeadlineMinutes != 30 || set.Annotations[olmv1.BundleReferenceKey] == "" {
 		t.Errorf("%+v", set)
 	}
@@ -173,9 +165,7 @@ func TestWritingAgain(t *testing.T) {
 		t.Errorf("other objects: %v", err)
 	}
 	set.Spec.LifecycleState = olmv1.LifecycleStateArchived
-	if err := s.Update(t.Context(), set); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, s.Update(t.Context(), set))
 	if err := Write(t.Context(), s, build(t, o)); !errors.As(err, new(*ExistsError)) || !strings.Contains(err.Error(), "is archived") {
 		t.Errorf("archived: %v", err)
 	}
@@ -187,9 +177,7 @@ func TestForeignSecret(t *testing.T) {
 	r := build(t, options(of(t, "v1", "ConfigMap", "a")))
 	foreign := r.Secrets[0].DeepCopy()
 	foreign.Immutable = nil
-	if err := s.Create(t.Context(), foreign); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, s.Create(t.Context(), foreign))
 	if err := Write(t.Context(), s, r); err == nil || !strings.Contains(err.Error(), "delete that") {
 		t.Error(err)
 	}
@@ -205,18 +193,11 @@ func TestRetention(t *testing.T) {
 		if i == 2 || i == 8 {
 			set.Spec.LifecycleState = olmv1.LifecycleStateActive
 		}
-		if err := s.Create(t.Context(), set); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, s.Create(t.Context(), set))
 	}
-	revisions, err := List(t.Context(), s, "ext", "uid")
-	if err != nil {
-		t.Fatal(err)
-	}
+	revisions := must.Value(List(t.Context(), s, "ext", "uid"))(t)
 	s.writes = nil
-	if err := Retain(t.Context(), s, revisions); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, Retain(t.Context(), s, revisions))
 	if diff := cmp.Diff([]string{"delete ext-1", "delete ext-3"}, s.writes); diff != "" {
 		t.Error(diff)
 	}
@@ -251,25 +232,15 @@ func TestSecretsAreControlled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t)
-			if err := Write(t.Context(), s, r); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, Write(t.Context(), s, r))
 			set, secret := &olmv1.ClusterObjectSet{}, &corev1.Secret{}
-			if err := errors.Join(s.Get(t.Context(), client.ObjectKeyFromObject(r.Set), set), s.Get(t.Context(), client.ObjectKeyFromObject(r.Secrets[0]), secret)); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, errors.Join(s.Get(t.Context(), client.ObjectKeyFromObject(r.Set), set), s.Get(t.Context(), client.ObjectKeyFromObject(r.Secrets[0]), secret)))
 			if test.before != nil {
 				secret.OwnerReferences = test.before(set)
-				if err := s.Update(t.Context(), secret); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, s.Update(t.Context(), secret))
 			}
-			if err := s.own(r.Set.Name); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Get(t.Context(), client.ObjectKeyFromObject(secret), secret); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, s.own(r.Set.Name))
+			must.NoError(t, s.Get(t.Context(), client.ObjectKeyFromObject(secret), secret))
 			var got []string
 			for _, o := range secret.OwnerReferences {
 				got = append(got, fmt.Sprintf("%s %t", o.Name, o.Controller != nil && *o.Controller))

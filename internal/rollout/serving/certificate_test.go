@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -23,10 +25,7 @@ func issue(t testing.TB, r Request) Certificate {
 	if r.Now.IsZero() {
 		r.Now = start
 	}
-	s, err := Issue(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(Issue(r))(t)
 	return s
 }
 
@@ -39,9 +38,7 @@ func TestIssueNeedsAHost(t *testing.T) {
 func TestIssuedCertificate(t *testing.T) {
 	s := issue(t, Request{Hosts: []string{strings.Repeat("a", 70) + ".ns", "b"}})
 	leaf, authorities, err := s.parse()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if len(authorities) != 1 || !authorities[0].IsCA || authorities[0].KeyUsage != x509.KeyUsageCertSign {
 		t.Errorf("authorities = %v", authorities)
 	}

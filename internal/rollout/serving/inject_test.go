@@ -6,6 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestInject: objects that lead to a Service trust its CA bundle, and others stay as they are.
@@ -29,9 +31,7 @@ func TestInject(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := &unstructured.Unstructured{}
-			if err := yaml.Unmarshal([]byte(tc.object), &u.Object); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, yaml.Unmarshal([]byte(tc.object), &u.Object))
 			before := u.DeepCopy()
 			out := Inject([]*unstructured.Unstructured{u}, "ns", map[string][]byte{"svc": []byte("ca"), "third": []byte("x")})
 			if diff := cmp.Diff(before, u); diff != "" {

@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // cluster is a stored cluster with replicas that share a certificate.
@@ -97,9 +99,7 @@ func TestClientsTrustWhatIsServed(t *testing.T) {
 		for _, step := range []time.Duration{20 * 24 * time.Hour, time.Minute, ConfigMapDelay, time.Minute} {
 			w.clock.Step(step)
 			for _, k := range replicas {
-				if _, err := k.Reconcile(t.Context(), k.publish); err != nil {
-					t.Fatal(err)
-				}
+				must.Value(k.Reconcile(t.Context(), k.publish))(t)
 			}
 			for i, k := range replicas {
 				seen[string(k.Provider().Certificate().Certificate)] = true
@@ -124,10 +124,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 			w := newCluster(t)
 			k := w.replica()
 			first := k.Provider().Certificate()
-			rotate, err := first.RotateAt()
-			if err != nil {
-				t.Fatal(err)
-			}
+			rotate := must.Value(first.RotateAt())(t)
 			w.clock.SetTime(rotate)
 			writes := 0
 			w.fail = func(after bool) error {
@@ -171,9 +168,7 @@ func TestFightForTheSecret(t *testing.T) {
 	var err error
 	for range maxReissues + 1 {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "cert"}}
-		if err := w.c.Delete(t.Context(), secret); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.c.Delete(t.Context(), secret))
 		_, err = k.Reconcile(t.Context(), k.publish)
 	}
 	if err == nil || !strings.Contains(err.Error(), "another client") || !Same(k.Provider().Certificate(), served) {
@@ -202,9 +197,7 @@ func TestTheBundleIsRestored(t *testing.T) {
 			return w.c.Update(t.Context(), m)
 		},
 	} {
-		if err := breaks(); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, breaks())
 		if _, err := k.Reconcile(t.Context(), k.publish); err != nil || w.configMap().Data[CAKey] != before.Data[CAKey] {
 			t.Errorf("%s: %v, %q", name, err, w.configMap().Data[CAKey])
 		}

@@ -9,15 +9,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestNext has a row for every cell of the table: what can be used, what is staged, since when that is trusted, what was issued.
 func TestNext(t *testing.T) {
 	good, other := issue(t, Request{}), issue(t, Request{Now: start.Add(time.Hour)})
-	rotate, err := good.RotateAt()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rotate := must.Value(good.RotateAt())(t)
 	next := issue(t, Request{Old: good, Now: rotate})
 	lost, foreign := Certificate{}, issue(t, Request{Hosts: []string{"svc.other"}, Now: rotate})
 	expired := start.Add(DefaultLife + time.Second)

@@ -77,9 +77,7 @@ func read(t *testing.T, manifests []byte) []*unstructured.Unstructured {
 		if errors.Is(err, io.EOF) {
 			return objects
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		if len(object.Object) > 0 {
 			objects = append(objects, object)
 		}

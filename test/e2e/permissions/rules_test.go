@@ -74,10 +74,7 @@ func TestMissingRulesAreWhatTheServerAsksFor(t *testing.T) {
 		t.Fatalf("missing = %v, %v", missing, err)
 	}
 	name := namespace + "-installer"
-	manifests, err := permissions.Manifests(name, subject, missing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	manifests := must.Value(permissions.Manifests(name, subject, missing))(t)
 	w.create(read(t, manifests)...)
 	account := w.as(subject.User, subject.Groups...)
 	for _, rule := range missing {
