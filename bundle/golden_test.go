@@ -35,15 +35,6 @@ func TestGolden(t *testing.T) {
 func renderGolden(t *testing.T, in fs.FS) []txtar.File {
 	t.Helper()
 	b := must.Value(Load(in))(t)
-	return []txtar.File{
-		{Name: "want/findings.txt", Data: findingsText(b)},
-		{Name: "want/catalog.txt", Data: catalogText(t, b)},
-		{Name: "want/steps.yaml", Data: stepsText(t, b)},
-		{Name: "want/running.yaml", Data: runningText(t, b)},
-	}
-}
-
-func findingsText(b *Bundle) []byte {
 	var out bytes.Buffer
 	for _, warning := range b.Warnings {
 		fmt.Fprintln(&out, warning)
@@ -51,7 +42,12 @@ func findingsText(b *Bundle) []byte {
 	for _, finding := range Validate(b) {
 		fmt.Fprintln(&out, finding)
 	}
-	return out.Bytes()
+	return []txtar.File{
+		{Name: "want/findings.txt", Data: out.Bytes()},
+		{Name: "want/catalog.txt", Data: catalogText(t, b)},
+		{Name: "want/steps.yaml", Data: stepsText(t, b)},
+		{Name: "want/running.yaml", Data: runningText(t, b)},
+	}
 }
 
 func catalogText(t *testing.T, b *Bundle) []byte {

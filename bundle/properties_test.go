@@ -10,14 +10,6 @@ import (
 	"fairlead.dev/fairlead/test/must"
 )
 
-func lines(properties []catalog.Property) []string {
-	var out []string
-	for _, property := range properties {
-		out = append(out, property.Type+" "+string(property.Value))
-	}
-	return out
-}
-
 func TestAllProperties(t *testing.T) {
 	const (
 		thing = `olm.gvk {"group":"example.com","kind":"Thing","version":"v1"}`
@@ -85,7 +77,11 @@ func TestAllProperties(t *testing.T) {
 				tc.change(b)
 			}
 			got := must.Value(b.AllProperties())(t)
-			must.Equal(t, "result", lines(got), tc.want)
+			var out []string
+			for _, property := range got {
+				out = append(out, property.Type+" "+string(property.Value))
+			}
+			must.Equal(t, "result", out, tc.want)
 		})
 	}
 }

@@ -41,39 +41,30 @@ func TestRealBundles(t *testing.T) {
 		}
 		checkRunning(t, b)
 		if last {
-			checkRoundTrip(t, b, target, steps)
+			// Make the bundle anew from its form in a catalog and compares the steps.
+			c := must.Value(b.ToCatalog("registry.example.com/bundle:v1"))(t)
+			var manifests []json.RawMessage
+			for _, property := range c.Properties {
+				if property.Type == catalog.PropertyBundleObject {
+					var object struct{ Data []byte }
+					must.NoError(t, json.Unmarshal(property.Value, &object))
+					manifests = append(manifests, object.Data)
+				}
+			}
+			again := must.Value(FromManifests(manifests))(t)
+			// Put the objects of a bundle into the order of another.
+			order := map[string]int{}
+			for i, object := range b.Objects {
+				order[object.GetKind()+"/"+object.GetName()] = i
+			}
+			slices.SortFunc(again.Objects, func(x, y *unstructured.Unstructured) int {
+				return order[x.GetKind()+"/"+x.GetName()] - order[y.GetKind()+"/"+y.GetName()]
+			})
+			got := must.Value(Steps(again, target))(t)
+			if asJSON(t, steps) != asJSON(t, got) {
+				t.Errorf("steps from the catalog (-files +catalog):\n%s", cmp.Diff(steps, any(got)))
+			}
 		}
-	})
-}
-
-// checkRoundTrip makes the bundle anew from its form in a catalog and compares the steps.
-func checkRoundTrip(t *testing.T, b *Bundle, target StepTarget, steps any) {
-	t.Helper()
-	c := must.Value(b.ToCatalog("registry.example.com/bundle:v1"))(t)
-	var manifests []json.RawMessage
-	for _, property := range c.Properties {
-		if property.Type == catalog.PropertyBundleObject {
-			var object struct{ Data []byte }
-			must.NoError(t, json.Unmarshal(property.Value, &object))
-			manifests = append(manifests, object.Data)
-		}
-	}
-	again := must.Value(FromManifests(manifests))(t)
-	sameOrder(again, b)
-	got := must.Value(Steps(again, target))(t)
-	if asJSON(t, steps) != asJSON(t, got) {
-		t.Errorf("steps from the catalog (-files +catalog):\n%s", cmp.Diff(steps, any(got)))
-	}
-}
-
-// sameOrder puts the objects of a bundle into the order of another.
-func sameOrder(b, as *Bundle) {
-	order := map[string]int{}
-	for i, object := range as.Objects {
-		order[object.GetKind()+"/"+object.GetName()] = i
-	}
-	slices.SortFunc(b.Objects, func(x, y *unstructured.Unstructured) int {
-		return order[x.GetKind()+"/"+x.GetName()] - order[y.GetKind()+"/"+y.GetName()]
 	})
 }
 
@@ -144,7 +135,23 @@ func checkService(t *testing.T, b *Bundle, name string, ca []byte) {
 
 // TestRealCatalogProperties compares with the public catalog, which was written by another tool.
 func TestRealCatalogProperties(t *testing.T) {
-	published := publishedBundles(t)
+	// The olm.bundle documents of the public catalog, by package and name, for the packages of which there are bundles.
+	packages := map[string]bool{}
+	for name := range publicdata.BundleTrees(t) {
+		packages[path.Dir(name)] = true
+	}
+	published := map[string]string{}
+	publicdata.Each(t, publicdata.FullCatalog, func(name string, data func() []byte) {
+		pkg := path.Base(path.Dir(name))
+		if !packages[pkg] {
+			return
+		}
+		for _, text := range strings.Split(string(data()), "\n---\n") {
+			if match := bundleNameLine.FindStringSubmatch(text); match != nil && strings.Contains(text, "\nschema: olm.bundle") {
+				published[pkg+"/"+match[1]] = text
+			}
+		}
+	})
 	compared := 0
 	eachRealBundle(t, func(t *testing.T, b *Bundle, _ bool) {
 		text, ok := published[b.Package+"/"+b.Name]
@@ -189,26 +196,3 @@ func byImage(images []catalog.RelatedImage) []catalog.RelatedImage {
 }
 
 var bundleNameLine = regexp.MustCompile(`(?m)^name: (.*)$`)
-
-// publishedBundles are the olm.bundle documents of the public catalog, by package and name, for the packages of which
-// there are bundles.
-func publishedBundles(t *testing.T) map[string]string {
-	t.Helper()
-	packages := map[string]bool{}
-	for name := range publicdata.BundleTrees(t) {
-		packages[path.Dir(name)] = true
-	}
-	out := map[string]string{}
-	publicdata.Each(t, publicdata.FullCatalog, func(name string, data func() []byte) {
-		pkg := path.Base(path.Dir(name))
-		if !packages[pkg] {
-			return
-		}
-		for _, text := range strings.Split(string(data()), "\n---\n") {
-			if match := bundleNameLine.FindStringSubmatch(text); match != nil && strings.Contains(text, "\nschema: olm.bundle") {
-				out[pkg+"/"+match[1]] = text
-			}
-		}
-	})
-	return out
-}

@@ -66,7 +66,24 @@ func TestToCatalogRules(t *testing.T) {
 				t.Errorf("%s %s of %s at %q", c.Schema, c.Name, c.Package, c.Image)
 			}
 			must.Equal(t, "outline", outline(c), tc.want)
-			checkObjects(t, b, c)
+			// Check that the manifests are all there, at the end.
+			first := slices.IndexFunc(c.Properties, func(p catalog.Property) bool { return p.Type == catalog.PropertyBundleObject })
+			objects := c.Properties[first:]
+			if len(objects) != len(b.AllObjects()) {
+				t.Fatalf("%d properties from the first manifest on, want %d", len(objects), len(b.AllObjects()))
+			}
+			kinds := map[string]bool{}
+			for _, p := range objects {
+				var object struct{ Data []byte }
+				var manifest struct{ Kind string }
+				if p.Type != catalog.PropertyBundleObject || json.Unmarshal(p.Value, &object) != nil || json.Unmarshal(object.Data, &manifest) != nil {
+					t.Errorf("property %s %s", p.Type, p.Value)
+				}
+				kinds[manifest.Kind] = true
+			}
+			if !kinds["ClusterServiceVersion"] || !kinds["CustomResourceDefinition"] {
+				t.Errorf("manifests of %v", kinds)
+			}
 			checkMetadataForm(t, c, tc.image)
 		})
 	}
@@ -84,28 +101,6 @@ func outline(c catalog.Bundle) []string {
 		out = append(out, strings.Join(strings.Fields("image "+image.Name+" "+image.Image), " "))
 	}
 	return out
-}
-
-// checkObjects checks that the manifests are all there, at the end.
-func checkObjects(t *testing.T, b *Bundle, c catalog.Bundle) {
-	t.Helper()
-	first := slices.IndexFunc(c.Properties, func(p catalog.Property) bool { return p.Type == catalog.PropertyBundleObject })
-	objects := c.Properties[first:]
-	if len(objects) != len(b.AllObjects()) {
-		t.Fatalf("%d properties from the first manifest on, want %d", len(objects), len(b.AllObjects()))
-	}
-	kinds := map[string]bool{}
-	for _, p := range objects {
-		var object struct{ Data []byte }
-		var manifest struct{ Kind string }
-		if p.Type != catalog.PropertyBundleObject || json.Unmarshal(p.Value, &object) != nil || json.Unmarshal(object.Data, &manifest) != nil {
-			t.Errorf("property %s %s", p.Type, p.Value)
-		}
-		kinds[manifest.Kind] = true
-	}
-	if !kinds["ClusterServiceVersion"] || !kinds["CustomResourceDefinition"] {
-		t.Errorf("manifests of %v", kinds)
-	}
 }
 
 // checkMetadataForm checks the other form, which has what clusters need of the ClusterServiceVersion in place of the manifests.

@@ -52,19 +52,15 @@ func TestDecodeValue(t *testing.T) {
 			got, warnings, err := decodeValue(file{data: []byte(tc.yaml)}, defaultLimits)
 			must.NoError(t, err)
 			must.Equal(t, "result", got, tc.want)
-			if text := joined(warnings); !strings.Contains(text, tc.warn) || (text == "") != (tc.warn == "") {
+			var texts []string
+			for _, warning := range warnings {
+				texts = append(texts, warning.Error())
+			}
+			if text := strings.Join(texts, "\n"); !strings.Contains(text, tc.warn) || (text == "") != (tc.warn == "") {
 				t.Errorf("warnings %q, want %q", warnings, tc.warn)
 			}
 		})
 	}
-}
-
-func joined(warnings []error) string {
-	var texts []string
-	for _, warning := range warnings {
-		texts = append(texts, warning.Error())
-	}
-	return strings.Join(texts, "\n")
 }
 
 func TestDecodeValueRefuses(t *testing.T) {

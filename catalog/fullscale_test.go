@@ -67,14 +67,6 @@ func tool(content func(io.Writer) time.Duration, name string, args ...string) (t
 	return time.Since(start), err
 }
 
-func empty(b *testing.B, dir string) {
-	b.Helper()
-	entries := must.Value(os.ReadDir(dir))(b)
-	for _, entry := range entries {
-		must.NoError(b, os.RemoveAll(filepath.Join(dir, entry.Name())))
-	}
-}
-
 // size is that of all files in a directory.
 func size(b *testing.B, dir string) (total int64) {
 	b.Helper()

@@ -101,14 +101,6 @@ func memory() (peak, resident float64, err error) {
 	return peak, resident, nil
 }
 
-// add sums up times and keeps the largest memory.
-func (m *measured) add(o measured) {
-	m.Seconds += o.Seconds
-	m.CPUSeconds += o.CPUSeconds
-	m.PeakMiB = max(m.PeakMiB, o.PeakMiB)
-	m.ResidentMiB = max(m.ResidentMiB, o.ResidentMiB)
-}
-
 // measure has a process of its own perform a task.
 func measure(b *testing.B, task, dir, cacheDir string) (m measured) {
 	b.Helper()
@@ -119,12 +111,4 @@ func measure(b *testing.B, task, dir, cacheDir string) (m measured) {
 	out := must.Value(cmd.Output())(b)
 	must.NoError(b, json.Unmarshal(out, &m))
 	return m
-}
-
-// fill makes sure that a cache has what is asked for.
-func fill(b *testing.B, dir, cacheDir string) {
-	b.Helper()
-	if size(b, cacheDir) == 0 {
-		measure(b, "open", dir, cacheDir)
-	}
 }

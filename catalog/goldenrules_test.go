@@ -22,9 +22,12 @@ var beyondArchives = map[Rule]string{
 	RuleMoreProblems:   "TestLoadLimits",
 }
 
-// allRules reads the rules out of their source, so that none can be forgotten.
-func allRules(t *testing.T) []Rule {
-	t.Helper()
+// TestEveryRuleInBothDirections demands of each rule archives that break it,
+// named broken-…, and near ones that are sound, named sound-…, all of them in a
+// folder of its name.
+func TestEveryRuleInBothDirections(t *testing.T) {
+	folders := map[string]bool{}
+	// Read the rules out of their source, so that none can be forgotten.
 	source := must.Value(os.ReadFile("rules.go"))(t)
 	var rules []Rule
 	for _, m := range regexp.MustCompile(`Rule += "([a-z-]+)"|Rule = "([a-z-]+)"`).FindAllStringSubmatch(string(source), -1) {
@@ -33,21 +36,25 @@ func allRules(t *testing.T) []Rule {
 	if len(rules) < 40 {
 		t.Fatalf("only %d rules were found in rules.go", len(rules))
 	}
-	return rules
-}
-
-// TestEveryRuleInBothDirections demands of each rule archives that break it,
-// named broken-…, and near ones that are sound, named sound-…, all of them in a
-// folder of its name.
-func TestEveryRuleInBothDirections(t *testing.T) {
-	folders := map[string]bool{}
-	for _, rule := range allRules(t) {
+	for _, rule := range rules {
 		folders[string(rule)] = true
 		if beyondArchives[rule] != "" {
 			continue
 		}
 		broken, sound := 0, 0
-		for name, want := range expectations(t, filepath.Join("testdata/rules", string(rule))) {
+		// The expected outcomes of the archives in a folder.
+		dir := filepath.Join("testdata/rules", string(rule))
+		names := must.Value(filepath.Glob(filepath.Join(dir, "*.txtar")))(t)
+		all := map[string]string{}
+		for _, name := range names {
+			archive := must.Value(txtar.ParseFile(name))(t)
+			for _, f := range archive.Files {
+				if f.Name == expected {
+					all[filepath.Base(name)] = string(f.Data)
+				}
+			}
+		}
+		for name, want := range all {
 			fires := strings.Contains(want, "["+string(rule)+"]")
 			switch {
 			case strings.HasPrefix(name, "broken-"):
@@ -55,7 +62,7 @@ func TestEveryRuleInBothDirections(t *testing.T) {
 					t.Errorf("%s/%s does not break the rule", rule, name)
 				}
 			case strings.HasPrefix(name, "sound-"):
-				if sound++; fires || refused(want) {
+				if sound++; fires || regexp.MustCompile(`(?m)^(\S+: )?error: `).MatchString(want) {
 					t.Errorf("%s/%s is not sound:\n%s", rule, name, want)
 				}
 			default:
@@ -75,27 +82,6 @@ func TestEveryRuleInBothDirections(t *testing.T) {
 	if n := len(archives(t)); n < 200 {
 		t.Errorf("there are %d archives, want at least 200", n)
 	}
-}
-
-// expectations are the expected outcomes of the archives in a folder.
-func expectations(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	names := must.Value(filepath.Glob(filepath.Join(dir, "*.txtar")))(t)
-	all := map[string]string{}
-	for _, name := range names {
-		archive := must.Value(txtar.ParseFile(name))(t)
-		for _, f := range archive.Files {
-			if f.Name == expected {
-				all[filepath.Base(name)] = string(f.Data)
-			}
-		}
-	}
-	return all
-}
-
-// refused tells whether an outcome has problems that are errors.
-func refused(outcome string) bool {
-	return regexp.MustCompile(`(?m)^(\S+: )?error: `).MatchString(outcome)
 }
 
 // differences is the page that lists where verdicts differ from those of opm.

@@ -35,7 +35,23 @@ func FuzzGraph(f *testing.F) {
 			}
 			return
 		}
-		checkChain(t, g, entries)
+		// Check that each entry of the chain replaces the next one.
+		chain := g.chain
+		if g.cycle != nil {
+			chain = g.cycle
+			if i := slices.Index(g.chain, chain[len(chain)-1]); i < 0 {
+				t.Fatalf("the cycle %v does not come back to the chain %v", g.cycle, g.chain)
+			}
+		}
+		if chain[0] != g.heads[0] {
+			t.Fatalf("the chain %v does not begin with the head %s", chain, g.heads[0])
+		}
+		for i, name := range chain[:len(chain)-1] {
+			at := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == name })
+			if at < 0 || entries[at].Replaces != chain[i+1] || g.skipped[chain[i+1]] {
+				t.Fatalf("%s is followed by %s in the chain %v", name, chain[i+1], chain)
+			}
+		}
 		for _, e := range entries {
 			places := 0
 			for _, in := range []bool{slices.Contains(g.chain, e.Name), slices.Contains(g.stranded, e.Name), g.skipped[e.Name]} {
@@ -51,27 +67,6 @@ func FuzzGraph(f *testing.F) {
 			t.Fatalf("broken %v, cycle %v, stranded %v", broken, g.cycle, g.stranded)
 		}
 	})
-}
-
-// checkChain checks that each entry of the chain replaces the next one.
-func checkChain(t *testing.T, g graph, entries []Entry) {
-	t.Helper()
-	chain := g.chain
-	if g.cycle != nil {
-		chain = g.cycle
-		if i := slices.Index(g.chain, chain[len(chain)-1]); i < 0 {
-			t.Fatalf("the cycle %v does not come back to the chain %v", g.cycle, g.chain)
-		}
-	}
-	if chain[0] != g.heads[0] {
-		t.Fatalf("the chain %v does not begin with the head %s", chain, g.heads[0])
-	}
-	for i, name := range chain[:len(chain)-1] {
-		at := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == name })
-		if at < 0 || entries[at].Replaces != chain[i+1] || g.skipped[chain[i+1]] {
-			t.Fatalf("%s is followed by %s in the chain %v", name, chain[i+1], chain)
-		}
-	}
 }
 
 func TestRef(t *testing.T) {

@@ -14,18 +14,6 @@ type hostileText struct {
 	want  string // part of the error; empty when there is none
 }
 
-// hostile are the texts. The bounds are generous: what they are to catch is
-// ten or a thousand times more.
-func hostile() map[string]hostileText {
-	all := map[string]hostileText{}
-	for _, some := range []map[string]hostileText{hostileNesting(), hostileScalars(), hostileCrowds(), hostileReferences(), hostileBundles()} {
-		for name, text := range some {
-			all[name] = text
-		}
-	}
-	return all
-}
-
 func hostileNesting() map[string]hostileText {
 	return map[string]hostileText{
 		"nested lists, YAML":   {"a: " + strings.Repeat("[", 1<<20), 400 * mib, "not YAML"},

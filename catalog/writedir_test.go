@@ -21,20 +21,6 @@ func twoPackages() *Catalog {
 	}
 }
 
-// filesBelow lists the files below a directory.
-func filesBelow(t *testing.T, dir string) []string {
-	t.Helper()
-	var found []string
-	must.NoError(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			path, err = filepath.Rel(dir, path)
-			found = append(found, filepath.ToSlash(path))
-		}
-		return err
-	}))
-	return found
-}
-
 func TestWriteDirectory(t *testing.T) {
 	parent := t.TempDir()
 	empty := filepath.Join(parent, "empty")
@@ -44,7 +30,16 @@ func TestWriteDirectory(t *testing.T) {
 			c := twoPackages()
 			must.NoError(t, WriteDirectory(context.Background(), dir, c, YAML))
 			want := []string{"a/catalog.yaml", "b/catalog.yaml", "catalog.yaml", "only-a-channel/catalog.yaml"}
-			must.Equal(t, "files", filesBelow(t, dir), want)
+			// List the files below a directory.
+			var found []string
+			must.NoError(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+				if err == nil && !entry.IsDir() {
+					path, err = filepath.Rel(dir, path)
+					found = append(found, filepath.ToSlash(path))
+				}
+				return err
+			}))
+			must.Equal(t, "files", found, want)
 			again := must.Value(Load(context.Background(), os.DirFS(dir), LoadOptions{}))(t)
 			if !bytes.Equal(written(t, WriteJSON, c), written(t, WriteJSON, again)) {
 				t.Error("what is in the directory is not what was written")

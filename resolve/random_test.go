@@ -122,17 +122,6 @@ func packages(rnd *rand.Rand) *Problem {
 	return p
 }
 
-// only returns p with the constraints that keep accepts.
-func (p *Problem) only(keep func(*constraint) bool) *Problem {
-	q := &Problem{ids: p.ids, order: p.order}
-	for _, c := range p.constraints {
-		if keep(c) {
-			q.constraints = append(q.constraints, c)
-		}
-	}
-	return q
-}
-
 // texts returns the texts of clauses, a name for each.
 func texts(core []Clause) []string {
 	var out []string
@@ -144,7 +133,15 @@ func texts(core []Clause) []string {
 
 // withTexts returns p with only the constraints that have these texts.
 func (p *Problem) withTexts(names []string) *Problem {
-	return p.only(func(c *constraint) bool { return slices.Contains(names, c.origin.Text) })
+	// Return p with the constraints that keep accepts.
+	keep := func(c *constraint) bool { return slices.Contains(names, c.origin.Text) }
+	q := &Problem{ids: p.ids, order: p.order}
+	for _, c := range p.constraints {
+		if keep(c) {
+			q.constraints = append(q.constraints, c)
+		}
+	}
+	return q
 }
 
 func (p *Problem) String() string {

@@ -54,19 +54,13 @@ var ordered = []struct{ version, release string }{
 	{"1.10.0", ""},
 }
 
-func parseOrdered(t testing.TB) []VersionRelease {
-	t.Helper()
+func TestCompare(t *testing.T) {
 	var all []VersionRelease
 	for _, o := range ordered {
 		v := must.Value(Parse(o.version))(t)
 		r := must.Value(ParseRelease(o.release))(t)
 		all = append(all, VersionRelease{v, r})
 	}
-	return all
-}
-
-func TestCompare(t *testing.T) {
-	all := parseOrdered(t)
 	for i, a := range all {
 		for j, b := range all {
 			want := 0

@@ -173,24 +173,20 @@ func shapes() map[string]shape {
 func TestShapes(t *testing.T) {
 	got := map[string]shape{}
 	for name, crd := range definitions(t) {
-		got[name] = shapeOf(crd)
+		names := crd.Spec.Names
+		out := shape{
+			Kind: names.Kind, ListKind: names.ListKind, Plural: names.Plural, Singular: names.Singular,
+			ShortNames: names.ShortNames, Categories: names.Categories, Scope: crd.Spec.Scope,
+		}
+		for _, v := range crd.Spec.Versions {
+			out.Versions = append(out.Versions, version{v.Name, v.Storage, v.Schema.OpenAPIV3Schema.Required})
+			for _, c := range v.AdditionalPrinterColumns {
+				out.Columns = append(out.Columns, column{c.Name, c.Type, c.JSONPath})
+			}
+		}
+		got[name] = out
 	}
 	must.Equal(t, "CustomResourceDefinitions differ", got, shapes())
-}
-
-func shapeOf(crd *apiextensionsv1.CustomResourceDefinition) shape {
-	names := crd.Spec.Names
-	out := shape{
-		Kind: names.Kind, ListKind: names.ListKind, Plural: names.Plural, Singular: names.Singular,
-		ShortNames: names.ShortNames, Categories: names.Categories, Scope: crd.Spec.Scope,
-	}
-	for _, v := range crd.Spec.Versions {
-		out.Versions = append(out.Versions, version{v.Name, v.Storage, v.Schema.OpenAPIV3Schema.Required})
-		for _, c := range v.AdditionalPrinterColumns {
-			out.Columns = append(out.Columns, column{c.Name, c.Type, c.JSONPath})
-		}
-	}
-	return out
 }
 
 func TestEveryVersionIsServedWithStatus(t *testing.T) {

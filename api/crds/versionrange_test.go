@@ -69,7 +69,16 @@ func TestVersionRangeMessage(t *testing.T) {
 func TestRandomVersionRanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
-		version := randomRange(r)
+		joints := []string{" ", ", ", ",", " || ", "||"}
+		hyphens := r.IntN(3) == 0
+		if hyphens {
+			joints = joints[1:4]
+		}
+		terms := make([]string, 1+r.IntN(3))
+		for i := range terms {
+			terms[i] = randomTerm(r, hyphens)
+		}
+		version := pick(r, "", " ") + strings.Join(terms, pick(r, joints...)) + pick(r, "", " ", "\n")
 		if len(version) > 64 {
 			continue
 		}
@@ -80,19 +89,6 @@ func TestRandomVersionRanges(t *testing.T) {
 			t.Errorf("%q is admitted, but cannot be used: %v", version, err)
 		}
 	}
-}
-
-func randomRange(r *rand.Rand) string {
-	joints := []string{" ", ", ", ",", " || ", "||"}
-	hyphens := r.IntN(3) == 0
-	if hyphens {
-		joints = joints[1:4]
-	}
-	terms := make([]string, 1+r.IntN(3))
-	for i := range terms {
-		terms[i] = randomTerm(r, hyphens)
-	}
-	return pick(r, "", " ") + strings.Join(terms, pick(r, joints...)) + pick(r, "", " ", "\n")
 }
 
 func randomTerm(r *rand.Rand, hyphens bool) string {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"fairlead.dev/fairlead/api/registry"
@@ -21,38 +20,32 @@ func TestWireFormat(t *testing.T) {
 	for i := range file.Services().Len() {
 		service := file.Services().Get(i)
 		for j := range service.Methods().Len() {
-			fmt.Fprintln(&got, describeMethod(service.Methods().Get(j)))
+			m := service.Methods().Get(j)
+			answer := string(m.Output().FullName())
+			if m.IsStreamingServer() {
+				answer = "stream " + answer
+			}
+			text := fmt.Sprintf("/%s/%s %s -> %s", m.Parent().FullName(), m.Name(), m.Input().FullName(), answer)
+			if m.Options().(*descriptorpb.MethodOptions).GetDeprecated() {
+				text += " deprecated"
+			}
+			fmt.Fprintln(&got, text)
 		}
 	}
 	for i := range file.Messages().Len() {
 		message := file.Messages().Get(i)
 		fmt.Fprintln(&got, message.FullName())
 		for j := range message.Fields().Len() {
-			fmt.Fprintln(&got, "  "+describeField(message.Fields().Get(j)))
+			f := message.Fields().Get(j)
+			kind := f.Kind().String()
+			if f.Message() != nil {
+				kind = string(f.Message().FullName())
+			}
+			if f.IsList() {
+				kind = "repeated " + kind
+			}
+			fmt.Fprintln(&got, "  "+fmt.Sprintf("%d %s %s", f.Number(), f.Name(), kind))
 		}
 	}
 	must.Equal(t, "the wire format changed", got.String(), string(want))
-}
-
-func describeMethod(m protoreflect.MethodDescriptor) string {
-	answer := string(m.Output().FullName())
-	if m.IsStreamingServer() {
-		answer = "stream " + answer
-	}
-	text := fmt.Sprintf("/%s/%s %s -> %s", m.Parent().FullName(), m.Name(), m.Input().FullName(), answer)
-	if m.Options().(*descriptorpb.MethodOptions).GetDeprecated() {
-		text += " deprecated"
-	}
-	return text
-}
-
-func describeField(f protoreflect.FieldDescriptor) string {
-	kind := f.Kind().String()
-	if f.Message() != nil {
-		kind = string(f.Message().FullName())
-	}
-	if f.IsList() {
-		kind = "repeated " + kind
-	}
-	return fmt.Sprintf("%d %s %s", f.Number(), f.Name(), kind)
 }

@@ -128,6 +128,10 @@ func TestWatchNamespace(t *testing.T) {
 
 // TestDeploymentConfigForm holds what is said about deploymentConfig that has not the form of Kubernetes' own types.
 func TestDeploymentConfigForm(t *testing.T) {
+	var out []string
+	for i := range 25 {
+		out = append(out, `"k`+strings.Repeat("x", i)+`": 1`)
+	}
 	tests := map[string]struct{ config, want string }{
 		"nothing":                {`null`, ``},
 		"null twice":             {`{"env": null, "affinity": {"nodeAffinity": null}, "env": null}`, `it cannot be understood: duplicate field "deploymentConfig.env"`},
@@ -149,7 +153,7 @@ func TestDeploymentConfigForm(t *testing.T) {
 		"what texts come from":   {`{"envFrom": [{"prefix": "A_", "configMapRef": {"name": "c", "optional": true}}]}`, ``},
 		"all keys": {`{"nodeSelector": {"a": "b"}, "tolerations": [{"operator": "Exists"}], "resources": {}, "envFrom": [], "env": [], "volumes": [{"name": "v", "emptyDir": {"sizeLimit": "1Gi"}}],
 			"volumeMounts": [{"name": "v", "mountPath": "/v"}], "affinity": {"nodeAffinity": {}}, "annotations": {"a": "b"}}`, ``},
-		"many mistakes": {`{"nodeSelector": {` + manyNumbers(25) + `}}`, ``},
+		"many mistakes": {`{"nodeSelector": {` + strings.Join(out, ",") + `}}`, ``},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -166,13 +170,4 @@ func TestDeploymentConfigForm(t *testing.T) {
 			}
 		})
 	}
-}
-
-// manyNumbers are members of a JSON object with numbers as values.
-func manyNumbers(count int) string {
-	var out []string
-	for i := range count {
-		out = append(out, `"k`+strings.Repeat("x", i)+`": 1`)
-	}
-	return strings.Join(out, ",")
 }

@@ -68,7 +68,23 @@ func TestRealBundles(t *testing.T) {
 			}
 			twice := false // the same result twice is asked for once a bundle, to be fast
 			before := asJSON(t, b.AllObjects()) + asJSON(t, b.CSV)
-			for mode, config := range configsOf(t, b) {
+			// Configurations for every install mode of a bundle.
+			modes := must.Value(modesOf(b))(t)
+			const deployment = `"deploymentConfig": {"nodeSelector": {"a": "b"}, "env": [{"name": "A", "value": "b"}]}`
+			out := map[string]json.RawMessage{}
+			if modes[v1alpha1.InstallModeTypeAllNamespaces] {
+				out["all"], out["all, configured"] = nil, json.RawMessage(`{`+deployment+`}`)
+			}
+			if modes[v1alpha1.InstallModeTypeOwnNamespace] {
+				out["own"] = json.RawMessage(`{"watchNamespace": "operators", ` + deployment + `}`)
+			}
+			if modes[v1alpha1.InstallModeTypeSingleNamespace] {
+				out["single"] = json.RawMessage(`{"watchNamespace": "tenant"}`)
+			}
+			if modes[v1alpha1.InstallModeTypeMultiNamespace] {
+				out["multi"] = json.RawMessage(`{"watchNamespaces": ["tenant-b", "tenant-a"]}`)
+			}
+			for mode, config := range out {
 				for _, certificates := range providers {
 					o := Options{Namespace: "operators", Config: config, Certificates: certificates, OperatorCondition: "condition"}
 					out, err := Render(b, o)
@@ -91,27 +107,6 @@ func TestRealBundles(t *testing.T) {
 		})
 	}
 	t.Logf("%d bundles, %d of them refused, %d renderings", len(names), len(refused), rendered)
-}
-
-// configsOf are configurations for every install mode of a bundle.
-func configsOf(t *testing.T, b *bundle.Bundle) map[string]json.RawMessage {
-	t.Helper()
-	modes := must.Value(modesOf(b))(t)
-	const deployment = `"deploymentConfig": {"nodeSelector": {"a": "b"}, "env": [{"name": "A", "value": "b"}]}`
-	out := map[string]json.RawMessage{}
-	if modes[v1alpha1.InstallModeTypeAllNamespaces] {
-		out["all"], out["all, configured"] = nil, json.RawMessage(`{`+deployment+`}`)
-	}
-	if modes[v1alpha1.InstallModeTypeOwnNamespace] {
-		out["own"] = json.RawMessage(`{"watchNamespace": "operators", ` + deployment + `}`)
-	}
-	if modes[v1alpha1.InstallModeTypeSingleNamespace] {
-		out["single"] = json.RawMessage(`{"watchNamespace": "tenant"}`)
-	}
-	if modes[v1alpha1.InstallModeTypeMultiNamespace] {
-		out["multi"] = json.RawMessage(`{"watchNamespaces": ["tenant-b", "tenant-a"]}`)
-	}
-	return out
 }
 
 // checkObjects checks what has to hold for all that is rendered: every workload is there, what objects refer to exists, and what is in a
@@ -153,11 +148,7 @@ func checkObjects(t *testing.T, b *bundle.Bundle, o Options, out *Rendered) {
 			t.Errorf("no CRD %s", crd.Name)
 		}
 	}
-	checkProperties(t, b, out.Properties)
-}
-
-func checkProperties(t *testing.T, b *bundle.Bundle, text json.RawMessage) {
-	t.Helper()
+	text := out.Properties
 	if b.CSV.Annotations[propertiesAnnotation] == "" && len(b.Properties) == 0 {
 		if text != nil {
 			t.Errorf("properties %s", text)

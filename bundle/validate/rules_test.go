@@ -107,7 +107,15 @@ func broken(file, old, with string, want ...string) row {
 func TestRules(t *testing.T) {
 	for name, tc := range ruleRows() {
 		t.Run(name, func(t *testing.T) {
-			o := Options{Optional: tc.validators(t)}
+			// The optional ones that the row is about, so that one broken thing is not found twice.
+			var out []Validator
+			for _, v := range Validators() {
+				about := slices.ContainsFunc(tc.want, func(w string) bool { return strings.Contains(w, " "+v.Name+"/") })
+				if v.Optional && about {
+					out = append(out, v)
+				}
+			}
+			o := Options{Optional: out}
 			if tc.options != nil {
 				tc.options(&o)
 			}
@@ -128,19 +136,6 @@ func TestRules(t *testing.T) {
 			}
 		})
 	}
-}
-
-// validators are the optional ones that the row is about, so that one broken thing is not found twice.
-func (r row) validators(t testing.TB) []Validator {
-	t.Helper()
-	var out []Validator
-	for _, v := range Validators() {
-		about := slices.ContainsFunc(r.want, func(w string) bool { return strings.Contains(w, " "+v.Name+"/") })
-		if v.Optional && about {
-			out = append(out, v)
-		}
-	}
-	return out
 }
 
 // TestEveryRuleHasARow finds rules that no row breaks.

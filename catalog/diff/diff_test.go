@@ -22,9 +22,10 @@ import (
 	"fairlead.dev/fairlead/test/publicdata"
 )
 
-// sides are the catalogs of all archives.
-func sides(t testing.TB) []*catalog.Catalog {
-	t.Helper()
+// TestLaws holds for any two catalogs: a report is empty if and only if they
+// are equal, order does not matter, and backward is the reverse of forward.
+func TestLaws(t *testing.T) {
+	// The catalogs of all archives.
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(archives) == 0 {
 		t.Fatalf("no archives in testdata (%v)", err)
@@ -38,13 +39,6 @@ func sides(t testing.TB) []*catalog.Catalog {
 			}
 		}
 	}
-	return all
-}
-
-// TestLaws holds for any two catalogs: a report is empty if and only if they
-// are equal, order does not matter, and backward is the reverse of forward.
-func TestLaws(t *testing.T) {
-	all := sides(t)
 	r := rand.New(rand.NewPCG(1, 1))
 	for i, a := range all {
 		if report := compare(t, a, shuffled(r, a)); !report.Empty() {

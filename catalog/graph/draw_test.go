@@ -101,7 +101,17 @@ func TestLayout(t *testing.T) {
 		}
 		width, height := arrange(panels, 50)
 		for i, a := range panels {
-			a.checkLanes(t)
+			p := a
+			for i, a := range p.lanes {
+				if x := p.laneX(a); x < p.x+2 || x > p.dotX()-5 {
+					t.Errorf("a lane runs at %v, outside of its panel or over the dots", x)
+				}
+				for _, b := range p.lanes[:i] {
+					if a.column == b.column && a.top <= b.end && b.top <= a.end {
+						t.Errorf("lanes to rows %d and %d meet", a.to, b.to)
+					}
+				}
+			}
 			for j, r := range a.rows {
 				note := a.textX() + float64(a.names+2)*charWidth
 				if end := a.textX() + float64(len(show(r.name)))*charWidth; end > note {
@@ -118,20 +128,6 @@ func TestLayout(t *testing.T) {
 				if a.x < b.x+b.width() && b.x < a.x+a.width() && a.y < b.y+b.height() && b.y < a.y+a.height() {
 					t.Error("two panels meet")
 				}
-			}
-		}
-	}
-}
-
-func (p *panel) checkLanes(t *testing.T) {
-	t.Helper()
-	for i, a := range p.lanes {
-		if x := p.laneX(a); x < p.x+2 || x > p.dotX()-5 {
-			t.Errorf("a lane runs at %v, outside of its panel or over the dots", x)
-		}
-		for _, b := range p.lanes[:i] {
-			if a.column == b.column && a.top <= b.end && b.top <= a.end {
-				t.Errorf("lanes to rows %d and %d meet", a.to, b.to)
 			}
 		}
 	}

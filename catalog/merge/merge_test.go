@@ -24,7 +24,22 @@ import (
 func TestMerge(t *testing.T) {
 	golden.Each(t, "testdata/*.txtar", func(t *testing.T, archive *golden.Archive) {
 		files := archive.Without("want")
-		sources := load(t, files)
+		// Read each top directory as a source.
+		trees := map[string]fstest.MapFS{}
+		var names []string
+		for _, f := range files {
+			dir, rest, _ := strings.Cut(f.Name, "/")
+			if trees[dir] == nil {
+				trees[dir] = fstest.MapFS{}
+				names = append(names, dir)
+			}
+			trees[dir][rest] = &fstest.MapFile{Data: f.Data}
+		}
+		var sources []Source
+		for _, name := range names {
+			c := must.Value(catalog.Load(context.Background(), trees[name], catalog.LoadOptions{}))(t)
+			sources = append(sources, Source{name, c})
+		}
 		for _, prefer := range []Prefer{PreferNone, PreferFirst, PreferLast} {
 			files = append(files, txtar.File{Name: strings.TrimSuffix("want "+string(prefer), " "), Data: outcome(t, sources, prefer)})
 		}
@@ -46,27 +61,6 @@ func outcome(t *testing.T, sources []Source, prefer Prefer) []byte {
 	}
 	must.NoError(t, catalog.WriteYAML(&out, merged))
 	return out.Bytes()
-}
-
-// load reads each top directory as a source.
-func load(t *testing.T, files []txtar.File) []Source {
-	t.Helper()
-	trees := map[string]fstest.MapFS{}
-	var names []string
-	for _, f := range files {
-		dir, rest, _ := strings.Cut(f.Name, "/")
-		if trees[dir] == nil {
-			trees[dir] = fstest.MapFS{}
-			names = append(names, dir)
-		}
-		trees[dir][rest] = &fstest.MapFile{Data: f.Data}
-	}
-	var sources []Source
-	for _, name := range names {
-		c := must.Value(catalog.Load(context.Background(), trees[name], catalog.LoadOptions{}))(t)
-		sources = append(sources, Source{name, c})
-	}
-	return sources
 }
 
 func TestMergeRefuses(t *testing.T) {

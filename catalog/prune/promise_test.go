@@ -92,7 +92,11 @@ func (p promises) all() {
 				continue
 			}
 			p.sameJudgements(before, c)
-			p.waysOn(before, c)
+			for _, e := range c.Entries {
+				if arrives(before, e.Name, e.Bundle.Version, true) && !arrives(c, e.Name, e.Bundle.Version, true) {
+					p.t.Errorf("%s of channel %s has lost its way to the head", e.Name, c.Name)
+				}
+			}
 		}
 	}
 	for _, s := range p.opts.Packages {
@@ -145,16 +149,6 @@ func arrives(c *catalog.ChannelInfo, name string, v version.VersionRelease, know
 		name, v, known = c.Entries[i].Name, c.Entries[i].Bundle.Version, true
 	}
 	return false
-}
-
-// waysOn: every kept version that had a way to the head has one to the head
-// that is kept.
-func (p promises) waysOn(before, now *catalog.ChannelInfo) {
-	for _, e := range now.Entries {
-		if arrives(before, e.Name, e.Bundle.Version, true) && !arrives(now, e.Name, e.Bundle.Version, true) {
-			p.t.Errorf("%s of channel %s has lost its way to the head", e.Name, now.Name)
-		}
-	}
 }
 
 // selected: all that is on a chain and selected is kept; of HeadsOnly the first.
@@ -237,7 +231,7 @@ func (p promises) dependencies() {
 		pkg, _ := p.result.Package(name)
 		for _, c := range pkg.Channels {
 			for _, e := range c.Entries {
-				all, untold := p.needs(e.Bundle)
+				all, untold := (&offers{constraints: map[string]readConstraint{}}).needs(e.Bundle)
 				if len(untold) > 0 {
 					p.t.Errorf("needs of %s: %v", e.Name, untold)
 				}
@@ -249,11 +243,6 @@ func (p promises) dependencies() {
 			}
 		}
 	}
-}
-
-// needs are those of a bundle as pruning reads them.
-func (p promises) needs(b *catalog.BundleInfo) ([]need, []string) {
-	return (&offers{constraints: map[string]readConstraint{}}).needs(b)
 }
 
 // meets looks through the whole catalog for something that can be installed.

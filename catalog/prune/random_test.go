@@ -39,7 +39,20 @@ func randomCatalog(r *rand.Rand) *catalog.Catalog {
 			}
 		}
 		if r.IntN(2) == 0 {
-			c.Deprecations = append(c.Deprecations, randomDeprecations(r, pkg, listed))
+			d := catalog.Deprecations{Schema: catalog.SchemaDeprecations, Package: pkg}
+			add := func(reference catalog.Reference) {
+				if r.IntN(2) == 0 {
+					d.Entries = append(d.Entries, catalog.Deprecation{Reference: reference, Message: "m"})
+				}
+			}
+			add(catalog.Reference{Schema: catalog.SchemaPackage})
+			add(catalog.Reference{Schema: catalog.SchemaChannel, Name: "c0"})
+			for k := range 9 {
+				if listed[k] {
+					add(catalog.Reference{Schema: catalog.SchemaBundle, Name: name(pkg, k)})
+				}
+			}
+			c.Deprecations = append(c.Deprecations, d)
 		}
 		c.Others = append(c.Others, catalog.Meta{Schema: "x", Package: pkg, Blob: []byte(`{"package":"` + pkg + `","schema":"x"}`)})
 	}
@@ -136,23 +149,6 @@ func property(kind string, value any) catalog.Property {
 		panic(err)
 	}
 	return catalog.Property{Type: kind, Value: text}
-}
-
-func randomDeprecations(r *rand.Rand, pkg string, listed map[int]bool) catalog.Deprecations {
-	d := catalog.Deprecations{Schema: catalog.SchemaDeprecations, Package: pkg}
-	add := func(reference catalog.Reference) {
-		if r.IntN(2) == 0 {
-			d.Entries = append(d.Entries, catalog.Deprecation{Reference: reference, Message: "m"})
-		}
-	}
-	add(catalog.Reference{Schema: catalog.SchemaPackage})
-	add(catalog.Reference{Schema: catalog.SchemaChannel, Name: "c0"})
-	for k := range 9 {
-		if listed[k] {
-			add(catalog.Reference{Schema: catalog.SchemaBundle, Name: name(pkg, k)})
-		}
-	}
-	return d
 }
 
 // randomOptions ask for something of the catalog.

@@ -16,24 +16,6 @@ import (
 	"fairlead.dev/fairlead/test/sweep"
 )
 
-// realCatalog loads every so manieth file of an archive of public catalogs,
-// which have one for each package; all of them in a sweep.
-func realCatalog(t testing.TB, archive string, every int) *catalog.Catalog {
-	t.Helper()
-	dir := t.TempDir()
-	files := 0
-	publicdata.Each(t, archive, func(name string, content func() []byte) {
-		if files++; files%every != 0 && !sweep.Whole() {
-			return
-		}
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		must.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		must.NoError(t, os.WriteFile(file, content(), 0o644))
-	})
-	c := must.Value(catalog.Load(context.Background(), os.DirFS(dir), catalog.LoadOptions{}))(t)
-	return c
-}
-
 // paths are the rules about ways that a part of a sound graph must not break
 // anew.
 var paths = []catalog.Rule{
@@ -79,7 +61,18 @@ func TestRealCatalogs(t *testing.T) {
 			if testing.Short() && archive == publicdata.FullCatalog {
 				t.Skip("the archive is large")
 			}
-			c := realCatalog(t, archive, every)
+			// Load every so manieth file of an archive of public catalogs, which have one for each package; all of them in a sweep.
+			dir := t.TempDir()
+			files := 0
+			publicdata.Each(t, archive, func(name string, content func() []byte) {
+				if files++; files%every != 0 && !sweep.Whole() {
+					return
+				}
+				file := filepath.Join(dir, filepath.FromSlash(name))
+				must.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+				must.NoError(t, os.WriteFile(file, content(), 0o644))
+			})
+			c := must.Value(catalog.Load(context.Background(), os.DirFS(dir), catalog.LoadOptions{}))(t)
 			source := index(t, c)
 			pkgs := source.PackageNames()
 			everything := broken(c, nil)

@@ -16,16 +16,6 @@ import (
 	"fairlead.dev/fairlead/test/must"
 )
 
-// program builds the real program: its own processes are part of what is tested.
-func program(t *testing.T) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("building the program takes a while")
-	}
-	path := must.Value(devcluster.Program())(t)
-	return path
-}
-
 // session runs commands about one cluster.
 type session struct {
 	program, dataDir string
@@ -57,7 +47,12 @@ func contains(t *testing.T, text string, wanted ...string) {
 }
 
 func TestClusterFromStartToStop(t *testing.T) {
-	s := session{program(t), filepath.Join(t.TempDir(), "data")}
+	// Build the real program: its own processes are part of what is tested.
+	if testing.Short() {
+		t.Skip("building the program takes a while")
+	}
+	path := must.Value(devcluster.Program())(t)
+	s := session{path, filepath.Join(t.TempDir(), "data")}
 	out, _ := s.run(t, command.ExitNo, "cluster", "status")
 	contains(t, out, "not running", s.dataDir)
 	_, errs := s.run(t, command.ExitFailed, "cluster", "kubeconfig")
@@ -97,12 +92,7 @@ func TestClusterFromStartToStop(t *testing.T) {
 	out, _ = s.run(t, command.ExitOK, "cluster", "logs", "--tail", "1")
 	contains(t, out, "kube-apiserver          | ", "etcd                    | ")
 
-	foreground(t, s)
-}
-
-// foreground starts the same cluster again and interrupts it.
-func foreground(t *testing.T, s session) {
-	t.Helper()
+	// Start the same cluster again and interrupts it.
 	cmd := exec.Command(s.program, "cluster", "start", "--foreground", "--name", "cli", "--data-dir", s.dataDir)
 	output := must.Value(cmd.StdoutPipe())(t)
 	must.NoError(t, cmd.Start())

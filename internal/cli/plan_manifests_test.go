@@ -107,27 +107,22 @@ func TestPlanShowManifests(t *testing.T) {
 			}
 			contains(t, out, "# step 0 of InstallPlan ops/mine, for no operator: Secret pull Unknown\n# copied from the namespace of the manager")
 			out, _ = show("-o", "json")
-			checkObjects(t, out, b)
+			// Compare the objects that are shown with those of the bundle.
+			var view preview.PlanView
+			must.NoError(t, json.Unmarshal([]byte(out), &view))
+			want := must.Value(bundleio.Steps(b, "ops", referringPlan(t, b, "").Status.BundleLookups[0]))(t)
+			shown := view.Operators[1].Steps
+			if len(shown) != len(want) || len(want) < 4 {
+				t.Fatalf("%d objects are shown, want %d", len(shown), len(want))
+			}
+			for i, s := range shown {
+				got, err1 := json.Marshal(s.Object)
+				whole, err2 := json.Marshal(want[i].Object)
+				if err1 != nil || err2 != nil || string(got) != string(whole) {
+					t.Errorf("%s %s is shown as %.200s", s.Kind, s.Name, got)
+				}
+			}
 		})
-	}
-}
-
-// checkObjects compares the objects that are shown with those of the bundle.
-func checkObjects(t *testing.T, out string, b *bundle.Bundle) {
-	t.Helper()
-	var view preview.PlanView
-	must.NoError(t, json.Unmarshal([]byte(out), &view))
-	want := must.Value(bundleio.Steps(b, "ops", referringPlan(t, b, "").Status.BundleLookups[0]))(t)
-	shown := view.Operators[1].Steps
-	if len(shown) != len(want) || len(want) < 4 {
-		t.Fatalf("%d objects are shown, want %d", len(shown), len(want))
-	}
-	for i, s := range shown {
-		got, err1 := json.Marshal(s.Object)
-		whole, err2 := json.Marshal(want[i].Object)
-		if err1 != nil || err2 != nil || string(got) != string(whole) {
-			t.Errorf("%s %s is shown as %.200s", s.Kind, s.Name, got)
-		}
 	}
 }
 

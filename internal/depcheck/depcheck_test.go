@@ -108,7 +108,13 @@ func TestCheckRefuses(t *testing.T) {
 
 // check returns why a package may not import another, or "".
 func check(pkg, imported string) string {
-	r, ok := ruleFor(pkg)
+	var best rule
+	for _, r := range rules {
+		if within(pkg, r.pkg) && len(r.pkg) > len(best.pkg) {
+			best = r
+		}
+	}
+	r, ok := best, best.pkg != ""
 	if !ok {
 		return "package " + pkg + " is not in the table of internal/depcheck"
 	}
@@ -155,16 +161,6 @@ func allowed(r rule, ours string) bool {
 		}
 	}
 	return false
-}
-
-func ruleFor(pkg string) (rule, bool) {
-	var best rule
-	for _, r := range rules {
-		if within(pkg, r.pkg) && len(r.pkg) > len(best.pkg) {
-			best = r
-		}
-	}
-	return best, best.pkg != ""
 }
 
 func within(pkg, parent string) bool {

@@ -72,23 +72,15 @@ func TestRestartKeepsObjectsAndAddresses(t *testing.T) {
 	if slices.Sort(all); len(all) != 4 || len(slices.Compact(all)) != 4 {
 		t.Errorf("4 pods have the addresses %v", all)
 	}
-	killScheduler(t, second)
-	if component := <-failed; component != Scheduler || len(failed) > 0 {
-		t.Errorf("%s failed, and %d more", component, len(failed))
-	}
-}
-
-// killScheduler checks that the loss of one component ends the cluster with its reason.
-func killScheduler(t *testing.T, cluster *Cluster) {
-	t.Helper()
-	status := cluster.Status()
+	// Check that the loss of one component ends the cluster with its reason.
+	status := second.Status()
 	starts := startTimes(t, status)
 	for _, c := range status.Components {
 		if c.Name == Scheduler {
 			syscall.Kill(c.PID, syscall.SIGKILL)
 		}
 	}
-	if err := cluster.Err(); err == nil || !strings.Contains(err.Error(), "kube-scheduler ended (signal: killed)\nlast lines of ") {
+	if err := second.Err(); err == nil || !strings.Contains(err.Error(), "kube-scheduler ended (signal: killed)\nlast lines of ") {
 		t.Errorf("the cluster stopped because of %v", err)
 	}
 	if got := alive(status, starts); len(got) != 0 {
@@ -96,6 +88,9 @@ func killScheduler(t *testing.T, cluster *Cluster) {
 	}
 	if read(t, filepath.Join(status.DataDir, "logs", "kube-scheduler.log")) == "" {
 		t.Error("the log of the scheduler is empty")
+	}
+	if component := <-failed; component != Scheduler || len(failed) > 0 {
+		t.Errorf("%s failed, and %d more", component, len(failed))
 	}
 }
 
@@ -120,11 +115,6 @@ func startTimes(t *testing.T, status Status) map[int]string {
 		}
 	}
 	return times
-}
-
-func runs(pid int, start string) bool {
-	now, err := processStartTime(pid)
-	return err == nil && now == start
 }
 
 func TestFailureDuringStartIsExplained(t *testing.T) {

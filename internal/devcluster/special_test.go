@@ -39,11 +39,6 @@ func clientOf(t *testing.T, cluster *Cluster) kubernetes.Interface {
 	return client
 }
 
-func chmod(t *testing.T, path string, mode fs.FileMode) {
-	t.Helper()
-	must.NoError(t, os.Chmod(path, mode))
-}
-
 // modes checks that a directory and all in it are for the owner only.
 func modes(t *testing.T, dir string) {
 	t.Helper()
@@ -69,7 +64,9 @@ func modes(t *testing.T, dir string) {
 func alive(status Status, startTimes map[int]string) []string {
 	var found []string
 	for _, c := range status.Components {
-		if runs(c.PID, startTimes[c.PID]) {
+		start := startTimes[c.PID]
+		now, err := processStartTime(c.PID)
+		if err == nil && now == start {
 			found = append(found, c.Name)
 		}
 	}

@@ -184,7 +184,17 @@ func TestNoRequestFailsWhileAConversionWebhookIsExchanged(t *testing.T) {
 
 	next := w.converting(w.owns(operator{pkg: "op", version: "2.0.0"}, group, versions[0]+` {"type":"integer","maximum":50}`, versions[1]), group, "new", true)
 	w.catalog(old, next)
-	working.Go(func() { before.endWithItsService(ctx) })
+	working.Go(func() { // Stop the server when its Service is gone, as its pods would.
+		for ctx.Err() == nil {
+			err := before.world.client.Get(ctx, client.ObjectKey{Namespace: before.world.namespace, Name: before.service}, &corev1.Service{})
+			if apierrors.IsNotFound(err) {
+				before.server.CloseClientConnections()
+				before.server.Close()
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
 	after := w.serve("new")
 	seen, _ := u.sofar()
 	w.eventually("work to go on while the new webhook is not there", func() error {
@@ -219,19 +229,6 @@ func TestNoRequestFailsWhileAConversionWebhookIsExchanged(t *testing.T) {
 	}
 	if after.asked.Load() == 0 {
 		t.Error("the new webhook was never asked")
-	}
-}
-
-// endWithItsService stops the server when its Service is gone, as its pods would.
-func (c *converter) endWithItsService(ctx context.Context) {
-	for ctx.Err() == nil {
-		err := c.world.client.Get(ctx, client.ObjectKey{Namespace: c.world.namespace, Name: c.service}, &corev1.Service{})
-		if apierrors.IsNotFound(err) {
-			c.server.CloseClientConnections()
-			c.server.Close()
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
 	}
 }
 

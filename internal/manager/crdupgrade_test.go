@@ -140,7 +140,20 @@ func TestCRDSchemas(t *testing.T) {
 			w.succeeds("op.v1.0.0")
 			w.gear(group, strings.Fields(tc.before[0])[0], "g", 9)
 			if tc.shared {
-				w.secondOwner(group)
+				// Make an operator in another namespace that owns v1 of the CRD, as one that is installed there would.
+				w.t.Helper()
+				other := newWorldAlone(w.t)
+				csv := &v1alpha1.ClusterServiceVersion{}
+				if err := json.Unmarshal([]byte(w.owns(operator{pkg: "other", version: "1.0.0"}, group, "v1 served stored").files["manifests/csv.json"]), csv); err != nil {
+					w.t.Fatal(err)
+				}
+				csv.Namespace = other.namespace
+				w.create(csv)
+				crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "gears." + group}}
+				brought := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, bundle.InstalledAlongsideKey(csv.Namespace, csv.Name), csv.Namespace+"/"+csv.Name)
+				if err := w.client.Patch(w.t.Context(), crd, client.RawPatch(types.MergePatchType, brought)); err != nil {
+					w.t.Fatal(err)
+				}
 			}
 			w.catalog(old, w.owns(operator{pkg: "op", version: "2.0.0"}, group, tc.after...))
 			if tc.refused != "" {
@@ -150,23 +163,6 @@ func TestCRDSchemas(t *testing.T) {
 			}
 			w.gears(group, tc.ends)
 		})
-	}
-}
-
-// secondOwner makes an operator in another namespace that owns v1 of the CRD, as one that is installed there would.
-func (w *world) secondOwner(group string) {
-	w.t.Helper()
-	other := newWorldAlone(w.t)
-	csv := &v1alpha1.ClusterServiceVersion{}
-	if err := json.Unmarshal([]byte(w.owns(operator{pkg: "other", version: "1.0.0"}, group, "v1 served stored").files["manifests/csv.json"]), csv); err != nil {
-		w.t.Fatal(err)
-	}
-	csv.Namespace = other.namespace
-	w.create(csv)
-	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "gears." + group}}
-	brought := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, bundle.InstalledAlongsideKey(csv.Namespace, csv.Name), csv.Namespace+"/"+csv.Name)
-	if err := w.client.Patch(w.t.Context(), crd, client.RawPatch(types.MergePatchType, brought)); err != nil {
-		w.t.Fatal(err)
 	}
 }
 

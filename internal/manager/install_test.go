@@ -39,18 +39,14 @@ func TestInstallWithDependencyAndUpgrade(t *testing.T) {
 		return nil
 	})
 	w.ready()
-	w.rollouts("dependent", 2)
-}
-
-// rollouts checks how many times the Deployment of an operator was rolled out: once a version.
-func (w *world) rollouts(name string, want int64) {
+	// Check how many times the Deployment of an operator was rolled out: once a version.
 	w.t.Helper()
 	var d appsv1.Deployment
-	if err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, &d); err != nil {
+	if err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "dependent"}, &d); err != nil {
 		w.t.Fatal(err)
 	}
-	if got := d.Annotations["deployment.kubernetes.io/revision"]; got != fmt.Sprint(want) {
-		w.t.Errorf("Deployment %s was rolled out %s times, want %d", name, got, want)
+	if got := d.Annotations["deployment.kubernetes.io/revision"]; got != fmt.Sprint(2) {
+		w.t.Errorf("Deployment %s was rolled out %s times, want %d", "dependent", got, 2)
 	}
 }
 

@@ -3,7 +3,6 @@ package manager
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"reflect"
 	"strings"
 	"testing"
@@ -29,30 +28,26 @@ func TestPublicCSVsAreStoredWhole(t *testing.T) {
 	}
 	for name, tree := range trees {
 		t.Run(name, func(t *testing.T) {
-			for _, lost := range storeAndCompare(t, c, namespace, tree) {
+			t.Helper()
+			b := must.Value(bundle.Load(tree))(t)
+			written := b.AllObjects()[0].DeepCopy()
+			written.SetAPIVersion("operators.coreos.com/v1alpha1") // one package names a group of its own
+			written.SetNamespace(namespace)
+			stored := written.DeepCopy()
+			must.NoError(t, c.Create(t.Context(), stored))
+			t.Cleanup(func() {
+				if err := c.Delete(context.Background(), stored); client.IgnoreNotFound(err) != nil {
+					t.Error(err)
+				}
+			})
+			read := &unstructured.Unstructured{}
+			read.SetGroupVersionKind(stored.GroupVersionKind())
+			must.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(stored), read))
+			for _, lost := range missing("spec", written.Object["spec"], read.Object["spec"]) {
 				t.Error(lost)
 			}
 		})
 	}
-}
-
-func storeAndCompare(t *testing.T, c client.Client, namespace string, tree fs.FS) []string {
-	t.Helper()
-	b := must.Value(bundle.Load(tree))(t)
-	written := b.AllObjects()[0].DeepCopy()
-	written.SetAPIVersion("operators.coreos.com/v1alpha1") // one package names a group of its own
-	written.SetNamespace(namespace)
-	stored := written.DeepCopy()
-	must.NoError(t, c.Create(t.Context(), stored))
-	t.Cleanup(func() {
-		if err := c.Delete(context.Background(), stored); client.IgnoreNotFound(err) != nil {
-			t.Error(err)
-		}
-	})
-	read := &unstructured.Unstructured{}
-	read.SetGroupVersionKind(stored.GroupVersionKind())
-	must.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(stored), read))
-	return missing("spec", written.Object["spec"], read.Object["spec"])
 }
 
 // missing lists the paths of what is in want and not, or not the same, in got.

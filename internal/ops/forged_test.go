@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/test/must"
 
@@ -19,7 +20,14 @@ import (
 // forged is a backup by which a user would get all rights.
 func forged(labelled bool) *migrate.Backup {
 	b := aBackup()
-	b.Removed = []*unstructured.Unstructured{binding(labelled)}
+	// Give a user all rights; labelled, it says that it is of the ClusterServiceVersion.
+	u := moveObject("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "", "etcd-abc", map[string]any{
+		"roleRef":  map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+		"subjects": []any{map[string]any{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "mallory"}}})
+	if labelled {
+		u.SetLabels(map[string]string{v1alpha1.OwnerLabel: "etcd.v1", v1alpha1.OwnerNamespaceLabel: "tenant", v1alpha1.OwnerKindLabel: v1alpha1.ClusterServiceVersionKind})
+	}
+	b.Removed = []*unstructured.Unstructured{u}
 	return b
 }
 

@@ -118,11 +118,6 @@ func (p *planned) plan(approved bool) {
 	p.editSubscription(func(s *v1alpha1.Subscription) { s.Status.CurrentCSV = "kite.v2" })
 }
 
-// waiting is an InstallPlan that a frozen Subscription gets.
-func (p *planned) waiting() {
-	p.must(p.Create(p.Context(), &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "install-waiting", OwnerReferences: []metav1.OwnerReference{{UID: "s"}}}}))
-}
-
 // TestNothingIsDoneThatWasNotPlanned: what changes before the Subscription is frozen, or at that moment, stops a migration, which leaves no trace.
 func TestNothingIsDoneThatWasNotPlanned(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -161,7 +156,10 @@ func TestNothingIsDoneThatWasNotPlanned(t *testing.T) {
 			}
 			t.Run(name+", "+when, func(t *testing.T) {
 				p := newPlanned(t)
-				if p.patched = func() { p.waiting(); test.change(p) }; !frozen {
+				if p.patched = func() {
+					p.must(p.Create(p.Context(), &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "install-waiting", OwnerReferences: []metav1.OwnerReference{{UID: "s"}}}}))
+					test.change(p)
+				}; !frozen {
 					p.patched = nil
 					test.change(p)
 				}

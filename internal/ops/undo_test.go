@@ -55,17 +55,6 @@ func aBackup() *migrate.Backup {
 	return b
 }
 
-// binding gives a user all rights; labelled, it says that it is of the ClusterServiceVersion.
-func binding(labelled bool) *unstructured.Unstructured {
-	u := moveObject("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "", "etcd-abc", map[string]any{
-		"roleRef":  map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
-		"subjects": []any{map[string]any{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "mallory"}}})
-	if labelled {
-		u.SetLabels(map[string]string{v1alpha1.OwnerLabel: "etcd.v1", v1alpha1.OwnerNamespaceLabel: "tenant", v1alpha1.OwnerKindLabel: v1alpha1.ClusterServiceVersionKind})
-	}
-	return u
-}
-
 func secretOf(t *testing.T, b *migrate.Backup, notes map[string]string) *corev1.Secret {
 	t.Helper()
 	data := must.Value(b.Pack())(t)

@@ -13,15 +13,6 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// shows is a snapshot of one content with so many documents.
-func shows(digest string, documents int) *snapshot {
-	docs := make([]*document, documents)
-	for i := range docs {
-		docs[i] = &document{name: fmt.Sprint(i)}
-	}
-	return newSnapshot([]source{{CatalogSource: &v1alpha1.CatalogSource{}, digest: digest, docs: docs}}, nil)
-}
-
 // TestHowMuchOfThePastIsKept by the number of snapshots, and by the documents that only they hold.
 func TestHowMuchOfThePastIsKept(t *testing.T) {
 	tests := map[string]struct {
@@ -40,7 +31,12 @@ func TestHowMuchOfThePastIsKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPresent(Config{Log: logr.Discard(), Clock: clocktesting.NewFakePassiveClock(created.Time)})
 			for i := range test.snapshots + 1 {
-				p.replace(shows(test.digest(i), test.documents))
+				digest := test.digest(i)
+				docs := make([]*document, test.documents)
+				for i := range docs {
+					docs[i] = &document{name: fmt.Sprint(i)}
+				}
+				p.replace(newSnapshot([]source{{CatalogSource: &v1alpha1.CatalogSource{}, digest: digest, docs: docs}}, nil))
 			}
 			if got := len(p.before); got != test.want {
 				t.Errorf("%d snapshots of the past are kept, want %d", got, test.want)

@@ -15,7 +15,6 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 )
@@ -82,14 +81,6 @@ type logged struct {
 	lines []string
 }
 
-func (l *logged) logger() logr.Logger {
-	return funcr.New(func(_, line string) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.lines = append(l.lines, line)
-	}, funcr.Options{})
-}
-
 func (l *logged) take() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,7 +93,11 @@ func (l *logged) take() []string {
 func TestWhatCannotBeRead(t *testing.T) {
 	w := newWorld(t)
 	var log logged
-	w.storage.present.docs.log = log.logger()
+	w.storage.present.docs.log = funcr.New(func(_, line string) {
+		log.mu.Lock()
+		defer log.mu.Unlock()
+		log.lines = append(log.lines, line)
+	}, funcr.Options{})
 	w.offer(t, "olm/global", "a@1.0.0", "b@1.0.0")
 	events := w.follow(t, "mine", internalversion.ListOptions{ResourceVersion: w.revision()})
 	mend := w.damaged(t, "olm/global", "b", "a@2.0.0", "b@2.0.0", "c@2.0.0")

@@ -37,37 +37,6 @@ func processorTime(t *testing.T) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// likePublic is a catalog as large as the largest public one, and a package "long" with a channel of 85 entries, of which all but the oldest
-// need what nobody has.
-func likePublic(t testing.TB) *catalog.Index {
-	t.Helper()
-	shape, all := bigcatalog.Full, &catalog.Catalog{}
-	shape.BundleBytes = 1 // what is in bundles has no part in decisions
-	for i := range shape.Packages {
-		c := bigcatalog.Package(shape, i)
-		all.Packages = append(all.Packages, c.Packages...)
-		all.Channels = append(all.Channels, c.Channels...)
-		all.Bundles = append(all.Bundles, c.Bundles...)
-	}
-	generatedPackage(all, 999, 85, catalog.Property{Type: catalog.PropertyGVKRequired, Value: generatedAPI(1000)})
-	oldest := &all.Bundles[len(all.Bundles)-85]
-	oldest.Properties = oldest.Properties[:2]
-	return generatedIndex(t, all)
-}
-
-// steps is the work that the solver did for what was decided, and to find out why something cannot be.
-func (r *NamespaceResult) steps() int {
-	sum := 0
-	for _, p := range r.parts {
-		sum += p.solution.Steps
-		var none *Conflict
-		if errors.As(p.group.Err, &none) {
-			sum += none.core.Steps
-		}
-	}
-	return sum
-}
-
 // eachExplained tells whether every Subscription has a minimal explanation of its own.
 func eachExplained(r NamespaceResult) bool {
 	for _, g := range r.Groups {
@@ -81,7 +50,20 @@ func eachExplained(r NamespaceResult) bool {
 
 // TestBounds holds decisions to their figures. The time is the best of five, if it takes as many.
 func TestBounds(t *testing.T) {
-	x, unsolvable := likePublic(t), generated(t, 200, 25)
+	// A catalog as large as the largest public one, and a package "long" with a channel of 85 entries, of which all but the oldest
+	// need what nobody has.
+	shape, all := bigcatalog.Full, &catalog.Catalog{}
+	shape.BundleBytes = 1 // what is in bundles has no part in decisions
+	for i := range shape.Packages {
+		c := bigcatalog.Package(shape, i)
+		all.Packages = append(all.Packages, c.Packages...)
+		all.Channels = append(all.Channels, c.Channels...)
+		all.Bundles = append(all.Bundles, c.Bundles...)
+	}
+	generatedPackage(all, 999, 85, catalog.Property{Type: catalog.PropertyGVKRequired, Value: generatedAPI(1000)})
+	oldest := &all.Bundles[len(all.Bundles)-85]
+	oldest.Properties = oldest.Properties[:2]
+	x, unsolvable := generatedIndex(t, all), generated(t, 200, 25)
 	names := x.PackageNames()
 	together := subscribe(unsolvable, unsolvable.PackageNames()[100:]...)
 	together.Together = true
@@ -117,7 +99,16 @@ func TestBounds(t *testing.T) {
 			if !test.check(result) {
 				t.Fatal("not the kind of answer that is measured")
 			}
-			steps, megabytes := result.steps(), float64(after.TotalAlloc-before.TotalAlloc)/1e6
+			// The work that the solver did for what was decided, and to find out why something cannot be.
+			sum := 0
+			for _, p := range result.parts {
+				sum += p.solution.Steps
+				var none *Conflict
+				if errors.As(p.group.Err, &none) {
+					sum += none.core.Steps
+				}
+			}
+			steps, megabytes := sum, float64(after.TotalAlloc-before.TotalAlloc)/1e6
 			t.Logf("%v (bound %v ms), %d steps, %.1f MB", best, test.is.bound, steps, megabytes)
 			if best > limit {
 				t.Errorf("it took %v, more than %v", best, limit)

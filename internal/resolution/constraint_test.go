@@ -90,7 +90,11 @@ func checkConstraint(t *testing.T, value json.RawMessage) {
 			}
 		}
 		if !holds(*c, own, set, false) {
-			t.Fatalf("%s does not hold in the answer %v", value, names(g.Choices))
+			var out []string
+			for _, c := range g.Choices {
+				out = append(out, c.Bundle.Name)
+			}
+			t.Fatalf("%s does not hold in the answer %v", value, out)
 		}
 		return
 	}
@@ -106,14 +110,6 @@ func checkConstraint(t *testing.T, value json.RawMessage) {
 			}
 		}
 	}
-}
-
-func names(choices []Choice) []string {
-	var out []string
-	for _, c := range choices {
-		out = append(out, c.Bundle.Name)
-	}
-	return out
 }
 
 const (

@@ -37,7 +37,9 @@ func randomRequest(t testing.TB, random *rand.Rand) ExtensionRequest {
 	for i := range 1 + random.IntN(3) {
 		c := Catalog{Name: string(rune('x' + i)), Priority: random.IntN(2), Disabled: random.IntN(12) == 0}
 		if random.IntN(8) > 0 {
-			c.Index = randomIndex(t, random, fmt.Sprint("sha256:", i))
+			digest := fmt.Sprint("sha256:", i)
+			x := must.Value(catalog.NewIndex(randomCatalog(random), digest))(t)
+			c.Index = x
 		} else if random.IntN(2) == 0 {
 			c.Problem = "connection refused"
 		}
@@ -72,13 +74,6 @@ func neededBy(random *rand.Rand) catalog.Property {
 	p := api(random.IntN(3))
 	p.Type = catalog.PropertyGVKRequired
 	return p
-}
-
-// randomIndex is a catalog with package p, mostly sound.
-func randomIndex(t testing.TB, random *rand.Rand, digest string) *catalog.Index {
-	t.Helper()
-	x := must.Value(catalog.NewIndex(randomCatalog(random), digest))(t)
-	return x
 }
 
 func randomCatalog(random *rand.Rand) *catalog.Catalog {

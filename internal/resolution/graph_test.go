@@ -58,7 +58,14 @@ func agree(t *testing.T, c *catalog.Catalog, oneOf int) (upgrades int) {
 		for _, channel := range p.Channels {
 			scopes = append(scopes, []string{channel.Name})
 		}
-		if !completeExtension(c, p) {
+		// Whether all channels of a package are served.
+		count := 0
+		for _, channel := range c.Channels {
+			if channel.Package == p.Name {
+				count++
+			}
+		}
+		if !(count == len(p.Channels)) {
 			scopes = scopes[1:] // what is broken is not served, and the graph counts it
 		}
 		for _, scope := range scopes {
@@ -70,17 +77,6 @@ func agree(t *testing.T, c *catalog.Catalog, oneOf int) (upgrades int) {
 		}
 	}
 	return upgrades
-}
-
-// completeExtension tells whether all channels of a package are served.
-func completeExtension(c *catalog.Catalog, p *catalog.PackageInfo) bool {
-	count := 0
-	for _, channel := range c.Channels {
-		if channel.Package == p.Name {
-			count++
-		}
-	}
-	return count == len(p.Channels)
 }
 
 func extensionBundlesOf(p *catalog.PackageInfo) (all []*catalog.BundleInfo) {

@@ -30,7 +30,21 @@ func TestRangeTables(t *testing.T) {
 		},
 		"refused": {"1.2.3||": "invalid", "> =": "invalid", "|": "invalid", "1.*]": "invalid", "latest": "invalid", "1,2": "none", "4": "none"},
 	}
-	x := ladder(t)
+	// A catalog whose package has versions at and around the bounds of the tables.
+	c := &catalog.Catalog{Packages: []catalog.Package{{Schema: catalog.SchemaPackage, Name: "p", DefaultChannel: "a"}}}
+	channel := catalog.Channel{Schema: catalog.SchemaChannel, Package: "p", Name: "a"}
+	for i, v := range []string{"0.0.2", "0.0.3", "0.0.4", "0.1.0", "0.2.2", "0.2.3", "0.2.9", "0.3.0", "0.9.9", "1.0.0", "1.2.2", "1.2.3", "1.11.0", "1.11.1", "1.11.9",
+		"1.12.0", "1.12.5", "1.13.0", "2.0.0", "2.3.0", "2.9.9", "3.0.0", "3.0.1", "3.1.0-rc.1"} {
+		e := catalog.Entry{Name: "p.v" + v}
+		if i > 0 {
+			e.Replaces = channel.Entries[i-1].Name
+		}
+		channel.Entries = append(channel.Entries, e)
+		c.Bundles = append(c.Bundles, catalog.Bundle{Schema: catalog.SchemaBundle, Package: "p", Name: e.Name, Image: "registry.example.com/p:1",
+			Properties: []catalog.Property{{Type: catalog.PropertyPackage, Value: json.RawMessage(fmt.Sprintf(`{"packageName":"p","version":%q}`, v))}}})
+	}
+	c.Channels = append(c.Channels, channel)
+	x := must.Value(catalog.NewIndex(c, "sha256:ladder"))(t)
 	for table, rows := range tests {
 		for text, want := range rows {
 			t.Run(table+"/"+text, func(t *testing.T) {
@@ -53,26 +67,6 @@ func TestRangeTables(t *testing.T) {
 			})
 		}
 	}
-}
-
-// ladder is a catalog whose package has versions at and around the bounds of the tables.
-func ladder(t *testing.T) *catalog.Index {
-	t.Helper()
-	c := &catalog.Catalog{Packages: []catalog.Package{{Schema: catalog.SchemaPackage, Name: "p", DefaultChannel: "a"}}}
-	channel := catalog.Channel{Schema: catalog.SchemaChannel, Package: "p", Name: "a"}
-	for i, v := range []string{"0.0.2", "0.0.3", "0.0.4", "0.1.0", "0.2.2", "0.2.3", "0.2.9", "0.3.0", "0.9.9", "1.0.0", "1.2.2", "1.2.3", "1.11.0", "1.11.1", "1.11.9",
-		"1.12.0", "1.12.5", "1.13.0", "2.0.0", "2.3.0", "2.9.9", "3.0.0", "3.0.1", "3.1.0-rc.1"} {
-		e := catalog.Entry{Name: "p.v" + v}
-		if i > 0 {
-			e.Replaces = channel.Entries[i-1].Name
-		}
-		channel.Entries = append(channel.Entries, e)
-		c.Bundles = append(c.Bundles, catalog.Bundle{Schema: catalog.SchemaBundle, Package: "p", Name: e.Name, Image: "registry.example.com/p:1",
-			Properties: []catalog.Property{{Type: catalog.PropertyPackage, Value: json.RawMessage(fmt.Sprintf(`{"packageName":"p","version":%q}`, v))}}})
-	}
-	c.Channels = append(c.Channels, channel)
-	x := must.Value(catalog.NewIndex(c, "sha256:ladder"))(t)
-	return x
 }
 
 // TestParseInstalled reads what a status may say.

@@ -25,7 +25,24 @@ func TestConfinedTenantConvertsAForeignCRD(t *testing.T) {
 	installer := w.confined(namespace)
 	harness.Edit(t, w, namespace, "group", &operatorsv1.OperatorGroup{}, func(g *operatorsv1.OperatorGroup) { g.Spec.TargetNamespaces = nil })
 	w.selected(namespace, metav1.NamespaceAll)
-	w.mayServe(namespace, "installer")
+	// Let an account of a namespace install operators that serve webhooks: these get a Role for their certificate, and may ask who
+	// calls them.
+	w.t.Helper()
+	rbac := func(verbs []string, resources ...string) rbacv1.PolicyRule {
+		return rbacv1.PolicyRule{APIGroups: []string{rbacv1.GroupName}, Resources: resources, Verbs: verbs}
+	}
+	all, delegator, reader := []string{"*"}, rbac([]string{"bind"}, "clusterroles"), rbac([]string{"bind"}, "roles")
+	delegator.ResourceNames, reader.ResourceNames = []string{"system:auth-delegator"}, []string{"extension-apiserver-authentication-reader"}
+	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "installer"}}
+	w.grant("attack-serve", namespace, "installer", rbac([]string{"get", "create", "patch", "delete"}, "clusterrolebindings"), delegator)
+	for in, rules := range map[string][]rbacv1.PolicyRule{namespace: {rbac(all, "rolebindings"), rbac([]string{"get", "create", "patch", "delete"}, "roles")},
+		metav1.NamespaceSystem: {rbac(all, "rolebindings"), reader}} {
+		meta := metav1.ObjectMeta{Namespace: in, Name: "attack-serve"}
+		role := &rbacv1.Role{ObjectMeta: meta, Rules: rules}
+		binding := &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name}}
+		harness.Create(w.t, w, role, binding)
+		w.t.Cleanup(func() { _ = w.Delete(context.Background(), role); _ = w.Delete(context.Background(), binding) })
+	}
 	crd := w.definition("ledgers", "convert.attack.example.com", nil)
 	csv, none := operator(namespace, name, crd.Name), admissionv1.SideEffectClassNone
 	csv.Spec.InstallModes = []v1alpha1.InstallMode{{Type: v1alpha1.InstallModeTypeAllNamespaces, Supported: true}}
@@ -47,26 +64,6 @@ func TestConfinedTenantConvertsAForeignCRD(t *testing.T) {
 	w.phase(namespace, name, v1alpha1.CSVPhaseSucceeded)
 	if !w.converts(crd.Name, namespace) {
 		t.Error("with an account that may patch the CRD the operator does not convert it either: the attack shows nothing")
-	}
-}
-
-// mayServe lets an account of a namespace install operators that serve webhooks: these get a Role for their certificate, and may ask who calls them.
-func (w *world) mayServe(namespace, account string) {
-	w.t.Helper()
-	rbac := func(verbs []string, resources ...string) rbacv1.PolicyRule {
-		return rbacv1.PolicyRule{APIGroups: []string{rbacv1.GroupName}, Resources: resources, Verbs: verbs}
-	}
-	all, delegator, reader := []string{"*"}, rbac([]string{"bind"}, "clusterroles"), rbac([]string{"bind"}, "roles")
-	delegator.ResourceNames, reader.ResourceNames = []string{"system:auth-delegator"}, []string{"extension-apiserver-authentication-reader"}
-	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: account}}
-	w.grant("attack-serve", namespace, account, rbac([]string{"get", "create", "patch", "delete"}, "clusterrolebindings"), delegator)
-	for in, rules := range map[string][]rbacv1.PolicyRule{namespace: {rbac(all, "rolebindings"), rbac([]string{"get", "create", "patch", "delete"}, "roles")},
-		metav1.NamespaceSystem: {rbac(all, "rolebindings"), reader}} {
-		meta := metav1.ObjectMeta{Namespace: in, Name: "attack-serve"}
-		role := &rbacv1.Role{ObjectMeta: meta, Rules: rules}
-		binding := &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name}}
-		harness.Create(w.t, w, role, binding)
-		w.t.Cleanup(func() { _ = w.Delete(context.Background(), role); _ = w.Delete(context.Background(), binding) })
 	}
 }
 

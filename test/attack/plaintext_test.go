@@ -60,7 +60,13 @@ func TestMetricsAndCatalogsNeedTLS(t *testing.T) {
 	ca := &corev1.ConfigMap{}
 	must.NoError(t, w.Get(t.Context(), client.ObjectKey{Namespace: olm, Name: "outside-pod-" + manager.ServingCA}, ca))
 	bundle := []byte(ca.Data["ca.crt"])
-	w.mayReadMetrics(namespace, "prometheus")
+	// Give an account what the manifests for monitoring give Prometheus.
+	w.t.Helper()
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: namespace}, Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}}
+	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: namespace}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: namespace},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "prometheus"}}}
+	harness.Create(w.t, w, role, binding)
+	w.t.Cleanup(func() { _, _ = w.Delete(context.Background(), role), w.Delete(context.Background(), binding) })
 	for name, test := range map[string]struct {
 		by     reader
 		url    string
@@ -109,14 +115,4 @@ func (w *world) token(namespace, name string) string {
 	var token authenticationv1.TokenRequest
 	must.NoError(w.t, w.SubResource("token").Create(w.t.Context(), a, &token))
 	return token.Status.Token
-}
-
-// mayReadMetrics gives an account what the manifests for monitoring give Prometheus.
-func (w *world) mayReadMetrics(namespace, name string) {
-	w.t.Helper()
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: namespace}, Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}}
-	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: namespace}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: namespace},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: name}}}
-	harness.Create(w.t, w, role, binding)
-	w.t.Cleanup(func() { _, _ = w.Delete(context.Background(), role), w.Delete(context.Background(), binding) })
 }

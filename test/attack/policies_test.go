@@ -50,7 +50,16 @@ func TestMissingPoliciesLetNoOneIn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w.t = t
-			t.Cleanup(func() { w.restorePolicies() })
+			t.Cleanup(func() { // Apply the shipped policies, and waits until the manager may be asked again.
+				for _, o := range harness.Kustomized(w.t, config) {
+					if !strings.HasPrefix(o.GetKind(), "ValidatingAdmissionPolicy") {
+						continue
+					}
+					if err := w.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("kubectl"), client.ForceOwnership); err != nil {
+						w.t.Errorf("apply %s %s: %v", o.GetKind(), o.GetName(), err)
+					}
+				}
+			})
 			ext := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: namespace}, Spec: olmv1.ClusterExtensionSpec{Namespace: namespace,
 				Source: olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: "greeter-operator"}}}}
 			if test.account != "" {
@@ -67,7 +76,17 @@ func TestMissingPoliciesLetNoOneIn(t *testing.T) {
 			must.NoError(t, w.Get(t.Context(), client.ObjectKey{Name: test.policy}, b))
 			must.NoError(t, test.weaken(b))
 			must.Eventually(t, "the API server to let the editor in", func() error { return mallory.Create(t.Context(), ext.DeepCopy()) })
-			t.Cleanup(func() { w.removeExtension(ext) }) // before the policies are restored
+			t.Cleanup(func() { // Delete an extension and waits until it is gone.
+				if err := w.Delete(context.Background(), ext); client.IgnoreNotFound(err) != nil {
+					w.t.Error(err)
+				}
+				must.Eventually(w.t, "the extension to be gone", func() error {
+					if err := w.Get(context.Background(), client.ObjectKeyFromObject(ext), ext); !apierrors.IsNotFound(err) {
+						return fmt.Errorf("it is there: %w", err)
+					}
+					return nil
+				})
+			}) // before the policies are restored
 			harness.Await(t, w, client.ObjectKeyFromObject(ext), ext, "the extension to be blocked", func() error {
 				var sets olmv1.ClusterObjectSetList
 				if err := w.List(t.Context(), &sets); err != nil {
@@ -84,31 +103,6 @@ func TestMissingPoliciesLetNoOneIn(t *testing.T) {
 			})
 		})
 	}
-}
-
-// restorePolicies applies the shipped policies, and waits until the manager may be asked again.
-func (w *world) restorePolicies() {
-	for _, o := range harness.Kustomized(w.t, config) {
-		if !strings.HasPrefix(o.GetKind(), "ValidatingAdmissionPolicy") {
-			continue
-		}
-		if err := w.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("kubectl"), client.ForceOwnership); err != nil {
-			w.t.Errorf("apply %s %s: %v", o.GetKind(), o.GetName(), err)
-		}
-	}
-}
-
-// removeExtension deletes an extension and waits until it is gone.
-func (w *world) removeExtension(ext *olmv1.ClusterExtension) {
-	if err := w.Delete(context.Background(), ext); client.IgnoreNotFound(err) != nil {
-		w.t.Error(err)
-	}
-	must.Eventually(w.t, "the extension to be gone", func() error {
-		if err := w.Get(context.Background(), client.ObjectKeyFromObject(ext), ext); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("it is there: %w", err)
-		}
-		return nil
-	})
 }
 
 // serveSamples serves the sample operators as a ClusterCatalog.

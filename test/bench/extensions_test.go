@@ -40,7 +40,23 @@ func BenchmarkExtensions(b *testing.B) {
 	w.must(w.Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}}))
 	w.must(w.Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "extensions"}}))
 	for i := range count {
-		w.images[i] = w.pushBundle(i)
+		// Push an operator with a definition, permissions and a Deployment.
+		w.Helper()
+		name := fmt.Sprintf("operator-%d", i)
+		labels := image.BundleLabels(name, []string{"stable"}, "stable")
+		annotations, err := json.Marshal(map[string]any{"annotations": labels})
+		w.must(err)
+		w.images[i] = w.push(fmt.Sprintf("%s/%s:v1", w.registry, name), map[string][]byte{
+			"metadata/annotations.json": annotations,
+			"manifests/crd.json": fmt.Appendf(nil, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"things.o%d.example.com"},
+			"spec":{"group":"o%[1]d.example.com","scope":"Namespaced","names":{"plural":"things","singular":"thing","kind":"Thing","listKind":"ThingList"},
+			"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object"}}}}}]}}`, i),
+			"manifests/csv.json": fmt.Appendf(nil, `{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"%s.v1.0.0"},"spec":{"version":"1.0.0",
+			"installModes":[{"type":"AllNamespaces","supported":true}],"customresourcedefinitions":{"owned":[{"name":"things.o%d.example.com","version":"v1","kind":"Thing"}]},
+			"install":{"strategy":"deployment","spec":{"clusterPermissions":[{"serviceAccountName":"%[1]s","rules":[{"apiGroups":["o%[2]d.example.com"],"resources":["things"],"verbs":["*"]}]}],
+			"deployments":[{"name":"%[1]s","spec":{"replicas":1,"selector":{"matchLabels":{"app":"%[1]s"}},"template":{"metadata":{"labels":{"app":"%[1]s"}},
+			"spec":{"serviceAccountName":"%[1]s","containers":[{"name":"operator","image":"registry.example.com/operator:1"}]}}}}]}}}}`, name, i),
+		}, labels)
 	}
 	m := startManager(b, kubeconfig)
 	w.serve()
@@ -104,26 +120,6 @@ func (w *extensions) push(ref string, files map[string][]byte, labels map[string
 	w.must(err)
 	name, _, _ := strings.Cut(ref, ":v")
 	return name + "@" + digest
-}
-
-// pushBundle pushes an operator with a definition, permissions and a Deployment.
-func (w *extensions) pushBundle(i int) string {
-	w.Helper()
-	name := fmt.Sprintf("operator-%d", i)
-	labels := image.BundleLabels(name, []string{"stable"}, "stable")
-	annotations, err := json.Marshal(map[string]any{"annotations": labels})
-	w.must(err)
-	return w.push(fmt.Sprintf("%s/%s:v1", w.registry, name), map[string][]byte{
-		"metadata/annotations.json": annotations,
-		"manifests/crd.json": fmt.Appendf(nil, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"things.o%d.example.com"},
-			"spec":{"group":"o%[1]d.example.com","scope":"Namespaced","names":{"plural":"things","singular":"thing","kind":"Thing","listKind":"ThingList"},
-			"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object"}}}}}]}}`, i),
-		"manifests/csv.json": fmt.Appendf(nil, `{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"%s.v1.0.0"},"spec":{"version":"1.0.0",
-			"installModes":[{"type":"AllNamespaces","supported":true}],"customresourcedefinitions":{"owned":[{"name":"things.o%d.example.com","version":"v1","kind":"Thing"}]},
-			"install":{"strategy":"deployment","spec":{"clusterPermissions":[{"serviceAccountName":"%[1]s","rules":[{"apiGroups":["o%[2]d.example.com"],"resources":["things"],"verbs":["*"]}]}],
-			"deployments":[{"name":"%[1]s","spec":{"replicas":1,"selector":{"matchLabels":{"app":"%[1]s"}},"template":{"metadata":{"labels":{"app":"%[1]s"}},
-			"spec":{"serviceAccountName":"%[1]s","containers":[{"name":"operator","image":"registry.example.com/operator:1"}]}}}}]}}}}`, name, i),
-	}, labels)
 }
 
 // serve publishes the catalog with a new version of a package that nobody wants, and waits until it is served.

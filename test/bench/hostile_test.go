@@ -40,7 +40,14 @@ const (
 // It prints the seconds until the status of the CatalogSource has a verdict, those until a small catalog of another namespace that comes at the
 // same time is served, the most memory that the manager ever had, and the limit. It fails where that was more than the limit.
 func BenchmarkHostile(b *testing.B) {
-	limit := manifestMemory(b)
+	// The memory limit of the manager's container in the manifests, in MB.
+	b.Helper()
+	text := must.Value(os.ReadFile(filepath.Join("..", "..", "config", "deployment.yaml")))(b)
+	found := regexp.MustCompile(`limits:\n\s+memory: (\d+)Mi\n`).FindSubmatch(text)
+	if found == nil {
+		b.Fatal("the Deployment in config has no memory limit in Mi")
+	}
+	limit := float64(must.Value(strconv.Atoi(string(found[1])))(b)) * (1 << 20) / 1e6
 	registry := httptest.NewServer(image.NewRegistry(b.TempDir()))
 	defer registry.Close()
 	w := &extensions{B: b, registry: strings.TrimPrefix(registry.URL, "http://")}
@@ -96,17 +103,6 @@ func BenchmarkHostile(b *testing.B) {
 const oneBundle = `{"schema":"olm.package","name":"small","defaultChannel":"stable"}
 {"schema":"olm.channel","package":"small","name":"stable","entries":[{"name":"small.v1.0.0"}]}
 {"schema":"olm.bundle","package":"small","name":"small.v1.0.0","image":"registry.example.com/small:v1","properties":[{"type":"olm.package","value":{"packageName":"small","version":"1.0.0"}}]}`
-
-// manifestMemory is the memory limit of the manager's container in the manifests, in MB.
-func manifestMemory(b *testing.B) float64 {
-	b.Helper()
-	text := must.Value(os.ReadFile(filepath.Join("..", "..", "config", "deployment.yaml")))(b)
-	found := regexp.MustCompile(`limits:\n\s+memory: (\d+)Mi\n`).FindSubmatch(text)
-	if found == nil {
-		b.Fatal("the Deployment in config has no memory limit in Mi")
-	}
-	return float64(must.Value(strconv.Atoi(string(found[1])))(b)) * (1 << 20) / 1e6
-}
 
 func catalogSource(namespace, name, ref string) *v1alpha1.CatalogSource {
 	return &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},

@@ -56,7 +56,26 @@ func record(b testing.TB, kubeconfig, model string) *snapshot {
 	b.Helper()
 	config := must.Value(clientcmd.BuildConfigFromFlags("", kubeconfig))(b)
 	client := must.Value(rest.HTTPClientFor(config))(b)
-	get := func(path, accept string) document { return fetch(b, client, config.Host+path, accept) }
+	get := func(path, accept string) document { // Ask for one answer, again where the server is not ready for a kind that has just been defined.
+		address := config.Host + path
+		b.Helper()
+		for until := time.Now().Add(time.Minute); ; time.Sleep(time.Second) {
+			request := must.Value(http.NewRequestWithContext(b.Context(), http.MethodGet, address, nil))(b)
+			request.Header.Set("Accept", accept)
+			response, err := client.Do(request)
+			must.NoErrorf(b, err, "record a cluster")
+			body, err := io.ReadAll(response.Body)
+			response.Body.Close()
+			switch {
+			case err != nil:
+				b.Fatalf("record a cluster: GET %s: %v", address, err)
+			case response.StatusCode == http.StatusOK:
+				return document{response.Header.Get("Content-Type"), body}
+			case response.StatusCode != http.StatusTooManyRequests || time.Now().After(until):
+				b.Fatalf("record a cluster: GET %s: %s: %.200s", address, response.Status, body)
+			}
+		}
+	}
 	s := &snapshot{documents: map[string]document{}, collection: map[string]*collection{}}
 	for _, path := range []string{"/api", "/apis"} {
 		s.documents[path+aggregated] = get(path, aggregated)
@@ -88,27 +107,6 @@ func record(b testing.TB, kubeconfig, model string) *snapshot {
 	return s
 }
 
-// fetch asks for one answer, again where the server is not ready for a kind that has just been defined.
-func fetch(b testing.TB, client *http.Client, address, accept string) document {
-	b.Helper()
-	for until := time.Now().Add(time.Minute); ; time.Sleep(time.Second) {
-		request := must.Value(http.NewRequestWithContext(b.Context(), http.MethodGet, address, nil))(b)
-		request.Header.Set("Accept", accept)
-		response, err := client.Do(request)
-		must.NoErrorf(b, err, "record a cluster")
-		body, err := io.ReadAll(response.Body)
-		response.Body.Close()
-		switch {
-		case err != nil:
-			b.Fatalf("record a cluster: GET %s: %v", address, err)
-		case response.StatusCode == http.StatusOK:
-			return document{response.Header.Get("Content-Type"), body}
-		case response.StatusCode != http.StatusTooManyRequests || time.Now().After(until):
-			b.Fatalf("record a cluster: GET %s: %s: %.200s", address, response.Status, body)
-		}
-	}
-}
-
 // collect takes a list apart.
 func collect(b testing.TB, resource metav1.APIResource, apiVersion string, list []byte, model string) *collection {
 	b.Helper()
@@ -116,29 +114,25 @@ func collect(b testing.TB, resource metav1.APIResource, apiVersion string, list 
 	var content struct{ Items []map[string]json.RawMessage }
 	decode(b, list, &content)
 	for _, item := range content.Items {
-		c.objects = append(c.objects, newObject(b, c, item, model))
+		b.Helper()
+		// Items of a list do not always say what they are; objects do.
+		item["apiVersion"], item["kind"] = fmt.Appendf(nil, "%q", c.apiVersion), fmt.Appendf(nil, "%q", c.kind)
+		full := must.Value(json.Marshal(item))(b)
+		var meta metav1.ObjectMeta
+		decode(b, item["metadata"], &meta)
+		o := &object{namespace: meta.Namespace, name: meta.Name, labels: meta.Labels, repeated: meta.Namespace == model || c.kind == "Namespace" && meta.Name == model}
+		metadata := fmt.Appendf(nil, `{%s,"metadata":%s}`, metadataType, item["metadata"])
+		if o.repeated {
+			o.full, o.metadata = newText(full, model, meta), newText(metadata, model, meta)
+		} else {
+			o.full, o.metadata = text{{text: full}}, text{{text: metadata}}
+		}
+		c.objects = append(c.objects, o)
 	}
 	slices.SortStableFunc(c.objects, func(x, y *object) int {
 		return strings.Compare(x.namespace+"/"+x.name, y.namespace+"/"+y.name)
 	})
 	return c
-}
-
-func newObject(b testing.TB, c *collection, item map[string]json.RawMessage, model string) *object {
-	b.Helper()
-	// Items of a list do not always say what they are; objects do.
-	item["apiVersion"], item["kind"] = fmt.Appendf(nil, "%q", c.apiVersion), fmt.Appendf(nil, "%q", c.kind)
-	full := must.Value(json.Marshal(item))(b)
-	var meta metav1.ObjectMeta
-	decode(b, item["metadata"], &meta)
-	o := &object{namespace: meta.Namespace, name: meta.Name, labels: meta.Labels, repeated: meta.Namespace == model || c.kind == "Namespace" && meta.Name == model}
-	metadata := fmt.Appendf(nil, `{%s,"metadata":%s}`, metadataType, item["metadata"])
-	if o.repeated {
-		o.full, o.metadata = newText(full, model, meta), newText(metadata, model, meta)
-	} else {
-		o.full, o.metadata = text{{text: full}}, text{{text: metadata}}
-	}
-	return o
 }
 
 func decode(b testing.TB, text []byte, into any) {

@@ -70,7 +70,16 @@ func startUp(b *testing.B, s *apiServer) {
 	server := httptest.NewServer(s)
 	defer server.Close()
 	began := time.Now()
-	m := startManager(b, kubeconfigFor(b, server.URL))
+	// Write a kubeconfig of a server that needs no credentials.
+	b.Helper()
+	config := clientcmdapi.NewConfig()
+	config.Clusters["simulated"] = &clientcmdapi.Cluster{Server: server.URL}
+	config.Contexts["simulated"] = &clientcmdapi.Context{Cluster: "simulated"}
+	config.CurrentContext = "simulated"
+	path := filepath.Join(b.TempDir(), "kubeconfig")
+	must.NoError(b, clientcmd.WriteToFile(*config, path))
+	must.NoError(b, os.Chmod(path, 0o600))
+	m := startManager(b, path)
 	defer m.stop()
 	defer server.CloseClientConnections()
 	m.awaitReady(began.Add(patience))
@@ -146,17 +155,4 @@ func installBundle(b *testing.B, c client.Client, operator *bundle.Bundle) {
 	awaitSucceeded(b, c, csv)
 	text := must.Value(json.Marshal(csv))(b)
 	b.Logf("operator %s: a ClusterServiceVersion of %d kB", csv.Name, len(text)/1000)
-}
-
-// kubeconfigFor writes a kubeconfig of a server that needs no credentials.
-func kubeconfigFor(b *testing.B, address string) string {
-	b.Helper()
-	config := clientcmdapi.NewConfig()
-	config.Clusters["simulated"] = &clientcmdapi.Cluster{Server: address}
-	config.Contexts["simulated"] = &clientcmdapi.Context{Cluster: "simulated"}
-	config.CurrentContext = "simulated"
-	path := filepath.Join(b.TempDir(), "kubeconfig")
-	must.NoError(b, clientcmd.WriteToFile(*config, path))
-	must.NoError(b, os.Chmod(path, 0o600))
-	return path
 }

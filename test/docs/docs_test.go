@@ -57,7 +57,23 @@ func TestPages(t *testing.T) {
 					t.Logf("%s:%d is not tried: this machine has no %s", page, step.line, tool)
 					continue
 				}
-				got := s.run(step.command)
+				// Type a command and returns the lines that it prints, on whichever stream.
+				const end = "::end of output::"
+				must.Value(fmt.Fprintf(s.in, "%s\necho; echo '%s'\n", step.command, end))(s.t)
+				var got []string
+				for {
+					line, err := s.out.ReadString('\n')
+					if err != nil {
+						s.t.Fatalf("the shell ended at: %s: %v", step.command, err)
+					}
+					if line = strings.TrimSuffix(line, "\n"); line == end {
+						break
+					}
+					got = append(got, line)
+				}
+				for len(got) > 0 && got[len(got)-1] == "" {
+					got = got[:len(got)-1]
+				}
 				if *update && !matches(step.output, got) {
 					todo[i].output = got
 					continue
@@ -128,27 +144,6 @@ func start(t *testing.T) *session {
 	return &session{t: t, in: in, out: bufio.NewReader(out),
 		there: strings.NewReplacer("localhost:5000", host, "50051", grpc, "8080", http),
 		back:  strings.NewReplacer(host, "localhost:5000", grpc, "50051", http, "8080")}
-}
-
-// run types a command and returns the lines that it prints, on whichever stream.
-func (s *session) run(command string) []string {
-	const end = "::end of output::"
-	must.Value(fmt.Fprintf(s.in, "%s\necho; echo '%s'\n", command, end))(s.t)
-	var lines []string
-	for {
-		line, err := s.out.ReadString('\n')
-		if err != nil {
-			s.t.Fatalf("the shell ended at: %s: %v", command, err)
-		}
-		if line = strings.TrimSuffix(line, "\n"); line == end {
-			break
-		}
-		lines = append(lines, line)
-	}
-	for len(lines) > 0 && lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	return lines
 }
 
 // freePort is a port that nobody listens at.

@@ -17,9 +17,9 @@ var unused = regexp.MustCompile(`(?i)\b(somebody|nobody|anybody|whoever|anew|hea
 // printed is what a page shows of a program, which has words of its own: blocks, and what is between back-quotes or quotes.
 var printed = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|\\]\\([^)\n]*\\)")
 
-// pages are the documents of the project, but for the lists of tests and of differences, which quote others.
-func pages(t *testing.T) []string {
-	t.Helper()
+// TestWords keeps out of the documents what the glossary rules out.
+func TestWords(t *testing.T) {
+	// The documents of the project, but for the lists of tests and of differences, which quote others.
 	var all []string
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/runbooks/*.md", "config/*.md", "examples/*.md"} {
 		found := must.Value(filepath.Glob(filepath.Join(root, pattern)))(t)
@@ -28,12 +28,7 @@ func pages(t *testing.T) []string {
 	if len(all) < 40 {
 		t.Fatalf("found only %d pages", len(all))
 	}
-	return all
-}
-
-// TestWords keeps out of the documents what the glossary rules out.
-func TestWords(t *testing.T) {
-	for _, page := range pages(t) {
+	for _, page := range all {
 		content := must.Value(os.ReadFile(page))(t)
 		text := string(content)
 		if strings.HasSuffix(page, "glossary.md") {

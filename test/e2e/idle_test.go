@@ -128,22 +128,18 @@ func TestADayOfTheWholeManager(t *testing.T) {
 	})
 	touched := 0
 	for end := time.Now().Add(day); time.Now().Before(end); time.Sleep(resync) {
-		o.touchCatalogs(end)
+		// Change something about the catalogs that says nothing.
+		o.Helper()
+		for i := range 4 {
+			s := catalogSource(fmt.Sprintf("catalog%d", i), "", 0)
+			patch := fmt.Sprintf(`{"metadata":{"annotations":{"example.com/touched":%q}}}`, time.Until(end))
+			if err := o.Patch(o.Context(), s, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+				o.Error(err)
+			}
+		}
 		touched++
 	}
 	checkDay(t, seen.take(), touched)
-}
-
-// touchCatalogs changes something about the catalogs that says nothing.
-func (o *own) touchCatalogs(end time.Time) {
-	o.Helper()
-	for i := range 4 {
-		s := catalogSource(fmt.Sprintf("catalog%d", i), "", 0)
-		patch := fmt.Sprintf(`{"metadata":{"annotations":{"example.com/touched":%q}}}`, time.Until(end))
-		if err := o.Patch(o.Context(), s, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-			o.Error(err)
-		}
-	}
 }
 
 // twentySubscriptions waits until all of them are where they will stay.

@@ -41,7 +41,21 @@ func BenchmarkMemory(b *testing.B) {
 		dir, what := bigcatalog.Dir(b)
 		packages := o.relocate(dir)
 		tree := must.Value(bundleio.CatalogTree(b.Context(), os.DirFS(dir), o.registry+"/catalogs/full:latest", nil))(b)
-		pid := o.startManager(binary)
+		// Run the program until the benchmark ends, and returns its process.
+		o.Helper()
+		ctx, stop := context.WithCancel(context.Background())
+		var log bytes.Buffer
+		cmd := exec.CommandContext(ctx, binary, "--kubeconfig", o.kubeconfig, "--store", o.TempDir())
+		cmd.Stderr = &log
+		must.NoError(o, cmd.Start())
+		o.Cleanup(func() {
+			stop()
+			_ = cmd.Wait() // it was killed
+			if o.Failed() {
+				o.Log(log.String())
+			}
+		})
+		pid := cmd.Process.Pid
 		o.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: manager.DefaultGlobalNamespace}}, catalogSource("full", tree.Ref, 15*time.Minute))
 		for i := range tenants {
 			namespace := fmt.Sprintf("tenant%d", i)
@@ -113,24 +127,6 @@ func (o *own) relocated(document []byte) []byte {
 		lines[at] = []byte("image: " + o.registry + "/bundles/" + strings.ToLower(pkg) + ":" + strings.ReplaceAll(name, "+", "_"))
 	}
 	return bytes.Join(lines, []byte("\n"))
-}
-
-// startManager runs the program until the benchmark ends, and returns its process.
-func (o *own) startManager(binary string) int {
-	o.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	var log bytes.Buffer
-	cmd := exec.CommandContext(ctx, binary, "--kubeconfig", o.kubeconfig, "--store", o.TempDir())
-	cmd.Stderr = &log
-	must.NoError(o, cmd.Start())
-	o.Cleanup(func() {
-		stop()
-		_ = cmd.Wait() // it was killed
-		if o.Failed() {
-			o.Log(log.String())
-		}
-	})
-	return cmd.Process.Pid
 }
 
 // rest waits until the verdicts of the Subscriptions have not changed for a while, and counts them.

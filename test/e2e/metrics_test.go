@@ -62,7 +62,14 @@ func checkMetrics(t *testing.T, address string) {
 			for _, q := range m.GetSummary().GetQuantile() {
 				quantiles = append(quantiles, fmt.Sprint(q.GetQuantile()))
 			}
-			series = append(series, shape(name, f.GetType().String(), labels, quantiles))
+			// The name, type and labels of a series.
+			kind := f.GetType().String()
+			slices.Sort(labels)
+			text := strings.TrimSpace(name + " " + kind + " " + strings.Join(labels, ","))
+			if len(quantiles) > 0 {
+				text += "; quantiles " + strings.Join(quantiles, ",")
+			}
+			series = append(series, text)
 		}
 		slices.Sort(series)
 		all := strings.Join(slices.Compact(series), " or ") // they all have the same
@@ -107,14 +114,4 @@ func TestAMissingOperatorMetricIsNoticed(t *testing.T) {
 	if wrong := wrongOperatorMetrics(append(slices.Clone(operatorMetrics), "csv_other GAUGE")); len(wrong) != 1 {
 		t.Errorf("with another one: %v", wrong)
 	}
-}
-
-// shape is the name, type and labels of a series.
-func shape(name, kind string, labels, quantiles []string) string {
-	slices.Sort(labels)
-	text := strings.TrimSpace(name + " " + kind + " " + strings.Join(labels, ","))
-	if len(quantiles) > 0 {
-		text += "; quantiles " + strings.Join(quantiles, ",")
-	}
-	return text
 }

@@ -25,8 +25,9 @@ type alert struct {
 	Labels, Annotations map[string]string
 }
 
-func alerts(t *testing.T) []alert {
-	t.Helper()
+// TestAlertsAreThoseOfTheAPI: names and times are known to those who route alerts.
+func TestAlertsAreThoseOfTheAPI(t *testing.T) {
+	got := map[string]string{}
 	var rule struct {
 		Spec struct{ Groups []struct{ Rules []alert } }
 	}
@@ -37,13 +38,7 @@ func alerts(t *testing.T) []alert {
 	for _, g := range rule.Spec.Groups {
 		all = append(all, g.Rules...)
 	}
-	return all
-}
-
-// TestAlertsAreThoseOfTheAPI: names and times are known to those who route alerts.
-func TestAlertsAreThoseOfTheAPI(t *testing.T) {
-	got := map[string]string{}
-	for _, a := range alerts(t) {
+	for _, a := range all {
 		got[a.Alert] = a.For + " " + a.Labels["severity"]
 		page, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(a.Annotations["runbook"])))
 		if err != nil || !strings.HasPrefix(string(page), "# "+a.Alert+"\n") || !strings.Contains(string(page), a.Expr) {

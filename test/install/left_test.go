@@ -8,6 +8,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	operatorsv2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/examples"
 	"fairlead.dev/fairlead/internal/manager"
@@ -16,9 +17,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -57,14 +58,6 @@ func with(labels map[string]string, more ...string) map[string]string {
 		out[more[i]] = more[i+1]
 	}
 	return out
-}
-
-func (m *migration) leaveGroup() {
-	m.lay(&operatorsv1.OperatorGroup{
-		ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: "group", Annotations: map[string]string{"olm.providedAPIs": "Greeting.v1.demo.fairlead.dev"}},
-		Spec:       operatorsv1.OperatorGroupSpec{TargetNamespaces: []string{m.namespace}},
-		Status:     operatorsv1.OperatorGroupStatus{Namespaces: []string{m.namespace}, LastUpdated: ptr.To(metav1.Now())},
-	}, otherOLM)
 }
 
 // leaveCatalog leaves a catalog in a pod, its companions, and what a bundle was unpacked with: its Job is gone after five minutes, the
@@ -108,12 +101,6 @@ func (m *migration) leaveOperator() {
 	sub := &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: "greeter", Labels: map[string]string{component: ""}},
 		Spec: &v1alpha1.SubscriptionSpec{Package: "greeter-operator", Channel: b.Channels[0], CatalogSource: "moved", CatalogSourceNamespace: "olm", InstallPlanApproval: v1alpha1.ApprovalAutomatic}}
 	m.lay(sub, otherCatalog)
-	plan := m.leavePlan(sub, b, labels)
-	m.leaveSubscriptionStatus(sub, plan)
-	m.leaveObjects(b, labels)
-}
-
-func (m *migration) leavePlan(sub *v1alpha1.Subscription, b *bundle.Bundle, labels map[string]string) *v1alpha1.InstallPlan {
 	reference := `{"kind":"ConfigMap","name":"3f1c0d6a5e","namespace":"olm","catalogSourceName":"moved","catalogSourceNamespace":"olm","replaces":"","properties":"{}"}`
 	plan := &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: "install-x8d4q", Labels: labels,
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "operators.coreos.com/v1alpha1", Kind: "Subscription", Name: sub.Name, UID: sub.UID, Controller: ptr.To(false), BlockOwnerDeletion: ptr.To(false)}}},
@@ -124,16 +111,13 @@ func (m *migration) leavePlan(sub *v1alpha1.Subscription, b *bundle.Bundle, labe
 				{Resolving: b.Name, Status: v1alpha1.StepStatusCreated, Resource: v1alpha1.StepResource{CatalogSource: "moved", CatalogSourceNamespace: "olm", Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition", Name: "greetings.demo.fairlead.dev", Manifest: reference}},
 			}}}
 	m.lay(plan, otherCatalog)
-	return plan
-}
-
-func (m *migration) leaveSubscriptionStatus(sub *v1alpha1.Subscription, plan *v1alpha1.InstallPlan) {
 	m.t.Helper()
 	sub.Status = v1alpha1.SubscriptionStatus{CurrentCSV: plan.Spec.ClusterServiceVersionNames[0], InstalledCSV: plan.Spec.ClusterServiceVersionNames[0],
 		State: v1alpha1.SubscriptionStateAtLatest, InstallPlanGeneration: 1, LastUpdated: metav1.Now(),
 		Install:        &v1alpha1.InstallPlanReference{APIVersion: "operators.coreos.com/v1alpha1", Kind: "InstallPlan", Name: plan.Name, UID: plan.UID},
 		InstallPlanRef: &corev1.ObjectReference{APIVersion: "operators.coreos.com/v1alpha1", Kind: "InstallPlan", Namespace: plan.Namespace, Name: plan.Name, UID: plan.UID, ResourceVersion: plan.ResourceVersion}}
 	must.NoError(m.t, m.Status().Update(m.t.Context(), sub, otherCatalog))
+	m.leaveObjects(b, labels)
 }
 
 // leaveObjects leaves what the plan has made, the ClusterServiceVersion with its status, and the Deployment.
@@ -144,7 +128,16 @@ func (m *migration) leaveObjects(b *bundle.Bundle, labels map[string]string) {
 		o.SetLabels(with(labels, flatten(o.GetLabels())...))
 		switch o.GetKind() {
 		case v1alpha1.ClusterServiceVersionKind:
-			m.leaveCSV(o)
+			m.t.Helper()
+			csv := &v1alpha1.ClusterServiceVersion{}
+			must.NoError(m.t, runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, csv))
+			csv.Annotations = with(csv.Annotations, "olm.operatorGroup", "group", "olm.operatorNamespace", m.namespace, "olm.targetNamespaces", m.namespace)
+			csv.Finalizers = []string{"operators.coreos.com/csv-cleanup"}
+			now := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
+			csv.Status = v1alpha1.ClusterServiceVersionStatus{Phase: v1alpha1.CSVPhaseSucceeded, Reason: v1alpha1.CSVReasonInstallSuccessful,
+				Message: "install strategy completed with no errors", LastUpdateTime: &now, LastTransitionTime: &now}
+			m.csv = csv
+			m.lay(csv, otherOLM)
 			continue
 		case "CustomResourceDefinition":
 			m.crd = client.ObjectKeyFromObject(o)
@@ -160,7 +153,22 @@ func (m *migration) leaveObjects(b *bundle.Bundle, labels map[string]string) {
 		m.lay(o, otherCatalog)
 	}
 	m.leaveDeployment()
-	m.leaveCondition()
+	// Leave the OperatorCondition of the operator, and what lets its service account write it.
+	strategy := m.csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0]
+	account := strategy.Spec.Template.Spec.ServiceAccountName
+	meta := func(version, kind, name string, o metav1.Object) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: m.namespace, Name: name, Labels: managed, OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: version, Kind: kind, Name: o.GetName(), UID: o.GetUID(), Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true)}}}
+	}
+	condition := &operatorsv2.OperatorCondition{ObjectMeta: meta("operators.coreos.com/v1alpha1", "ClusterServiceVersion", m.csv.Name, m.csv),
+		Spec: operatorsv2.OperatorConditionSpec{ServiceAccounts: []string{account}, Deployments: []string{strategy.Name}}}
+	m.lay(condition, otherOLM)
+	role := &rbacv1.Role{ObjectMeta: meta("operators.coreos.com/v2", "OperatorCondition", m.csv.Name, condition), Rules: []rbacv1.PolicyRule{{
+		Verbs: []string{"get", "update", "patch"}, APIGroups: []string{"operators.coreos.com"}, Resources: []string{"operatorconditions"}, ResourceNames: []string{condition.Name}}}}
+	m.lay(role, otherOLM)
+	m.lay(&rbacv1.RoleBinding{ObjectMeta: meta("operators.coreos.com/v2", "OperatorCondition", m.csv.Name, condition),
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: m.namespace, Name: account}}}, otherOLM)
 }
 
 func flatten(labels map[string]string) (pairs []string) {
@@ -168,19 +176,6 @@ func flatten(labels map[string]string) (pairs []string) {
 		pairs = append(pairs, key, value)
 	}
 	return pairs
-}
-
-func (m *migration) leaveCSV(o *unstructured.Unstructured) {
-	m.t.Helper()
-	csv := &v1alpha1.ClusterServiceVersion{}
-	must.NoError(m.t, runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, csv))
-	csv.Annotations = with(csv.Annotations, "olm.operatorGroup", "group", "olm.operatorNamespace", m.namespace, "olm.targetNamespaces", m.namespace)
-	csv.Finalizers = []string{"operators.coreos.com/csv-cleanup"}
-	now := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
-	csv.Status = v1alpha1.ClusterServiceVersionStatus{Phase: v1alpha1.CSVPhaseSucceeded, Reason: v1alpha1.CSVReasonInstallSuccessful,
-		Message: "install strategy completed with no errors", LastUpdateTime: &now, LastTransitionTime: &now}
-	m.csv = csv
-	m.lay(csv, otherOLM)
 }
 
 // leaveDeployment leaves the Deployment as the other manager makes it of the strategy: its labels, all annotations of the

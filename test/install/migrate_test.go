@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/test/harness"
@@ -19,6 +20,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -34,10 +36,34 @@ const (
 func TestMovingFromTheOtherManager(t *testing.T) {
 	w := newWorld(t)
 	harness.Apply(t.Context(), t, w, harness.Kustomized(t, config))
-	m := w.left(devcluster.Namespace(t))
+	// Lay everything down.
+	namespace := devcluster.Namespace(t)
+	w.t.Helper()
+	m := &migration{world: w, namespace: namespace}
+	must.NoError(w.t, ignoreExists(w.Create(w.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}})))
+	m.installKinds()
+	m.lay(&operatorsv1.OperatorGroup{
+		ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: "group", Annotations: map[string]string{"olm.providedAPIs": "Greeting.v1.demo.fairlead.dev"}},
+		Spec:       operatorsv1.OperatorGroupSpec{TargetNamespaces: []string{m.namespace}},
+		Status:     operatorsv1.OperatorGroupStatus{Namespaces: []string{m.namespace}, LastUpdated: ptr.To(metav1.Now())},
+	}, otherOLM)
+	m.leaveCatalog()
+	m.leaveOperator()
 	before := m.operator()
 	stop := w.run(w.asManager())
-	m.operatorIsKnown()
+	// Wait until this manager has said of the Subscription and of the ClusterServiceVersion what it thinks of them.
+	m.t.Helper()
+	must.Eventually(m.t, "the Subscription to be judged", func() error {
+		sub := &v1alpha1.Subscription{}
+		if err := m.Get(m.t.Context(), client.ObjectKey{Namespace: m.namespace, Name: "greeter"}, sub); err != nil {
+			return err
+		}
+		if sub.Status.State != v1alpha1.SubscriptionStateAtLatest || sub.Status.InstalledCSV != m.csv.Name || len(sub.Status.CatalogHealth) == 0 {
+			return fmt.Errorf("status %+v", sub.Status)
+		}
+		return nil
+	})
+	m.succeeds(m.namespace, m.csv.Name)
 	m.catalogIsTakenOver()
 	time.Sleep(3 * time.Second) // for what should not happen
 	must.Equal(t, "the operator was touched", m.operator(), before)
@@ -89,34 +115,6 @@ func (m *migration) operator() map[string]string {
 	must.NoError(m.t, m.Get(m.t.Context(), m.crd, crd))
 	seen["CustomResourceDefinition"] = fmt.Sprint(crd.GetUID(), " generation ", crd.GetGeneration())
 	return seen
-}
-
-// left lays everything down.
-func (w *world) left(namespace string) *migration {
-	w.t.Helper()
-	m := &migration{world: w, namespace: namespace}
-	must.NoError(w.t, ignoreExists(w.Create(w.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}})))
-	m.installKinds()
-	m.leaveGroup()
-	m.leaveCatalog()
-	m.leaveOperator()
-	return m
-}
-
-// operatorIsKnown waits until this manager has said of the Subscription and of the ClusterServiceVersion what it thinks of them.
-func (m *migration) operatorIsKnown() {
-	m.t.Helper()
-	must.Eventually(m.t, "the Subscription to be judged", func() error {
-		sub := &v1alpha1.Subscription{}
-		if err := m.Get(m.t.Context(), client.ObjectKey{Namespace: m.namespace, Name: "greeter"}, sub); err != nil {
-			return err
-		}
-		if sub.Status.State != v1alpha1.SubscriptionStateAtLatest || sub.Status.InstalledCSV != m.csv.Name || len(sub.Status.CatalogHealth) == 0 {
-			return fmt.Errorf("status %+v", sub.Status)
-		}
-		return nil
-	})
-	m.succeeds(m.namespace, m.csv.Name)
 }
 
 // catalogIsTakenOver waits until this manager serves the catalog by the Service that was there, and pod and policies are gone.

@@ -60,26 +60,22 @@ func profile(t *testing.T) []*unstructured.Unstructured {
 			all = slices.Delete(all, i, i+1)
 			continue
 		}
-		patchJSON(t, all[i], p.Patch)
+		// Carry out a JSON patch that adds arguments to the first container, which is all that a profile needs.
+		o := all[i]
+		var operations []struct{ Op, Path, Value string }
+		must.NoError(t, yaml.UnmarshalStrict([]byte(p.Patch), &operations))
+		containers, _, err := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
+		must.NoError(t, err)
+		for _, operation := range operations {
+			if operation.Op != "add" || operation.Path != "/spec/template/spec/containers/0/args/-" {
+				t.Fatalf("the test does not know how to %s %s", operation.Op, operation.Path)
+			}
+			first := containers[0].(map[string]any)
+			first["args"] = append(first["args"].([]any), operation.Value)
+		}
+		must.NoError(t, unstructured.SetNestedSlice(o.Object, containers, "spec", "template", "spec", "containers"))
 	}
 	return all
-}
-
-// patchJSON carries out a JSON patch that adds arguments to the first container, which is all that a profile needs.
-func patchJSON(t *testing.T, o *unstructured.Unstructured, patch string) {
-	t.Helper()
-	var operations []struct{ Op, Path, Value string }
-	must.NoError(t, yaml.UnmarshalStrict([]byte(patch), &operations))
-	containers, _, err := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
-	must.NoError(t, err)
-	for _, operation := range operations {
-		if operation.Op != "add" || operation.Path != "/spec/template/spec/containers/0/args/-" {
-			t.Fatalf("the test does not know how to %s %s", operation.Op, operation.Path)
-		}
-		first := containers[0].(map[string]any)
-		first["args"] = append(first["args"].([]any), operation.Value)
-	}
-	must.NoError(t, unstructured.SetNestedSlice(o.Object, containers, "spec", "template", "spec", "containers"))
 }
 
 // TestTheChartMakesTheProfile: the value apis of the chart makes what the kustomization makes.
@@ -127,16 +123,7 @@ func TestTheRightsOfV0Suffice(t *testing.T) {
 	csv := w.succeeds(operatorsNamespace, "greeter-operator.v1.2.0")
 	w.podsOnRequest()
 	w.catalogInAConfigMap()
-	greeting := w.greeting()
-	before := csv.DeepCopy()
-	csv.Spec.Cleanup.Enabled = true
-	must.NoError(t, w.Patch(t.Context(), csv, client.MergeFrom(before)))
-	w.uninstall(csv)
-	w.gone(greeting) // spec.cleanup deletes it, by the right on the operator's own API
-}
-
-// greeting makes a custom resource of the sample operator, once the manager has the right to manage those.
-func (w *world) greeting() *unstructured.Unstructured {
+	// Make a custom resource of the sample operator, once the manager has the right to manage those.
 	w.t.Helper()
 	must.Eventually(w.t, "the role for custom resources to have the operator's API", func() error {
 		role := &rbacv1.ClusterRole{}
@@ -153,5 +140,10 @@ func (w *world) greeting() *unstructured.Unstructured {
 	g.SetNamespace(operatorsNamespace)
 	g.SetName("hello")
 	w.create(g)
-	return g
+	greeting := g
+	before := csv.DeepCopy()
+	csv.Spec.Cleanup.Enabled = true
+	must.NoError(t, w.Patch(t.Context(), csv, client.MergeFrom(before)))
+	w.uninstall(csv)
+	w.gone(greeting) // spec.cleanup deletes it, by the right on the operator's own API
 }

@@ -91,23 +91,6 @@ func (w *world) vaultCatalog(upTo int, more ...any) string {
 	return ref
 }
 
-// confined makes a namespace whose OperatorGroup names an account with rights there alone, and a Subscription to the vault operator in it.
-func (w *world) confined(namespace string, annotations map[string]string) {
-	w.t.Helper()
-	all := []string{"*"}
-	meta := metav1.ObjectMeta{Namespace: namespace, Name: "installer"}
-	w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, &corev1.ServiceAccount{ObjectMeta: meta},
-		&rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
-			{APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"clusterserviceversions", "subscriptions"}, Verbs: all},
-			{APIGroups: []string{"apps", ""}, Resources: []string{"deployments", "services", "secrets", "configmaps", "serviceaccounts"}, Verbs: all},
-			{APIGroups: []string{vaultGroup}, Resources: []string{"vaults"}, Verbs: []string{"delete"}}}},
-		&rbacv1.RoleBinding{ObjectMeta: meta, Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "installer"}},
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "installer"}},
-		&operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "group", Annotations: annotations},
-			Spec: operatorsv1.OperatorGroupSpec{TargetNamespaces: []string{namespace}, ServiceAccountName: "installer"}},
-		&v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "vault"}, Spec: &v1alpha1.SubscriptionSpec{Package: "vault", CatalogSource: "vaults", CatalogSourceNamespace: "olm"}})
-}
-
 // customResourceRules are the rules that the manager's role for custom resources has gathered.
 func (w *world) customResourceRules() ([]rbacv1.PolicyRule, error) {
 	role := &rbacv1.ClusterRole{}
@@ -123,7 +106,21 @@ func TestTheRightsOfV0ReachConfinedTenants(t *testing.T) {
 	harness.Apply(t.Context(), t, w, profile(t))
 	w.runWith(w.asManager(), func(o *manager.Options) { o.WithoutV1 = true })
 	w.create(source("vaults", ofImage(w.vaultCatalog(0))))
-	w.confined(namespace, map[string]string{"operators.fairlead.dev/crd-upgrades": "strict"})
+	// Make a namespace whose OperatorGroup names an account with rights there alone, and a Subscription to the vault operator in it.
+	annotations := map[string]string{"operators.fairlead.dev/crd-upgrades": "strict"}
+	w.t.Helper()
+	all := []string{"*"}
+	meta := metav1.ObjectMeta{Namespace: namespace, Name: "installer"}
+	w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, &corev1.ServiceAccount{ObjectMeta: meta},
+		&rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"clusterserviceversions", "subscriptions"}, Verbs: all},
+			{APIGroups: []string{"apps", ""}, Resources: []string{"deployments", "services", "secrets", "configmaps", "serviceaccounts"}, Verbs: all},
+			{APIGroups: []string{vaultGroup}, Resources: []string{"vaults"}, Verbs: []string{"delete"}}}},
+		&rbacv1.RoleBinding{ObjectMeta: meta, Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "installer"}},
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "installer"}},
+		&operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "group", Annotations: annotations},
+			Spec: operatorsv1.OperatorGroupSpec{TargetNamespaces: []string{namespace}, ServiceAccountName: "installer"}},
+		&v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "vault"}, Spec: &v1alpha1.SubscriptionSpec{Package: "vault", CatalogSource: "vaults", CatalogSourceNamespace: "olm"}})
 	w.succeeds(namespace, vaultCSV(0))
 	want := []rbacv1.PolicyRule{{Verbs: []string{"get", "list", "patch", "delete"}, APIGroups: []string{vaultGroup}, Resources: []string{"vaults"}}}
 	must.Eventually(w.t, "the role for custom resources to have the operator's API", func() error {

@@ -89,27 +89,21 @@ func TestClusterExtensionListsAreComplete(t *testing.T) {
 		"Type":   {ClusterExtensionConditionTypes(), otherTypes},
 		"Reason": {ClusterExtensionReasons(), otherReasons},
 	} {
-		want := stringConstants(t, "conditions.go", prefix)
+		// The values of a file's constants with a prefix.
+		parsed := must.Value(parser.ParseFile(token.NewFileSet(), "conditions.go", nil, 0))(t)
+		var want []string
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || !strings.HasPrefix(spec.Names[0].Name, prefix) {
+				return true
+			}
+			value := must.Value(strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value))(t)
+			want = append(want, value)
+			return true
+		})
 		got := slices.Concat(lists...)
 		slices.Sort(want)
 		slices.Sort(got)
 		must.Equal(t, fmt.Sprintf("constants with the prefix %s and lists differ", prefix), got, want)
 	}
-}
-
-// stringConstants are the values of a file's constants with a prefix.
-func stringConstants(t *testing.T, file, prefix string) []string {
-	t.Helper()
-	parsed := must.Value(parser.ParseFile(token.NewFileSet(), file, nil, 0))(t)
-	var values []string
-	ast.Inspect(parsed, func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok || !strings.HasPrefix(spec.Names[0].Name, prefix) {
-			return true
-		}
-		value := must.Value(strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value))(t)
-		values = append(values, value)
-		return true
-	})
-	return values
 }

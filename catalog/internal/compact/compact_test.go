@@ -9,12 +9,6 @@ import (
 	"fairlead.dev/fairlead/test/must"
 )
 
-func open(t *testing.T, s Sections) *Decoder {
-	t.Helper()
-	d := must.Value(NewDecoder(s.TextSizes, string(s.Texts), s.ValueSizes, s.Values, s.Body))(t)
-	return d
-}
-
 func TestRoundTrip(t *testing.T) {
 	numbers := []uint64{0, 1, 127, 128, math.MaxUint64}
 	texts := []string{"", "a", "", "äöü", "a", strings.Repeat("x", 1000)}
@@ -42,7 +36,7 @@ func TestRoundTrip(t *testing.T) {
 	if len(s.Texts) != 1000+len("aäöü") || len(s.Values) != 3 {
 		t.Errorf("%d bytes of texts, %d of values: something is there twice", len(s.Texts), len(s.Values))
 	}
-	d := open(t, s)
+	d := must.Value(NewDecoder(s.TextSizes, string(s.Texts), s.ValueSizes, s.Values, s.Body))(t)
 	for _, want := range numbers {
 		if got := d.Uint(); got != want {
 			t.Errorf("number %d, want %d", got, want)

@@ -34,7 +34,21 @@ func TestOpmPage(t *testing.T) {
 		}
 		got = append(got, strings.Join(cells[:3], " "))
 	}
-	walkCommands(newRoot(command.Streams{}), func(cmd *cobra.Command) { want = append(want, pageRows(cmd)...) })
+	walkCommands(newRoot(command.Streams{}), func(cmd *cobra.Command) { // Those of a command and its flags.
+		out := []string{fmt.Sprintf("`%s`  ", cmd.CommandPath())}
+		add := func(f *pflag.Flag) {
+			name, value := "--"+f.Name, f.DefValue
+			if f.Shorthand != "" {
+				name = "-" + f.Shorthand + ", " + name
+			}
+			if value != "" {
+				value = "`" + value + "`"
+			}
+			out = append(out, fmt.Sprintf("`%s` `%s` %s", cmd.CommandPath(), name, value))
+		}
+		cmd.LocalFlags().VisitAll(add)
+		want = append(want, out...)
+	})
 	slices.Sort(want)
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -60,21 +74,4 @@ func walkCommands(cmd *cobra.Command, see func(*cobra.Command)) {
 			walkCommands(child, see)
 		}
 	}
-}
-
-// pageRows are those of a command and its flags.
-func pageRows(cmd *cobra.Command) []string {
-	out := []string{fmt.Sprintf("`%s`  ", cmd.CommandPath())}
-	add := func(f *pflag.Flag) {
-		name, value := "--"+f.Name, f.DefValue
-		if f.Shorthand != "" {
-			name = "-" + f.Shorthand + ", " + name
-		}
-		if value != "" {
-			value = "`" + value + "`"
-		}
-		out = append(out, fmt.Sprintf("`%s` `%s` %s", cmd.CommandPath(), name, value))
-	}
-	cmd.LocalFlags().VisitAll(add)
-	return out
 }

@@ -68,7 +68,15 @@ func sixtyBundles(b *testing.B) []fstest.MapFS {
 			if path.Dir(file) == "metadata" && file != "metadata/annotations.yaml" {
 				delete(tree, file)
 			} else if strings.Contains(string(content.Data), "kind: ClusterServiceVersion") {
-				tree[file] = &fstest.MapFile{Data: versioned(content.Data, len(out))}
+				// Give a ClusterServiceVersion a version of its own.
+				i := len(out)
+				lines := strings.Split(string(content.Data), "\n")
+				for n, line := range lines {
+					if strings.HasPrefix(line, "  version:") {
+						lines[n] = fmt.Sprintf("  version: 1.%d.%d", i/6, i%6)
+					}
+				}
+				tree[file] = &fstest.MapFile{Data: []byte(strings.Join(lines, "\n"))}
 			}
 		}
 		out = append(out, tree)
@@ -86,14 +94,3 @@ func size(tree fstest.MapFS) int {
 }
 
 func distance(a, b int) int { return max(a, b) - min(a, b) }
-
-// versioned gives a ClusterServiceVersion a version of its own.
-func versioned(csv []byte, i int) []byte {
-	lines := strings.Split(string(csv), "\n")
-	for n, line := range lines {
-		if strings.HasPrefix(line, "  version:") {
-			lines[n] = fmt.Sprintf("  version: 1.%d.%d", i/6, i%6)
-		}
-	}
-	return []byte(strings.Join(lines, "\n"))
-}

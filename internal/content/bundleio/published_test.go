@@ -17,7 +17,17 @@ import (
 // TestMigratedAsPublished migrates the public bundles and compares each with what the public catalogs, which other tools rendered, say of
 // the same bundle: the olm.csv.metadata is the same text.
 func TestMigratedAsPublished(t *testing.T) {
-	ours := migratedMetadata(t)
+	// The olm.csv.metadata that is made of each public bundle, by <package>/<name>.
+	ours := map[string]string{}
+	for name, tree := range publicdata.BundleTrees(t) {
+		b, err := bundle.Load(tree)
+		must.NoErrorf(t, err, "load bundle %s", name)
+		converted, err := b.ToCatalogWithCSV("example.com/b:1")
+		must.NoErrorf(t, err, "describe bundle %s", name)
+		migrated, err := catalog.Migrate(&catalog.Catalog{Bundles: []catalog.Bundle{converted}}, catalog.MigrateAll)
+		must.NoErrorf(t, err, "migrate bundle %s", name)
+		ours[b.Package+"/"+b.Name] = metadataOf(t, migrated.Bundles[0])
+	}
 	packages := map[string]bool{}
 	for key := range ours {
 		packages[path.Dir(key)] = true
@@ -47,22 +57,6 @@ func TestMigratedAsPublished(t *testing.T) {
 			}
 		})
 	}
-}
-
-// migratedMetadata is the olm.csv.metadata that is made of each public bundle, by <package>/<name>.
-func migratedMetadata(t *testing.T) map[string]string {
-	t.Helper()
-	ours := map[string]string{}
-	for name, tree := range publicdata.BundleTrees(t) {
-		b, err := bundle.Load(tree)
-		must.NoErrorf(t, err, "load bundle %s", name)
-		converted, err := b.ToCatalogWithCSV("example.com/b:1")
-		must.NoErrorf(t, err, "describe bundle %s", name)
-		migrated, err := catalog.Migrate(&catalog.Catalog{Bundles: []catalog.Bundle{converted}}, catalog.MigrateAll)
-		must.NoErrorf(t, err, "migrate bundle %s", name)
-		ours[b.Package+"/"+b.Name] = metadataOf(t, migrated.Bundles[0])
-	}
-	return ours
 }
 
 // metadataOf is the olm.csv.metadata of a bundle as text; empty when there is none.

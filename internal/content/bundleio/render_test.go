@@ -379,25 +379,21 @@ func TestPublicCatalogs(t *testing.T) {
 			if archive == publicdata.FullCatalog && !sweep.Whole() {
 				t.Skip("147 MB of catalogs take a while: they are tried with FAIRLEAD_TEST_SWEEP=1")
 			}
-			checkCatalogs(t, archive, least)
+			// Render each catalog of an archive.
+			found := 0
+			publicdata.Each(t, archive, func(name string, content func() []byte) {
+				found++
+				c, err := (&Renderer{}).Render(t.Context(), write(t, map[string]string{"catalog.yaml": string(content())}))
+				if err != nil {
+					t.Errorf("catalog %s: %v", name, err)
+					return
+				}
+				checkIdempotent(t, c)
+			})
+			if found < least {
+				t.Errorf("there are only %d catalogs", found)
+			}
 		})
-	}
-}
-
-// checkCatalogs renders each catalog of an archive.
-func checkCatalogs(t *testing.T, archive string, least int) {
-	found := 0
-	publicdata.Each(t, archive, func(name string, content func() []byte) {
-		found++
-		c, err := (&Renderer{}).Render(t.Context(), write(t, map[string]string{"catalog.yaml": string(content())}))
-		if err != nil {
-			t.Errorf("catalog %s: %v", name, err)
-			return
-		}
-		checkIdempotent(t, c)
-	})
-	if found < least {
-		t.Errorf("there are only %d catalogs", found)
 	}
 }
 

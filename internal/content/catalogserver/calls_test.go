@@ -63,7 +63,24 @@ func testCalls(t *testing.T, path string) {
 	for line := range strings.Lines(string(calls.Data)) {
 		if call, ok := strings.CutPrefix(line, "> "); ok {
 			got.WriteString(line)
-			got.WriteString(answer(soon(t), t, conn, strings.TrimSpace(call)))
+			// Make a call and writes down what comes back.
+			ctx := soon(t)
+			call := strings.TrimSpace(call)
+			name, body, _ := strings.Cut(call, " ")
+			method := registry.File_registry_proto.Services().ByName("Registry").Methods().ByName(protoreflect.Name(name))
+			if method == nil {
+				t.Fatalf("no method %q", name)
+			}
+			request := newMessage(t, method.Input())
+			must.NoErrorf(t, protojson.Unmarshal([]byte(body), request), "%s", call)
+			var out strings.Builder
+			err := invoke(ctx, conn, method, request, func() proto.Message { return newMessage(t, method.Output()) }, func(m proto.Message) {
+				out.WriteString(oneLine(t, m))
+			})
+			if err != nil {
+				fmt.Fprintf(&out, "%s: %s\n", status.Code(err), status.Convert(err).Message())
+			}
+			got.WriteString(out.String())
 		}
 	}
 	if diff := cmp.Diff(string(calls.Data), got.String()); diff != "" && !*update {
@@ -73,26 +90,6 @@ func testCalls(t *testing.T, path string) {
 		calls.Data = got.Bytes()
 		must.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o644))
 	}
-}
-
-// answer makes a call and writes down what comes back.
-func answer(ctx context.Context, t testing.TB, conn *grpc.ClientConn, call string) string {
-	t.Helper()
-	name, body, _ := strings.Cut(call, " ")
-	method := registry.File_registry_proto.Services().ByName("Registry").Methods().ByName(protoreflect.Name(name))
-	if method == nil {
-		t.Fatalf("no method %q", name)
-	}
-	request := newMessage(t, method.Input())
-	must.NoErrorf(t, protojson.Unmarshal([]byte(body), request), "%s", call)
-	var out strings.Builder
-	err := invoke(ctx, conn, method, request, func() proto.Message { return newMessage(t, method.Output()) }, func(m proto.Message) {
-		out.WriteString(oneLine(t, m))
-	})
-	if err != nil {
-		fmt.Fprintf(&out, "%s: %s\n", status.Code(err), status.Convert(err).Message())
-	}
-	return out.String()
 }
 
 func newMessage(t testing.TB, d protoreflect.MessageDescriptor) proto.Message {

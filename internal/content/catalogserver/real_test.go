@@ -51,7 +51,18 @@ func askForEverything(t *testing.T, x *catalog.Index, conn *grpc.ClientConn) {
 				for _, gvk := range e.Bundle.Provides {
 					gvks[gvk] = true
 				}
-				checkBundle(t, client, &registry.GetBundleRequest{PkgName: name, ChannelName: channel.GetName(), CsvName: e.Name})
+				// Ask for a bundle and expects something that can be shown of it.
+				request := &registry.GetBundleRequest{PkgName: name, ChannelName: channel.GetName(), CsvName: e.Name}
+				b, err := client.GetBundle(t.Context(), request)
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				if b.GetCsvName() != request.GetCsvName() || b.GetVersion() == "" || b.GetReplaces() != "" || len(b.GetSkips()) > 0 ||
+					!strings.Contains(b.GetCsvJson(), `"`+b.GetCsvName()+`"`) || len(b.GetObject()) == 0 {
+					t.Errorf("%v is answered by a bundle %s %s, replaces %q, %d skips, %d objects, CSV of %d bytes", request,
+						b.GetCsvName(), b.GetVersion(), b.GetReplaces(), len(b.GetSkips()), len(b.GetObject()), len(b.GetCsvJson()))
+				}
 			}
 		}
 	}
@@ -78,19 +89,5 @@ func askForEverything(t *testing.T, x *catalog.Index, conn *grpc.ClientConn) {
 		if err != nil {
 			t.Errorf("%s: %v", gvk, err)
 		}
-	}
-}
-
-// checkBundle asks for a bundle and expects something that can be shown of it.
-func checkBundle(t *testing.T, client registry.RegistryClient, request *registry.GetBundleRequest) {
-	b, err := client.GetBundle(t.Context(), request)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	if b.GetCsvName() != request.GetCsvName() || b.GetVersion() == "" || b.GetReplaces() != "" || len(b.GetSkips()) > 0 ||
-		!strings.Contains(b.GetCsvJson(), `"`+b.GetCsvName()+`"`) || len(b.GetObject()) == 0 {
-		t.Errorf("%v is answered by a bundle %s %s, replaces %q, %d skips, %d objects, CSV of %d bytes", request,
-			b.GetCsvName(), b.GetVersion(), b.GetReplaces(), len(b.GetSkips()), len(b.GetObject()), len(b.GetCsvJson()))
 	}
 }

@@ -82,7 +82,7 @@ func TestRouting(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			catalogs := map[string]*catalog.Index{}
 			for _, c := range test.catalogs {
-				catalogs[c] = onePackage(t, withoutDots(c))
+				catalogs[c] = onePackage(t, strings.ReplaceAll(c, ".", ""))
 			}
 			conn := dial(t, serve(t, catalogs).address, grpc.WithAuthority(test.authority))
 			ctx := soon(t)
@@ -99,8 +99,6 @@ func TestRouting(t *testing.T) {
 		})
 	}
 }
-
-func withoutDots(name string) string { return strings.ReplaceAll(name, ".", "") }
 
 func TestNothingIsMissingBeforeTheServerIsReady(t *testing.T) {
 	s := serve(t, nil)

@@ -33,21 +33,6 @@ func elsewhere(ctx context.Context, address string) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", address)
 }
 
-// ask makes a call whose answers are not read.
-func ask(t *testing.T, conn *grpc.ClientConn, method string, request proto.Message, options ...grpc.CallOption) {
-	t.Helper()
-	stream, err := conn.NewStream(soon(t), &grpc.StreamDesc{ServerStreams: true}, method, options...)
-	if err == nil {
-		err = stream.SendMsg(request)
-	}
-	if err == nil {
-		err = stream.CloseSend()
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		t.Fatal(err)
-	}
-}
-
 // TestUnreadAnswersEnd: clients at one address make as many calls as they can on a few connections, and read none of the answers. What these
 // take stays within the share of an address, the connections are closed, and another client is served meanwhile.
 func TestUnreadAnswersEnd(t *testing.T) {
@@ -70,7 +55,16 @@ func TestUnreadAnswersEnd(t *testing.T) {
 			for range 3 {
 				conn := dial(t, s.address, grpc.WithInitialWindowSize(64<<10), grpc.WithInitialConnWindowSize(64<<10), grpc.WithContextDialer(elsewhere))
 				for range maxStreams {
-					ask(t, conn, attack.method, attack.request, attack.options...)
+					stream, err := conn.NewStream(soon(t), &grpc.StreamDesc{ServerStreams: true}, attack.method, attack.options...)
+					if err == nil {
+						err = stream.SendMsg(attack.request)
+					}
+					if err == nil {
+						err = stream.CloseSend()
+					}
+					if err != nil && !errors.Is(err, io.EOF) {
+						t.Fatal(err)
+					}
 				}
 				conns = append(conns, conn)
 			}

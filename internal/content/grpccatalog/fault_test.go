@@ -101,34 +101,29 @@ func life(t *testing.T, f *faulty) (interruptions int) {
 			if out.Polled && err == nil {
 				request.PollDue = false // as the status would say from now on
 			}
-			run(t, f)
+			// Make all pods run: those of an update the newer image.
+			var pods corev1.PodList
+			must.NoError(t, f.List(t.Context(), &pods))
+			for i := range pods.Items {
+				p := &pods.Items[i]
+				if isReady(p) {
+					continue
+				}
+				digest := digestOne
+				if p.Labels[v1alpha1.CatalogSourceLabel] == "" {
+					digest = digestTwo
+				}
+				p.Status.Phase = corev1.PodRunning
+				ready(true)(p)
+				runsImage(digest)(p)
+				must.NoError(t, f.Status().Update(t.Context(), p))
+			}
 			if err == nil && len(out.Changes) == 0 && out.Waiting == "" {
 				break
 			}
 		}
 	}
 	return interruptions
-}
-
-// run makes all pods run: those of an update the newer image.
-func run(t *testing.T, f *faulty) {
-	t.Helper()
-	var pods corev1.PodList
-	must.NoError(t, f.List(t.Context(), &pods))
-	for i := range pods.Items {
-		p := &pods.Items[i]
-		if isReady(p) {
-			continue
-		}
-		digest := digestOne
-		if p.Labels[v1alpha1.CatalogSourceLabel] == "" {
-			digest = digestTwo
-		}
-		p.Status.Phase = corev1.PodRunning
-		ready(true)(p)
-		runsImage(digest)(p)
-		must.NoError(t, f.Status().Update(t.Context(), p))
-	}
 }
 
 // end is what is there in the end.

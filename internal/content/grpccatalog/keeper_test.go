@@ -70,7 +70,13 @@ func TestTheAPIServerAcceptsEverything(t *testing.T) {
 			t.Parallel()
 			c := newCluster(t, source.Name)
 			c.source.Spec, c.source.Annotations, c.Keeper.Settings = source.Spec, source.Annotations, in.Settings
-			c.priorityClasses("high", "low")
+			c.t.Helper()
+			for _, name := range []string{"high", "low"} {
+				err := c.Create(c.t.Context(), &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: 1000})
+				if client.IgnoreAlreadyExists(err) != nil {
+					c.t.Fatal(err)
+				}
+			}
 			if out := c.ensure(); out.Serving == nil || out.Serving.UID == "" {
 				t.Fatalf("no pod: %q", out.Changes)
 			}
@@ -82,16 +88,6 @@ func TestTheAPIServerAcceptsEverything(t *testing.T) {
 				t.Errorf("the pod that was made is not as wanted: %q", out.Changes)
 			}
 		})
-	}
-}
-
-func (c *cluster) priorityClasses(names ...string) {
-	c.t.Helper()
-	for _, name := range names {
-		err := c.Create(c.t.Context(), &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: 1000})
-		if client.IgnoreAlreadyExists(err) != nil {
-			c.t.Fatal(err)
-		}
 	}
 }
 

@@ -154,13 +154,19 @@ func TestPullOfDamagedContent(t *testing.T) {
 		answer http.HandlerFunc
 		kind   Kind
 	}{
-		"other layer":         {"layer", send(other, len(other)), DigestMismatch},
-		"one bit flipped":     {"layer", send(flipped, len(flipped)), DigestMismatch},
-		"no layer at all":     {"layer", send(make([]byte, len(layer)), len(layer)), DigestMismatch},
-		"longer layer":        {"layer", send(append(layer[:len(layer):len(layer)], "more"...), len(layer)+4), DigestMismatch},
-		"truncated layer":     {"layer", send(layer[:len(layer)/2], len(layer)), Unavailable},
-		"shorter layer":       {"layer", send(layer[:len(layer)/2], len(layer)/2), DigestMismatch},
-		"endless layer":       {"layer", endless(layer), DigestMismatch},
+		"other layer":     {"layer", send(other, len(other)), DigestMismatch},
+		"one bit flipped": {"layer", send(flipped, len(flipped)), DigestMismatch},
+		"no layer at all": {"layer", send(make([]byte, len(layer)), len(layer)), DigestMismatch},
+		"longer layer":    {"layer", send(append(layer[:len(layer):len(layer)], "more"...), len(layer)+4), DigestMismatch},
+		"truncated layer": {"layer", send(layer[:len(layer)/2], len(layer)), Unavailable},
+		"shorter layer":   {"layer", send(layer[:len(layer)/2], len(layer)/2), DigestMismatch},
+		"endless layer": {"layer", http.
+			HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, err := w.Write(layer)
+				for err == nil {
+					_, err = w.Write(make([]byte, 1<<16))
+				}
+			}), DigestMismatch},
 		"other configuration": {"config", send([]byte(`{}`), 2), DigestMismatch},
 		"other manifest":      {"manifest", send([]byte(`{"schemaVersion":2}`), 19), DigestMismatch},
 	}
@@ -190,16 +196,6 @@ func TestPullOfDamagedContent(t *testing.T) {
 	}
 	if _, files := pullFiles(t, s, r.host+"/test/image@"+d, PullOptions{}); len(files) != 1 {
 		t.Errorf("files %v after the faults are lifted", files)
-	}
-}
-
-// endless sends a layer and does not stop then.
-func endless(layer []byte) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		_, err := w.Write(layer)
-		for err == nil {
-			_, err = w.Write(make([]byte, 1<<16))
-		}
 	}
 }
 

@@ -190,10 +190,3 @@ func readDirNames(t testing.TB, path string) []string {
 	}
 	return names
 }
-
-// blobOf returns what the registry would send.
-func blobOf(registry http.Handler, req *http.Request) ([]byte, bool) {
-	answer := httptest.NewRecorder()
-	registry.ServeHTTP(answer, req)
-	return answer.Body.Bytes(), answer.Code == http.StatusOK
-}

@@ -2,21 +2,16 @@ package signature
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/test/must"
 )
 
 const provenance = "https://slsa.dev/provenance/v1"
-
-func removeFile(t *testing.T, file string) {
-	t.Helper()
-	must.NoError(t, os.Remove(file))
-}
 
 // TestAttestations: who makes a claim about an image has not signed it, and the
 // reverse.
@@ -34,7 +29,8 @@ func TestAttestations(t *testing.T) {
 		"a signature":          func(t *testing.T, d string) image.Attachment { return who.bundle(t, d, predicateSignature) },
 		"a signature tag":      func(t *testing.T, d string) image.Attachment { return who.tag(t, "x", d) },
 		"other image's provenance": func(t *testing.T, d string) image.Attachment {
-			return who.bundle(t, sha([]byte("other")), provenance)
+			sum := sha256.Sum256([]byte("other"))
+			return who.bundle(t, ("sha256:" + hex.EncodeToString(sum[:])), provenance)
 		},
 	}
 	accepted := map[string]map[string]bool{

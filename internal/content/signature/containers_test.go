@@ -11,6 +11,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"math/big"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -281,7 +282,7 @@ func TestContainersOptional(t *testing.T) {
 	if _, v, err := pull(t, s, ref, image.PullOptions{}); err != nil || v.Outcome != image.Accepted {
 		t.Errorf("the file accepts: %v, %v", v, err)
 	}
-	removeFile(t, file)
+	must.NoError(t, os.Remove(file))
 	if _, _, err := pull(t, s, ref, image.PullOptions{}); image.KindOf(err) != image.Unverified {
 		t.Errorf("the file went away: %v", err)
 	}

@@ -37,19 +37,6 @@ type cell struct {
 	good       keyless
 }
 
-func newCell(t *testing.T, bundle, fallback, byKeyless bool) *cell {
-	t.Helper()
-	c := &cell{t: t, bundle: bundle, fallback: fallback, keyless: byKeyless, dir: t.TempDir()}
-	s := newSigstore(t)
-	c.good = keyless{sigstore: s, subject: subject, issuer: issuer}
-	var public string
-	c.key, public = newTestKey(t)
-	c.other, _ = newTestKey(t)
-	write(t, c.dir, "key.pub", public)
-	write(t, c.dir, "trusted_root.json", string(s.trustedRoot(t)))
-	return c
-}
-
 func (c *cell) registry() *registry {
 	r := newRegistry(c.t)
 	r.fallback = c.fallback
@@ -291,7 +278,15 @@ func TestMatrix(t *testing.T) {
 			for situation, run := range situations {
 				t.Run(layout+"/"+signer+"/"+situation, func(t *testing.T) {
 					t.Parallel()
-					run(newCell(t, l.bundle, l.fallback, byKeyless))
+					c := &cell{t: t, bundle: l.bundle, fallback: l.fallback, keyless: byKeyless, dir: t.TempDir()}
+					s := newSigstore(t)
+					c.good = keyless{sigstore: s, subject: subject, issuer: issuer}
+					var public string
+					c.key, public = newTestKey(t)
+					c.other, _ = newTestKey(t)
+					write(t, c.dir, "key.pub", public)
+					write(t, c.dir, "trusted_root.json", string(s.trustedRoot(t)))
+					run(c)
 				})
 			}
 		}

@@ -28,7 +28,7 @@ func TestScopes(t *testing.T) {
 
 func TestClosestRuleWins(t *testing.T) {
 	t.Parallel()
-	p := parsed(t, `
+	p := must.Value(parsePolicy("policy.yaml", []byte((`
 version: 1
 default: reject
 rules:
@@ -37,7 +37,7 @@ rules:
 - {scope: quay.io/acme, action: accept}
 - {scope: quay.io/acme/secret, action: reject}
 - {scope: "localhost:5000/a", action: accept}
-`)
+`)), &files{}))(t)
 	tests := map[string]string{
 		"quay.io/acme/catalog":       "quay.io/acme",
 		"quay.io/acme":               "quay.io/acme",
@@ -64,12 +64,6 @@ rules:
 			t.Errorf("%s: %s, want %s", repository, got, want)
 		}
 	}
-}
-
-func parsed(t *testing.T, text string) *policy {
-	t.Helper()
-	p := must.Value(parsePolicy("policy.yaml", []byte(text), &files{}))(t)
-	return p
 }
 
 // TestPolicyErrors: each mistake is refused with the line and the field.

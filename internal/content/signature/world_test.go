@@ -6,7 +6,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
@@ -265,9 +264,4 @@ func pull(t testing.TB, s *image.Store, ref string, o image.PullOptions) (string
 func mirrored(t testing.TB, source, mirror string) string {
 	t.Helper()
 	return write(t, t.TempDir(), "registries.conf", fmt.Sprintf("[[registry]]\nlocation = %q\n[[registry.mirror]]\nlocation = %q\n", source, mirror))
-}
-
-func sha(data []byte) string {
-	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -61,7 +61,19 @@ func (h *history) happen() {
 				s.Annotations = map[string]string{v1alpha1.CatalogImageTemplateAnnotation: pick(h, "", "registry.example.com/cat:v{kube_minor_version}", "registry.example.com/cat:{x}")}
 			})
 		}},
-		{"content of the ConfigMap", func() { h.fill(pick(h, good, "garbled", "")) }},
+		{"content of the ConfigMap", func() {
+			content := pick(h, good, "garbled", "")
+			fault := h.objects
+			h.objects = nil
+			m := configMap("content", content)
+			if err := client.IgnoreNotFound(h.c.client.Delete(h.t.Context(), m)); err != nil {
+				h.t.Fatal(err)
+			}
+			if content != "" {
+				h.create(configMap("content", content))
+			}
+			h.objects = fault
+		}},
 		{"deleted and made again", h.remake},
 		{"manager starts again", func() { h.restarted(); h.serve() }},
 		{"writes fail", func() {
@@ -81,19 +93,6 @@ func (h *history) edit(change func(*v1alpha1.CatalogSource)) {
 	fault := h.objects
 	h.objects = nil
 	h.update(change)
-	h.objects = fault
-}
-
-func (h *history) fill(content string) {
-	fault := h.objects
-	h.objects = nil
-	m := configMap("content", content)
-	if err := client.IgnoreNotFound(h.c.client.Delete(h.t.Context(), m)); err != nil {
-		h.t.Fatal(err)
-	}
-	if content != "" {
-		h.create(configMap("content", content))
-	}
 	h.objects = fault
 }
 

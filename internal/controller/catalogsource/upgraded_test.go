@@ -11,25 +11,6 @@ import (
 	"fairlead.dev/fairlead/test/must"
 )
 
-// upgraded is the world after the manager was started again, as another build of the program than the one that made the indexes.
-func (w *world) upgraded(indexes string) {
-	w.t.Helper()
-	files, err := filepath.Glob(filepath.Join(indexes, "*.index"))
-	if err != nil || len(files) == 0 {
-		w.t.Fatalf("indexes %v, %v", files, err)
-	}
-	for _, file := range files {
-		content, _, ok := strings.Cut(filepath.Base(file), "-")
-		if !ok {
-			w.t.Fatalf("%s does not say which build made it", file)
-		}
-		if err := os.Rename(file, filepath.Join(indexes, content+"-"+strings.Repeat("0", 16)+".index")); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	w.restarted()
-}
-
 // TestAnUpgradeKeepsWhatWasServed although what it was made from is gone; once that is back, it is read again by this build.
 func TestAnUpgradeKeepsWhatWasServed(t *testing.T) {
 	w := newWorld(t, source(inConfigMap("content")), configMap("content", good))
@@ -40,7 +21,22 @@ func TestAnUpgradeKeepsWhatWasServed(t *testing.T) {
 	w.reconcile()
 	m := w.edit("content", "")
 	must.NoError(t, w.c.client.Delete(t.Context(), m))
-	w.upgraded(dir)
+	// The world after the manager was started again, as another build of the program than the one that made the indexes.
+	w.t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.index"))
+	if err != nil || len(files) == 0 {
+		w.t.Fatalf("indexes %v, %v", files, err)
+	}
+	for _, file := range files {
+		content, _, ok := strings.Cut(filepath.Base(file), "-")
+		if !ok {
+			w.t.Fatalf("%s does not say which build made it", file)
+		}
+		if err := os.Rename(file, filepath.Join(dir, content+"-"+strings.Repeat("0", 16)+".index")); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	w.restarted()
 	if _, s := w.reconcile(); len(w.packages()) != 1 || readyReason(s) != "True ServingLastGoodContent" {
 		t.Fatalf("packages %v, status %+v", w.packages(), s.Status)
 	}

@@ -41,7 +41,9 @@ func TestOrphaning(t *testing.T) {
 			w.settle("my")
 			w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 			w.pass("my") // my-2 rolls out
-			w.add(dependencyOf("my"))
+			d := want("db", "db", "")
+			d.Labels, d.Annotations = map[string]string{dependencyLabel: "true"}, map[string]string{requiredByKey: "my"}
+			w.add(d)
 			policies := map[string]metav1.DeletionPropagation{}
 			w.controller.client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
 				Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
@@ -91,11 +93,4 @@ func TestStrangersAreNoOrphans(t *testing.T) {
 		t.Errorf("the certificate stays: %v", err)
 	}
 	w.must(w.client.Get(t.Context(), client.ObjectKeyFromObject(stranger), stranger))
-}
-
-// dependencyOf is an extension that was made for the needs of another one.
-func dependencyOf(name string) *olmv1.ClusterExtension {
-	d := want("db", "db", "")
-	d.Labels, d.Annotations = map[string]string{dependencyLabel: "true"}, map[string]string{requiredByKey: name}
-	return d
 }

@@ -17,9 +17,10 @@ func byHelm(u metav1.Object, controller bool) {
 		Controller: &controller}))
 }
 
-// helmed is a world in which revision 1 has adopted what Helm had installed for the extension.
-func helmed(t *testing.T) *world {
-	t.Helper()
+// TestTakenOverFromHelm: what the extension itself controlled is the revision's alone. Otherwise it would go with the extension, whatever is
+// kept when that goes.
+func TestTakenOverFromHelm(t *testing.T) {
+	// A world in which revision 1 has adopted what Helm had installed for the extension.
 	w := newWorld(t)
 	must.NoError(t, w.inner.Create(t.Context(), &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "ext", UID: "ext-uid", Finalizers: []string{"example.com/hold"}}}))
 	for _, u := range []*unstructured.Unstructured{thing(t), service(t, "new"), configMap(t, "config", "1")} {
@@ -31,13 +32,6 @@ func helmed(t *testing.T) *world {
 	w.revise(o)
 	w.establish()
 	w.expect("ext-1", "Progressing=True/Succeeded")
-	return w
-}
-
-// TestTakenOverFromHelm: what the extension itself controlled is the revision's alone. Otherwise it would go with the extension, whatever is
-// kept when that goes.
-func TestTakenOverFromHelm(t *testing.T) {
-	w := helmed(t)
 	for _, o := range []metav1.Object{w.definition(), w.get("Service", "new"), w.get("ConfigMap", "config")} {
 		if owners := o.GetOwnerReferences(); len(owners) != 1 || owners[0].UID != w.set("ext-1").UID {
 			t.Errorf("%s has the owners %v", o.GetName(), owners)

@@ -77,21 +77,17 @@ func TestRewrittenFieldsAreNoDrift(t *testing.T) {
 	if writes := k.wrote(); len(writes) > 0 {
 		t.Errorf("a rewritten field is written: %v", writes)
 	}
-	edit(k, "", k.hookName(), &admissionv1.MutatingWebhookConfiguration{}, func(c *admissionv1.MutatingWebhookConfiguration) {
+	// The name of the mutating webhook configuration.
+	k.t.Helper()
+	var all admissionv1.MutatingWebhookConfigurationList
+	if err := k.client.List(k.t.Context(), &all); err != nil || len(all.Items) != 1 {
+		k.t.Fatal(all.Items, err)
+	}
+	edit(k, "", all.Items[0].Name, &admissionv1.MutatingWebhookConfiguration{}, func(c *admissionv1.MutatingWebhookConfiguration) {
 		c.Webhooks[0].SideEffects = new(admissionv1.SideEffectClassSome)
 	})
 	k.pass("op.v1")
 	if writes := k.wrote(); len(writes) != 1 {
 		t.Errorf("writes after another client has changed a field: %v", writes)
 	}
-}
-
-// hookName is the name of the mutating webhook configuration.
-func (k *cluster) hookName() string {
-	k.t.Helper()
-	var all admissionv1.MutatingWebhookConfigurationList
-	if err := k.client.List(k.t.Context(), &all); err != nil || len(all.Items) != 1 {
-		k.t.Fatal(all.Items, err)
-	}
-	return all.Items[0].Name
 }

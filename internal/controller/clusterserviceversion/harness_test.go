@@ -615,10 +615,6 @@ func (k *cluster) clusterRoles() []string {
 
 type installMode = v1alpha1.InstallMode
 
-func gvkOf(gvk metav1.GroupVersionKind) schema.GroupVersionKind {
-	return schema.GroupVersionKind(gvk)
-}
-
 // admissionWebhooks counts the admission webhooks of a CSV.
 func admissionWebhooks(csv *v1alpha1.ClusterServiceVersion) int {
 	count := 0

@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // TestRealOperators brings a bundle of each package to Succeeded, in a group that targets all namespaces if the operator
@@ -46,7 +47,7 @@ func installReal(t *testing.T, files fs.FS) {
 	}
 	k := newCluster(t, csv, newGroup(targets...))
 	for _, api := range csv.Spec.NativeAPIs {
-		k.serve(gvkOf(api))
+		k.serve(schema.GroupVersionKind(api))
 	}
 	k.create(permissions(t, csv)...)
 	k.create(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: defaultAccount}})

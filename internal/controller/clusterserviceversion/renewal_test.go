@@ -17,17 +17,12 @@ import (
 	"fairlead.dev/fairlead/test/must"
 )
 
-// needing makes a CSV wait for a CRD.
-func needing(crd string) func(*v1alpha1.ClusterServiceVersion) {
-	return func(csv *v1alpha1.ClusterServiceVersion) {
-		csv.Spec.CustomResourceDefinitions.Required = []v1alpha1.CRDDescription{{Name: crd, Version: "v1", Kind: "Missing"}}
-	}
-}
-
 // TestReplacedVersionRenewsItsCertificates while its successor waits for something, possibly for months.
 func TestReplacedVersionRenewsItsCertificates(t *testing.T) {
 	k := hooked(t)
-	k.create(newCSV("op.v2", withWebhooks, withoutAccounts, replacing("op.v1"), needing("missing.example.com")))
+	k.create(newCSV("op.v2", withWebhooks, withoutAccounts, replacing("op.v1"), func(csv *v1alpha1.ClusterServiceVersion) {
+		csv.Spec.CustomResourceDefinitions.Required = []v1alpha1.CRDDescription{{Name: "missing.example.com", Version: "v1", Kind: "Missing"}}
+	}))
 	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
 	k.pass("op.v2")
 	old, _ := k.servingCertificate()

@@ -35,13 +35,6 @@ var (
 	}()
 )
 
-// only observes nothing but one thing, and always.
-func only(o observation) func(observation) (finding, error) {
-	return func(asked observation) (finding, error) {
-		return finding{holds: asked == o || asked == always, detail: "DETAIL"}, nil
-	}
-}
-
 // TestTable holds every cell of the table, (phase, reason, observation) to next state, against the golden file. What
 // leads to the same as no observation at all is left out there, and a reason stands there only where it matters.
 func TestTable(t *testing.T) {
@@ -74,7 +67,9 @@ func orNone(p phase) string {
 
 func cell(t *testing.T, from state, o observation) string {
 	t.Helper()
-	row, found, err := decide(from, only(o))
+	row, found, err := decide(from, func(asked observation) (finding, error) {
+		return finding{holds: asked == o || asked == always, detail: "DETAIL"}, nil
+	})
 	must.NoError(t, err)
 	if row == nil {
 		return "stays"
@@ -350,15 +345,10 @@ func FuzzWalk(f *testing.F) {
 		}
 		again := status.DeepCopy()
 		more, err := walk(t.Context(), again, around, metav1.Now())
-		if more = settle(status, again, more, false); err == nil && len(more) > 0 && !ended(steps) {
+		if more = settle(status, again, more, false); err == nil && len(more) > 0 && !(len(steps) > 0 && steps[len(steps)-1].phase == toFailed) {
 			t.Errorf("from %v with %b: %v, and then %v", before.Phase, bits, steps, more)
 		}
 	})
-}
-
-// ended reports whether a pass ended at a row that rests before the table had nothing to say.
-func ended(steps []step) bool {
-	return len(steps) > 0 && steps[len(steps)-1].phase == toFailed
 }
 
 func TestSettle(t *testing.T) {

@@ -168,22 +168,20 @@ func TestChangesThatMatter(t *testing.T) {
 // TestSetup adds the controller to a manager that never starts: every kind is in the scheme, every index registered once.
 func TestSetup(t *testing.T) {
 	mgr := must.Value(manager.New(&rest.Config{Host: "127.0.0.1:1"}, manager.Options{
-		Scheme:         testScheme,
-		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return testMapper(), nil },
-		Metrics:        metricsserver.Options{BindAddress: "0"},
-		Cache:          cache.Options{ByObject: CacheOptions()},
+		Scheme: testScheme,
+		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
+			mapper := meta.NewDefaultRESTMapper(nil)
+			for gvk := range testScheme.AllKnownTypes() {
+				mapper.Add(gvk, meta.RESTScopeNamespace)
+			}
+			return mapper, nil
+		},
+		Metrics: metricsserver.Options{BindAddress: "0"},
+		Cache:   cache.Options{ByObject: CacheOptions()},
 	}))(t)
 	if err := Setup(mgr, Options{}); err != nil {
 		t.Error(err)
 	}
-}
-
-func testMapper() *meta.DefaultRESTMapper {
-	mapper := meta.NewDefaultRESTMapper(nil)
-	for gvk := range testScheme.AllKnownTypes() {
-		mapper.Add(gvk, meta.RESTScopeNamespace)
-	}
-	return mapper
 }
 
 func TestTrimCRD(t *testing.T) {

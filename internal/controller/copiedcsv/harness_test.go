@@ -177,21 +177,6 @@ func (s *server) edit(namespace, name, manager, subresource string, how func(*v1
 	s.note(o, manager, subresource)
 }
 
-// take is what a user does to a copy who only takes away, and so owns nothing of it.
-func (s *server) take(namespace, name string, how func(*v1alpha1.ClusterServiceVersion)) {
-	o := s.objects[types.NamespacedName{Namespace: namespace, Name: name}]
-	before := o.DeepCopy()
-	how(o)
-	s.grow(before, o)
-	s.version++
-	o.ResourceVersion = strconv.Itoa(s.version)
-	for i := range o.ManagedFields {
-		if e := &o.ManagedFields[i]; e.Subresource == "status" {
-			e.FieldsV1 = owning(o)
-		}
-	}
-}
-
 // grow gives a copy a new generation when its spec has changed.
 func (s *server) grow(before, after *v1alpha1.ClusterServiceVersion) {
 	if string(mustJSON(before.Spec)) != string(mustJSON(after.Spec)) {

@@ -18,17 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// greeterImage is the image of a bundle in a registry of the test.
-func greeterImage(t *testing.T) string {
-	t.Helper()
-	server := httptest.NewServer(image.NewRegistry(""))
-	t.Cleanup(server.Close)
-	ref := strings.TrimPrefix(server.URL, "http://") + "/there:v1"
-	content := must.Value(fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0"))(t)
-	must.Value(image.Push(t.Context(), ref, content, nil, image.PushOptions{}))(t)
-	return ref
-}
-
 // waitsFor makes sure that a plan which cannot ask for its bundle waits and says for what.
 func waitsFor(t *testing.T, w *world, words string) {
 	t.Helper()
@@ -46,7 +35,13 @@ func waitsFor(t *testing.T, w *world, words string) {
 func TestForeignPlanWaitsForItsPullSecret(t *testing.T) {
 	source := catalogSource("olm", "catalog", 0)
 	source.Spec.Secrets = []string{"pull"}
-	w := newWorld(t, foreignPlan(t, greeterImage(t)), source)
+	// The image of a bundle in a registry of the test.
+	server := httptest.NewServer(image.NewRegistry(""))
+	t.Cleanup(server.Close)
+	ref := strings.TrimPrefix(server.URL, "http://") + "/there:v1"
+	content := must.Value(fs.Sub(examples.Bundles, "bundles/greeter-operator/1.0.0"))(t)
+	must.Value(image.Push(t.Context(), ref, content, nil, image.PushOptions{}))(t)
+	w := newWorld(t, foreignPlan(t, ref), source)
 	store := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
 	w.controller.Manifests = bundleio.Manifests{Blobs: blobs{}}
 	w.controller.Bundles = Images{Unpacker: bundleio.NewUnpacker(store, realClock{w.clock}, func() {}), Reader: w, Catalogs: w.controller.Catalogs, GlobalNamespace: "olm"}

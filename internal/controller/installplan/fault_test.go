@@ -196,7 +196,22 @@ func TestAnySchedule(t *testing.T) {
 			w.read = func(client.Object) error { return randomError(rng, 0.02) }
 			before := w.plan(t, "plan")
 			for range 12 {
-				disturb(t, w, rng, before)
+				// Change something around the controller.
+				second := &operatorsv1.OperatorGroup{}
+				second.Namespace, second.Name = "ns", "second"
+				w.stale = nil
+				switch rng.IntN(8) {
+				case 0:
+					w.controller.memory = memory{}
+				case 1:
+					w.stale = before
+				case 2:
+					calmly(w, func() error { return w.Create(t.Context(), second) })
+				case 3:
+					_ = w.Delete(t.Context(), second)
+				case 4:
+					w.establish = !w.establish
+				}
 				_, _ = w.reconcile(t)
 				w.clock.SetTime(w.clock.Now().Add(time.Duration(rng.IntN(5000)) * time.Millisecond))
 				now := calmly(w, func() *v1alpha1.InstallPlan { return w.plan(t, "plan") })
@@ -204,7 +219,14 @@ func TestAnySchedule(t *testing.T) {
 				checkFinishedStay(t, before, now)
 				before = now
 			}
-			calm(t, w)
+			// End all disturbance.
+			w.fault, w.read, w.stale, w.establish = nil, nil, nil, true
+			second := &operatorsv1.OperatorGroup{}
+			second.Namespace, second.Name = "ns", "second"
+			must.NoError(t, client.IgnoreNotFound(w.Delete(t.Context(), second)))
+			if crd := (&apiextensionsv1.CustomResourceDefinition{}); w.get(t, crd, "", "widgets.example.com") && len(crd.Status.Conditions) == 0 {
+				must.NoError(t, setEstablished(t.Context(), w.WithWatch, crd.Name))
+			}
 			p := w.settle(t, 10*time.Minute)
 			checkFinishedStay(t, before, p)
 			checkStatus(t, p)
@@ -248,37 +270,6 @@ func randomError(rng *rand.Rand, likely float64) error {
 		apierrors.NewForbidden(resource, "x", errors.New("denied")), apierrors.NewTooManyRequests("slow down", 1), apierrors.NewAlreadyExists(resource, "x"),
 	}
 	return all[rng.IntN(len(all))]
-}
-
-// disturb changes something around the controller.
-func disturb(t *testing.T, w *world, rng *rand.Rand, before *v1alpha1.InstallPlan) {
-	second := &operatorsv1.OperatorGroup{}
-	second.Namespace, second.Name = "ns", "second"
-	w.stale = nil
-	switch rng.IntN(8) {
-	case 0:
-		w.controller.memory = memory{}
-	case 1:
-		w.stale = before
-	case 2:
-		calmly(w, func() error { return w.Create(t.Context(), second) })
-	case 3:
-		_ = w.Delete(t.Context(), second)
-	case 4:
-		w.establish = !w.establish
-	}
-}
-
-// calm ends all disturbance.
-func calm(t *testing.T, w *world) {
-	t.Helper()
-	w.fault, w.read, w.stale, w.establish = nil, nil, nil, true
-	second := &operatorsv1.OperatorGroup{}
-	second.Namespace, second.Name = "ns", "second"
-	must.NoError(t, client.IgnoreNotFound(w.Delete(t.Context(), second)))
-	if crd := (&apiextensionsv1.CustomResourceDefinition{}); w.get(t, crd, "", "widgets.example.com") && len(crd.Status.Conditions) == 0 {
-		must.NoError(t, setEstablished(t.Context(), w.WithWatch, crd.Name))
-	}
 }
 
 // calmly does something that is not disturbed.

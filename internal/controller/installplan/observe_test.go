@@ -4,14 +4,10 @@ import (
 	"testing"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-func keyOf(plan *v1alpha1.InstallPlan) client.ObjectKey { return client.ObjectKeyFromObject(plan) }
 
 func TestAccountOf(t *testing.T) {
 	group := func(name, wants, has string, namespaces ...string) operatorsv1.OperatorGroup {

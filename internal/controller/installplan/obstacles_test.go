@@ -72,7 +72,16 @@ func TestWhatAPlanFailedOnIsLookedAt(t *testing.T) {
 		"it is gone": {metav1.ObjectMeta{}, nil, func(t *testing.T, w *world) {
 			w.remove(t, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web"}})
 		}, "Service ns/web is gone"},
-		"its kind is gone": {metav1.ObjectMeta{}, nil, func(_ *testing.T, w *world) { w.controller.live = without(w, "Service") }, "Service ns/web is gone"},
+		"its kind is gone": {metav1.ObjectMeta{}, nil, func(_ *testing.T, w *world) { // A cluster in which a kind has been uninstalled.
+			w.controller.live = interceptor.NewClient(w.WithWatch, interceptor.Funcs{
+				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+					if gvk := o.GetObjectKind().GroupVersionKind(); gvk.Kind == "Service" {
+						return &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: gvk.Group, Kind: "Service"}, SearchedVersions: []string{gvk.Version}}
+					}
+					return c.Get(ctx, key, o, opts...)
+				},
+			})
+		}, "Service ns/web is gone"},
 		"its status changes": {metav1.ObjectMeta{}, nil, func(t *testing.T, w *world) {
 			w.change(t, func(s *corev1.Service) {
 				s.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: "192.0.2.1"}}
@@ -110,16 +119,4 @@ func TestWhatAPlanFailedOnIsLookedAt(t *testing.T) {
 			}
 		})
 	}
-}
-
-// without is a cluster in which a kind has been uninstalled.
-func without(w *world, kind string) client.Reader {
-	return interceptor.NewClient(w.WithWatch, interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-			if gvk := o.GetObjectKind().GroupVersionKind(); gvk.Kind == kind {
-				return &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: gvk.Group, Kind: kind}, SearchedVersions: []string{gvk.Version}}
-			}
-			return c.Get(ctx, key, o, opts...)
-		},
-	})
 }

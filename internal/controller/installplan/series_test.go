@@ -12,6 +12,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // TestSeriesOfFailures: what is refused is given its time, whenever the API server is away in between.
@@ -34,7 +35,8 @@ func TestSeriesOfFailures(t *testing.T) {
 		"in turn":                        {{0, refused, 0}, {time.Second, away, 0}, {2 * time.Second, refused, 2 * time.Second}, {3 * time.Second, away, 0}, {4 * time.Second, refused, 4 * time.Second}},
 	} {
 		var m memory
-		key := keyOf(&v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}})
+		plan := &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}
+		key := client.ObjectKeyFromObject(plan)
 		for i, p := range passes {
 			now := epoch.Add(p.at)
 			since := m.failingSince(key, p.done, now)

@@ -23,9 +23,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// upgradePlan replaces op.v1 of wholePlan: the CRD serves one more version, the Service has another port, the Role another name.
-func upgradePlan(t testing.TB) *v1alpha1.InstallPlan {
+// upgradeWorld has op.v1 installed, and a plan that replaces it.
+func upgradeWorld(t *testing.T) *world {
 	t.Helper()
+	w := newWorld(t, wholePlan(t), pullSecret())
+	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
+		t.Fatal(p.Status.Message)
+	}
+	must.NoError(t, w.Delete(t.Context(), w.plan(t, "plan")))
+	must.Value(w.reconcile(t))(t)
+	// Replace op.v1 of wholePlan: the CRD serves one more version, the Service has another port, the Role another name.
 	change := func(manifest string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(manifest) }
 	var steps []*v1alpha1.Step
 	for _, manifest := range []string{
@@ -38,22 +45,9 @@ func upgradePlan(t testing.TB) *v1alpha1.InstallPlan {
 		s.Resolving = "op.v2"
 		steps = append(steps, s)
 	}
-	p := newPlan(steps...)
-	p.UID = "uid-upgrade"
-	p.Spec.ClusterServiceVersionNames = []string{"op.v2"}
-	return p
-}
-
-// upgradeWorld has op.v1 installed, and a plan that replaces it.
-func upgradeWorld(t *testing.T) *world {
-	t.Helper()
-	w := newWorld(t, wholePlan(t), pullSecret())
-	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Fatal(p.Status.Message)
-	}
-	must.NoError(t, w.Delete(t.Context(), w.plan(t, "plan")))
-	must.Value(w.reconcile(t))(t)
-	plan := upgradePlan(t)
+	plan := newPlan(steps...)
+	plan.UID = "uid-upgrade"
+	plan.Spec.ClusterServiceVersionNames = []string{"op.v2"}
 	status := plan.Status
 	must.NoError(t, w.Create(t.Context(), plan))
 	plan.Status = status
@@ -61,27 +55,6 @@ func upgradeWorld(t *testing.T) *world {
 	w.taken()
 	w.controller.engine.Parallel = 1
 	return w
-}
-
-// checkNotHalf looks at a cluster in the middle of an upgrade: what needs something else is not there without it, and what runs stays.
-func checkNotHalf(t *testing.T, w *world) {
-	t.Helper()
-	csv, crd := &v1alpha1.ClusterServiceVersion{}, &apiextensionsv1.CustomResourceDefinition{}
-	if !w.get(t, csv, "ns", "op.v1") || csv.DeletionTimestamp != nil {
-		t.Error("op.v1, which runs, is gone")
-	}
-	if !w.get(t, crd, "", "widgets.example.com") {
-		t.Fatal("the CRD is gone")
-	}
-	replaced := w.get(t, csv, "ns", "op.v2")
-	if replaced && len(crd.Spec.Versions) != 2 {
-		t.Error("op.v2 is there without the version of the CRD that it owns")
-	}
-	role, service := &rbacv1.Role{}, &corev1.Service{}
-	w.get(t, service, "ns", "web")
-	if !replaced && (w.get(t, role, "ns", "op.v2-op-1") || len(service.Spec.Ports) == 1 && service.Spec.Ports[0].Port == 443) {
-		t.Error("what belongs to op.v2 is there without it")
-	}
 }
 
 func upgraded(t *testing.T, w *world) map[string]string {
@@ -112,7 +85,23 @@ func TestUpgradeKilledAtEveryWrite(t *testing.T) {
 				reached = w.killedAt(t, at, after)
 				kills++
 				checkStatus(t, w.plan(t, "plan"))
-				checkNotHalf(t, w)
+				// Look at a cluster in the middle of an upgrade: what needs something else is not there without it, and what runs stays.
+				csv, crd := &v1alpha1.ClusterServiceVersion{}, &apiextensionsv1.CustomResourceDefinition{}
+				if !w.get(t, csv, "ns", "op.v1") || csv.DeletionTimestamp != nil {
+					t.Error("op.v1, which runs, is gone")
+				}
+				if !w.get(t, crd, "", "widgets.example.com") {
+					t.Fatal("the CRD is gone")
+				}
+				replaced := w.get(t, csv, "ns", "op.v2")
+				if replaced && len(crd.Spec.Versions) != 2 {
+					t.Error("op.v2 is there without the version of the CRD that it owns")
+				}
+				role, service := &rbacv1.Role{}, &corev1.Service{}
+				w.get(t, service, "ns", "web")
+				if !replaced && (w.get(t, role, "ns", "op.v2-op-1") || len(service.Spec.Ports) == 1 && service.Spec.Ports[0].Port == 443) {
+					t.Error("what belongs to op.v2 is there without it")
+				}
 				p := w.settle(t, time.Minute)
 				if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 					t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)

@@ -42,8 +42,9 @@ func groupIn(namespace string, targets ...string) *v1.OperatorGroup {
 	return g
 }
 
-// apis is the annotation of a group after a pass over it.
-func (k *cluster) apis(namespace string) string {
+func (k *cluster) wantAPIs(namespace, want string) {
+	k.t.Helper()
+	// The annotation of a group after a pass over it.
 	k.t.Helper()
 	key := types.NamespacedName{Namespace: namespace, Name: "group"}
 	if _, err := k.c.Reconcile(k.t.Context(), reconcile.Request{NamespacedName: key}); err != nil {
@@ -53,12 +54,7 @@ func (k *cluster) apis(namespace string) string {
 	if err := k.client.Get(k.t.Context(), key, group); err != nil {
 		k.t.Fatal(err)
 	}
-	return group.Annotations["olm.providedAPIs"]
-}
-
-func (k *cluster) wantAPIs(namespace, want string) {
-	k.t.Helper()
-	if got := k.apis(namespace); got != want {
+	if got := group.Annotations["olm.providedAPIs"]; got != want {
 		k.t.Errorf("the group of %s provides %q, want %q", namespace, got, want)
 	}
 }

@@ -14,21 +14,6 @@ import (
 	"fairlead.dev/fairlead/test/must"
 )
 
-// selectors are how many APIs the ClusterRoles of the group gather, all together.
-func (k *cluster) selectors() int {
-	n := 0
-	for _, role := range k.roles() {
-		for _, s := range role.AggregationRule.ClusterRoleSelectors {
-			for label := range s.MatchLabels {
-				if !strings.HasPrefix(label, nothing) {
-					n++
-				}
-			}
-		}
-	}
-	return n
-}
-
 // TestRolesWaitForALull: the APIs of operators that are being installed come to the ClusterRoles of the group all at once, when these are at
 // rest, and in any case after a while; those that go, go at once.
 func TestRolesWaitForALull(t *testing.T) {
@@ -36,7 +21,18 @@ func TestRolesWaitForALull(t *testing.T) {
 	look := func(roles int) time.Duration {
 		t.Helper()
 		result := must.Value(k.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "a", Name: "group"}}))(t)
-		if got := k.selectors(); got != 3*roles {
+		// How many APIs the ClusterRoles of the group gather, all together.
+		got := 0
+		for _, role := range k.roles() {
+			for _, s := range role.AggregationRule.ClusterRoleSelectors {
+				for label := range s.MatchLabels {
+					if !strings.HasPrefix(label, nothing) {
+						got++
+					}
+				}
+			}
+		}
+		if got != 3*roles {
 			t.Errorf("the three roles gather %d APIs, want %d each", got, roles)
 		}
 		return result.RequeueAfter

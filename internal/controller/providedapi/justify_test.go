@@ -311,7 +311,9 @@ func TestAnotherOfTheNameBeforeTheRoles(t *testing.T) {
 // not keep an operator from its roles, and is overwritten where the controller has its own record.
 func TestForgedMemoryIsNotBelieved(t *testing.T) {
 	k := newCluster(t, crd(), operator("a", 1, nil))
-	forged := k.controllerRole()
+	k.t.Helper()
+	made := newCluster(k.t, crd(), operator("a", 1, nil)).pass(kindCRD, etcd)[etcd+"-v1beta2-crdview"]
+	forged := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Labels: made.Labels, OwnerReferences: made.OwnerReferences}, Rules: made.Rules}
 	forged.Name = etcd + "-v1beta2-crdview"
 	forged.Annotations = map[string]string{v1alpha1.ProvidersAnnotation: "a/op.v1=forged/plan"}
 	k.create(forged)
@@ -331,13 +333,6 @@ func TestForgedMemoryIsNotBelieved(t *testing.T) {
 	if got := k.provided(); len(got) != 4 {
 		t.Errorf("after one more is forged: roles %v", got)
 	}
-}
-
-// controllerRole is a role of an API that the controller did not write.
-func (k *cluster) controllerRole() *rbacv1.ClusterRole {
-	k.t.Helper()
-	made := newCluster(k.t, crd(), operator("a", 1, nil)).pass(kindCRD, etcd)[etcd+"-v1beta2-crdview"]
-	return &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Labels: made.Labels, OwnerReferences: made.OwnerReferences}, Rules: made.Rules}
 }
 
 // TestWhatIsToldIsForgotten: what was reported of operators is kept no longer than the operators own the definition.

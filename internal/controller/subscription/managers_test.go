@@ -163,7 +163,15 @@ func TestANamespaceThatChangesWhileItIsRead(t *testing.T) {
 				w.t = t
 				w.mustReconcile()
 				w.controller.live = w.client
-				w.removeReplaced()
+				// Remove the operators that others have replaced.
+				w.t.Helper()
+				for _, p := range w.plans() {
+					for _, lookup := range p.Status.BundleLookups {
+						if w.has(lookup.Identifier) && w.has(lookup.Replaces) {
+							w.removeCSV(lookup.Replaces)
+						}
+					}
+				}
 				w.carryOutAll(w.controller, w.secondManager())
 				if diff := cmp.Diff(want, w.outcome()); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
@@ -195,18 +203,6 @@ func (w *world) disturb(n int, replaced bool) *int {
 		},
 	})
 	return reads
-}
-
-// removeReplaced removes the operators that others have replaced.
-func (w *world) removeReplaced() {
-	w.t.Helper()
-	for _, p := range w.plans() {
-		for _, lookup := range p.Status.BundleLookups {
-			if w.has(lookup.Identifier) && w.has(lookup.Replaces) {
-				w.removeCSV(lookup.Replaces)
-			}
-		}
-	}
 }
 
 // carryOutAll lets managers take turns, and carries out what they plan, until nothing is planned any more.

@@ -51,7 +51,12 @@ func (h *history) happen() {
 		{"catalog", func() { h.serve(pick(h, "cat", "cat", "other"), h.content()) }},
 		{"catalog fails", func() { h.publish(pick(h, "cat", "other"), catalogstore.Entry{Problem: "connection refused"}) }},
 		{"manager starts again", h.restart},
-		{"subscribe", func() { h.subscribeAgain(pick(h, "a", "b")) }},
+		{"subscribe", func() {
+			name := pick(h, "a", "b")
+			sub := subscribe(name, name, pick(h, v1alpha1.ApprovalAutomatic, v1alpha1.ApprovalManual))
+			sub.UID = types.UID(fmt.Sprintf("uid-%s-%d", name, len(h.log)))
+			_ = h.client.Create(h.t.Context(), sub)
+		}},
 		{"unsubscribe", func() { h.drop(&v1alpha1.Subscription{}, pick(h, "a", "b")) }},
 		{"channel", func() {
 			h.edit(func(s *v1alpha1.Subscription) { s.Spec.Channel = pick(h, "stable", "stable", "", "none") })
@@ -69,7 +74,19 @@ func (h *history) happen() {
 				s.Annotations = map[string]string{resolution.VersionRangeAnnotation: pick(h, "", "<2.0.0", "1.0.0", ">=9.0.0", "newest")}
 			})
 		}},
-		{"group", func() { h.regroup(h.below(3)) }},
+		{"group", func() {
+			n := h.below(3)
+			for _, name := range []string{"og", "og2"} {
+				og := operatorGroup(name)
+				_ = h.client.Delete(h.t.Context(), og)
+				if n--; n >= 0 {
+					og = operatorGroup(name)
+					og.Annotations = map[string]string{snapshot.TogetherAnnotation: pick(h, "", "true")}
+					og.Spec.UpgradeStrategy = pick(h, "", operatorsv1.UpgradeStrategyUnsafeFailForward)
+					_ = h.client.Create(h.t.Context(), og)
+				}
+			}
+		}},
 		{"approve", func() { h.eachPlan(h.approve) }},
 		{"carry out", h.carryOutSome},
 		{"carry out again", h.carryOutSome},
@@ -89,12 +106,6 @@ func (h *history) restart() {
 	h.controller.events = record.NewFakeRecorder(10_000)
 }
 
-func (h *history) subscribeAgain(name string) {
-	sub := subscribe(name, name, pick(h, v1alpha1.ApprovalAutomatic, v1alpha1.ApprovalManual))
-	sub.UID = types.UID(fmt.Sprintf("uid-%s-%d", name, len(h.log)))
-	_ = h.client.Create(h.t.Context(), sub)
-}
-
 // drop removes an object if it is there.
 func (h *history) drop(o client.Object, name string) {
 	o.SetNamespace(ns)
@@ -109,19 +120,6 @@ func (h *history) edit(change func(*v1alpha1.Subscription)) {
 	}
 	if len(all.Items) > 0 {
 		h.change(all.Items[h.below(len(all.Items))].Name, change)
-	}
-}
-
-func (h *history) regroup(n int) {
-	for _, name := range []string{"og", "og2"} {
-		og := operatorGroup(name)
-		_ = h.client.Delete(h.t.Context(), og)
-		if n--; n >= 0 {
-			og = operatorGroup(name)
-			og.Annotations = map[string]string{snapshot.TogetherAnnotation: pick(h, "", "true")}
-			og.Spec.UpgradeStrategy = pick(h, "", operatorsv1.UpgradeStrategyUnsafeFailForward)
-			_ = h.client.Create(h.t.Context(), og)
-		}
 	}
 }
 

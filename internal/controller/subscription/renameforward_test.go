@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/catalog"
+	catalog0 "fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 )
 
@@ -125,7 +125,23 @@ func TestARenamedPackageChoosesCatalogs(t *testing.T) {
 			}
 			w := subscribedToA(t, content)
 			for catalog, priority := range tc.priorities {
-				w.offer(catalog, priority, provider)
+				w.t.Helper()
+				ref := catalog0.Ref{Namespace: ns, Name: catalog}
+				if namespace, inside, ok := strings.Cut(catalog, "/"); ok {
+					ref = catalog0.Ref{Namespace: namespace, Name: inside}
+				}
+				object := catalogSource(ref.Name)
+				object.Namespace, object.Spec.Priority = ref.Namespace, priority
+				w.add(object)
+				c, err := catalog0.Load(w.t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(provider)}}, catalog0.LoadOptions{})
+				if err != nil {
+					w.t.Fatal(err)
+				}
+				x, err := catalog0.NewIndex(c, "sha256:"+ref.Name)
+				if err != nil {
+					w.t.Fatal(err)
+				}
+				w.controller.Catalogs.Publish(ref, catalogstore.Entry{Index: x})
 			}
 			w.ask("s", "b")
 			w.mustReconcile()
@@ -145,25 +161,4 @@ func TestARenamedPackageChoosesCatalogs(t *testing.T) {
 			}
 		})
 	}
-}
-
-// offer serves a catalog with a priority, of another namespace when its name says so.
-func (w *world) offer(name string, priority int, content string) {
-	w.t.Helper()
-	ref := catalog.Ref{Namespace: ns, Name: name}
-	if namespace, inside, ok := strings.Cut(name, "/"); ok {
-		ref = catalog.Ref{Namespace: namespace, Name: inside}
-	}
-	object := catalogSource(ref.Name)
-	object.Namespace, object.Spec.Priority = ref.Namespace, priority
-	w.add(object)
-	c, err := catalog.Load(w.t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(content)}}, catalog.LoadOptions{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	x, err := catalog.NewIndex(c, "sha256:"+ref.Name)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.controller.Catalogs.Publish(ref, catalogstore.Entry{Index: x})
 }

@@ -53,19 +53,6 @@ func covers(r image.VerifyRequest) (*image.Verification, error) {
 
 const catalogDigest = "sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
 
-// newSignedWorld is a world whose bundles have to satisfy a policy, and whose catalog was read from the image that from names.
-func newSignedWorld(t *testing.T, p *policy, pkg, from, content string) *world {
-	t.Helper()
-	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("sub", pkg, v1alpha1.ApprovalManual))
-	store := must.Value(image.Open(t.TempDir(), image.Config{Verifier: p}))(t)
-	w.controller.Clock = clock.RealClock{}
-	w.controller.Unpacker = bundleio.NewUnpacker(store, clock.RealClock{}, func() {})
-	c := must.Value(catalog.Load(t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(content)}}, catalog.LoadOptions{}))(t)
-	x := must.Value(catalog.NewIndex(c, catalogDigest))(t)
-	w.publish("cat", catalogstore.Entry{Index: x, Image: from})
-	return w
-}
-
 // becomes reconciles until the Subscription has a plan, or says that its bundle cannot be had.
 func (w *world) becomes(planned bool) *v1alpha1.Subscription {
 	w.t.Helper()
@@ -112,7 +99,15 @@ func TestBundlesNeedTheirSignatures(t *testing.T) {
 		"in a catalog of no image": {"a", inside, "", refuses, "", corev1.ConditionUnknown, &resolution.BundleOrigin{Catalog: &image.Origin{Digest: catalogDigest}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newSignedWorld(t, &policy{"1", test.decide}, test.pkg, test.from, test.content)
+			// A world whose bundles have to satisfy a policy, and whose catalog was read from the image that from names.
+			p := &policy{"1", test.decide}
+			w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("sub", test.pkg, v1alpha1.ApprovalManual))
+			store := must.Value(image.Open(t.TempDir(), image.Config{Verifier: p}))(t)
+			w.controller.Clock = clock.RealClock{}
+			w.controller.Unpacker = bundleio.NewUnpacker(store, clock.RealClock{}, func() {})
+			c := must.Value(catalog.Load(t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(test.content)}}, catalog.LoadOptions{}))(t)
+			x := must.Value(catalog.NewIndex(c, catalogDigest))(t)
+			w.publish("cat", catalogstore.Entry{Index: x, Image: test.from})
 			sub := w.becomes(test.refused == "")
 			if test.refused != "" {
 				if c := sub.Status.GetCondition(v1alpha1.SubscriptionBundleUnpackFailed); !strings.Contains(c.Message, test.refused) || len(w.plans()) > 0 {

@@ -72,15 +72,10 @@ func index(t *testing.T) *catalog.Index {
 	return x
 }
 
-func offline(t *testing.T) []*Package {
-	t.Helper()
+func TestTables(t *testing.T) {
 	var a Answer
 	must.NoError(t, a.add("toys", index(t), ""))
-	return a.Packages
-}
-
-func TestTables(t *testing.T) {
-	packages := offline(t)
+	packages := a.Packages
 	var found, info, versions, one strings.Builder
 	must.NoError(t, errors.Join(Search(packages, "").Write(&found), About(packages, "kite").Write(&info),
 		VersionsOf(packages, "kite", "").Write(&versions), VersionsOf(packages, "kite", "stable").Write(&one)))

@@ -36,16 +36,6 @@ func registryServer(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// runnable is the reference of an image that holds no file-based catalog.
-func runnable(t *testing.T) string {
-	t.Helper()
-	registry := httptest.NewServer(image.NewRegistry(""))
-	t.Cleanup(registry.Close)
-	ref := strings.TrimPrefix(registry.URL, "http://") + "/run:v1"
-	must.Value(image.Push(t.Context(), ref, fstest.MapFS{"bin/server": {Data: []byte("x")}}, map[string]string{}, image.PushOptions{}))(t)
-	return ref
-}
-
 // ready is a CatalogSource that the cluster says it serves.
 func ready(spec v1alpha1.CatalogSourceSpec) *v1alpha1.CatalogSource {
 	return &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "cat"}, Spec: spec,
@@ -55,7 +45,12 @@ func ready(spec v1alpha1.CatalogSourceSpec) *v1alpha1.CatalogSource {
 // TestEveryKindOfCatalogIsRead: as the manager reads it, so that the answer is what it decides.
 func TestEveryKindOfCatalogIsRead(t *testing.T) {
 	content := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "content"}, Data: map[string]string{"catalog.json": content}}
-	run := ready(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: runnable(t)})
+	// The reference of an image that holds no file-based catalog.
+	registry := httptest.NewServer(image.NewRegistry(""))
+	t.Cleanup(registry.Close)
+	ref := strings.TrimPrefix(registry.URL, "http://") + "/run:v1"
+	must.Value(image.Push(t.Context(), ref, fstest.MapFS{"bin/server": {Data: []byte("x")}}, map[string]string{}, image.PushOptions{}))(t)
+	run := ready(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: ref})
 	run.Status.RegistryServiceStatus = &v1alpha1.RegistryServiceStatus{Protocol: "grpc", ServiceName: "cat", ServiceNamespace: "olm", Port: "50051"}
 	server := registryServer(t)
 	for name, source := range map[string]*v1alpha1.CatalogSource{

@@ -43,7 +43,32 @@ func TestExamplesOfThePage(t *testing.T) {
 			t.Fatalf("an example has no end:\n%s", block)
 		}
 		examples++
-		out.WriteString(begin + string(txtar.Format(example(t, txtar.Parse([]byte(block))))) + end)
+		// Return an example with the decision that comes out of it.
+		a := txtar.Parse([]byte(block))
+		n := Namespace{Name: "demo"}
+		for i := range a.Files {
+			switch f := &a.Files[i]; f.Name {
+			case "objects.yaml":
+				readObjects(t, &n, f.Data)
+			case "decision":
+				in, _ := n.Input()
+				result := must.Value(resolution.Namespace(context.Background(), in))(t)
+				f.Data = []byte(result.String())
+			default:
+				// Read a catalog from a file whose name is namespace/name.yaml.
+				c, err := catalog.Load(context.Background(), fstest.MapFS{"catalog.yaml": {Data: f.Data}}, catalog.LoadOptions{})
+				must.NoErrorf(t, err, "%s", f.Name)
+				x, err := catalog.NewIndex(c, fmt.Sprintf("sha256:%x", sha256.Sum256(f.Data)))
+				if err != nil || len(x.Problems()) > 0 {
+					t.Fatalf("%s: %v %v", f.Name, err, x.Problems())
+				}
+				var s Source
+				s.Object.Namespace, s.Object.Name, _ = strings.Cut(strings.TrimSuffix(f.Name, ".yaml"), "/")
+				s.Served = catalogstore.Entry{Index: x}
+				n.Sources = append(n.Sources, s)
+			}
+		}
+		out.WriteString(begin + string(txtar.Format(a)) + end)
 	}
 	if examples < 5 {
 		t.Errorf("the page has %d examples", examples)
@@ -53,25 +78,6 @@ func TestExamplesOfThePage(t *testing.T) {
 	} else if diff := cmp.Diff(string(text), out.String()); diff != "" {
 		t.Errorf("the page (-) and what comes out (+):\n%s", diff)
 	}
-}
-
-// example returns an example with the decision that comes out of it.
-func example(t *testing.T, a *txtar.Archive) *txtar.Archive {
-	t.Helper()
-	n := Namespace{Name: "demo"}
-	for i := range a.Files {
-		switch f := &a.Files[i]; f.Name {
-		case "objects.yaml":
-			readObjects(t, &n, f.Data)
-		case "decision":
-			in, _ := n.Input()
-			result := must.Value(resolution.Namespace(context.Background(), in))(t)
-			f.Data = []byte(result.String())
-		default:
-			n.Sources = append(n.Sources, readCatalog(t, f))
-		}
-	}
-	return a
 }
 
 func readObjects(t *testing.T, n *Namespace, data []byte) {
@@ -92,19 +98,4 @@ func readObjects(t *testing.T, n *Namespace, data []byte) {
 		read(document, &c)
 		n.Operators = append(n.Operators, c)
 	}
-}
-
-// readCatalog reads a catalog from a file whose name is namespace/name.yaml.
-func readCatalog(t *testing.T, f *txtar.File) Source {
-	t.Helper()
-	c, err := catalog.Load(context.Background(), fstest.MapFS{"catalog.yaml": {Data: f.Data}}, catalog.LoadOptions{})
-	must.NoErrorf(t, err, "%s", f.Name)
-	x, err := catalog.NewIndex(c, fmt.Sprintf("sha256:%x", sha256.Sum256(f.Data)))
-	if err != nil || len(x.Problems()) > 0 {
-		t.Fatalf("%s: %v %v", f.Name, err, x.Problems())
-	}
-	var s Source
-	s.Object.Namespace, s.Object.Name, _ = strings.Cut(strings.TrimSuffix(f.Name, ".yaml"), "/")
-	s.Served = catalogstore.Entry{Index: x}
-	return s
 }

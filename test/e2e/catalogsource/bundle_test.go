@@ -39,14 +39,6 @@ func (w *world) csv(o operator) string {
 		o.name(), o.pkg, o.version, o.replaces, w.api(o.kind), w.api(o.requires))
 }
 
-func (w *world) crd(kind string) string {
-	lower := strings.ToLower(kind)
-	return fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"%[1]ss.%[2]s"},
-		"spec":{"group":%[2]q,"scope":"Namespaced","names":{"plural":"%[1]ss","singular":%[1]q,"kind":%[3]q},
-		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"size":{"type":"integer","minimum":1}}}}}}}]}}`,
-		lower, w.group(), kind)
-}
-
 // publish makes a catalog of operators, those of a package in the order of their versions.
 func (w *world) publish(operators ...operator) {
 	w.Helper()
@@ -68,7 +60,9 @@ func (w *world) publish(operators ...operator) {
 	for pkg, list := range entries {
 		fmt.Fprintf(&b, `{"schema":"olm.channel","package":%q,"name":"stable","entries":[%s]}`, pkg, strings.Join(list, ","))
 	}
-	w.catalog(b.String())
+	content := b.String()
+	w.Helper()
+	w.push("catalog:latest", map[string]string{"configs/catalog.json": content}, image.CatalogLabels())
 }
 
 // bundle pushes the bundle of an operator.
@@ -78,7 +72,11 @@ func (w *world) bundle(o operator) string {
 		"metadata/annotations.json": fmt.Sprintf(`{"annotations":{"operators.operatorframework.io.bundle.package.v1":%q,"operators.operatorframework.io.bundle.channels.v1":"stable",`+
 			`"operators.operatorframework.io.bundle.mediatype.v1":"registry+v1","operators.operatorframework.io.bundle.manifests.v1":"manifests/","operators.operatorframework.io.bundle.metadata.v1":"metadata/"}}`, o.pkg)}
 	if o.kind != "" {
-		files["manifests/crd.json"] = w.crd(o.kind)
+		lower := strings.ToLower(o.kind)
+		files["manifests/crd.json"] = fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"%[1]ss.%[2]s"},
+		"spec":{"group":%[2]q,"scope":"Namespaced","names":{"plural":"%[1]ss","singular":%[1]q,"kind":%[3]q},
+		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"size":{"type":"integer","minimum":1}}}}}}}]}}`,
+			lower, w.group(), o.kind)
 	}
 	for path, content := range o.files {
 		files[path] = content

@@ -85,7 +85,17 @@ func TestTheAPIServerComesAndGoes(t *testing.T) {
 			for _, closed := range []bool{true, false} {
 				g.set(closed)
 				time.Sleep(time.Duration(50+dice.IntN(350)) * time.Millisecond)
-				w.check()
+				// Look for what the status must never say: the catalog can be had all the time.
+				w.Helper()
+				s := must.Value(w.source())(w)
+				if s.Status.Reason == v1alpha1.CatalogSourceRegistryServerError {
+					w.Errorf("trouble with the API server is told as that of a registry: %s", s.Status.Message)
+				}
+				for _, c := range s.Status.Conditions {
+					if c.Status != "True" && (c.Reason == "" || c.Message == "") {
+						w.Errorf("condition without a reason: %+v", c)
+					}
+				}
 			}
 		}
 	}
@@ -131,18 +141,4 @@ func (w *world) serves(packages int) {
 		}
 		return nil
 	})
-}
-
-// check looks for what the status must never say: the catalog can be had all the time.
-func (w *world) check() {
-	w.Helper()
-	s := must.Value(w.source())(w)
-	if s.Status.Reason == v1alpha1.CatalogSourceRegistryServerError {
-		w.Errorf("trouble with the API server is told as that of a registry: %s", s.Status.Message)
-	}
-	for _, c := range s.Status.Conditions {
-		if c.Status != "True" && (c.Reason == "" || c.Message == "") {
-			w.Errorf("condition without a reason: %+v", c)
-		}
-	}
 }

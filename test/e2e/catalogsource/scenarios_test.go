@@ -41,7 +41,21 @@ func TestObjectsBesideTheOperator(t *testing.T) {
 	} {
 		w.Make(crd)
 		t.Cleanup(func() { _ = w.Delete(context.Background(), crd) })
-		must.Eventually(w, crd.Name+" to be known", func() error { return w.known(crd.Spec.Group, crd.Spec.Names.Kind) })
+		must.Eventually(w, crd.Name+" to be known", func() error { // Why clients do not find a kind yet.
+			server, err := discovery.NewDiscoveryClientForConfig(devcluster.Config())
+			if err != nil {
+				return err
+			}
+			_, all, err := server.ServerGroupsAndResources()
+			for _, list := range all {
+				for _, r := range list.APIResources {
+					if strings.HasPrefix(list.GroupVersion, crd.Spec.Group+"/") && r.Kind == crd.Spec.Names.Kind {
+						return nil
+					}
+				}
+			}
+			return fmt.Errorf("the server does not list %s: %w", crd.Spec.Names.Kind, err)
+		})
 	}
 	priority := w.Namespace + "-urgent"
 	w.publish(operator{pkg: "op", version: "1.0.0", files: map[string]string{
@@ -65,23 +79,6 @@ func TestObjectsBesideTheOperator(t *testing.T) {
 		o.SetGroupVersionKind(gvk)
 		must.Eventually(w, gvk.Kind+" of the bundle", func() error { return w.Get(t.Context(), key, o) })
 	}
-}
-
-// known tells why clients do not find a kind yet.
-func (w *world) known(group, kind string) error {
-	server, err := discovery.NewDiscoveryClientForConfig(devcluster.Config())
-	if err != nil {
-		return err
-	}
-	_, all, err := server.ServerGroupsAndResources()
-	for _, list := range all {
-		for _, r := range list.APIResources {
-			if strings.HasPrefix(list.GroupVersion, group+"/") && r.Kind == kind {
-				return nil
-			}
-		}
-	}
-	return fmt.Errorf("the server does not list %s: %w", kind, err)
 }
 
 // TestACRDWithASchema is created with it, and served.

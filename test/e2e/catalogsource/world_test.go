@@ -10,7 +10,6 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
@@ -67,12 +66,6 @@ func (w *world) push(name string, files map[string]string, labels map[string]str
 	w.Helper()
 	harness.Push(w.T, w.ref(name), files, labels)
 	return w.ref(name)
-}
-
-// catalog makes the content of the catalog image.
-func (w *world) catalog(content string) {
-	w.Helper()
-	w.push("catalog:latest", map[string]string{"configs/catalog.json": content}, image.CatalogLabels())
 }
 
 // source reads the CatalogSource.

@@ -33,17 +33,6 @@ type world struct {
 	stop  func() // the manager
 }
 
-func newWorld(t *testing.T) *world {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the embedded cluster")
-	}
-	w := &world{T: t, Client: harness.Client(t, devcluster.Config()), clock: &harness.Clock{}, store: t.TempDir()}
-	w.manage()
-	harness.Create(t, w, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}})
-	return w
-}
-
 // manage starts a manager, and returns what it asks.
 func (w *world) manage() *harness.Requests {
 	w.Helper()

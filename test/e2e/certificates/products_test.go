@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
 
@@ -27,7 +28,12 @@ const providerKey = "operators.fairlead.dev/certificate-provider"
 // TestProducts installs an operator with webhooks before there is any product, with service-ca, and with cert-manager as well. Each keeps the
 // certificates that it began with, whatever comes later, and nobody fights for authorities.
 func TestProducts(t *testing.T) {
-	w := newWorld(t)
+	if testing.Short() {
+		t.Skip("needs the embedded cluster")
+	}
+	w := &world{T: t, Client: harness.Client(t, devcluster.Config()), clock: &harness.Clock{}, store: t.TempDir()}
+	w.manage()
+	harness.Create(t, w, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}})
 	w.install("plain")
 	w.installed("plain", 1)
 	w.trusts("plain")
@@ -49,7 +55,19 @@ func TestProducts(t *testing.T) {
 	certManager.idle.Store(false)
 	w.installed("certified", 1)
 	w.trusts("certified")
-	w.asks("certified")
+	// Check what cert-manager is asked for.
+	name := "certified"
+	w.Helper()
+	certificate := custom("Certificate")
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Namespace: name, Name: name + "-service-cert"}, certificate))
+	host := name + "-service." + name
+	want := map[string]any{"secretName": name + "-service-cert", "commonName": host, "dnsNames": []any{host, host + ".svc", host + ".svc.cluster.local"},
+		"usages": []any{"server auth"}, "isCA": false, "duration": "17520h0m0s", "renewBefore": "24h0m0s",
+		"issuerRef": map[string]any{"group": "cert-manager.io", "kind": "Issuer", "name": name + "-service-cert-selfsigned-issuer"}}
+	must.Equal(w, "Certificate", certificate.Object["spec"], any(want))
+	v := &admissionv1.ValidatingWebhookConfiguration{}
+	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: "val." + name + ".example.com"}, v))
+	must.Equal(w, "authorities are asked", v.Annotations["cert-manager.io/inject-ca-from"], name+"/"+name+"-service-cert")
 
 	for name, test := range map[string]struct {
 		product  string
@@ -153,21 +171,6 @@ func (w *world) waits(name string) {
 	if harness.Read(w.T, w, "", "val."+name+".example.com", &admissionv1.ValidatingWebhookConfiguration{}) {
 		w.Error("its webhooks are registered although nothing answers")
 	}
-}
-
-// asks checks what cert-manager is asked for.
-func (w *world) asks(name string) {
-	w.Helper()
-	certificate := custom("Certificate")
-	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Namespace: name, Name: name + "-service-cert"}, certificate))
-	host := name + "-service." + name
-	want := map[string]any{"secretName": name + "-service-cert", "commonName": host, "dnsNames": []any{host, host + ".svc", host + ".svc.cluster.local"},
-		"usages": []any{"server auth"}, "isCA": false, "duration": "17520h0m0s", "renewBefore": "24h0m0s",
-		"issuerRef": map[string]any{"group": "cert-manager.io", "kind": "Issuer", "name": name + "-service-cert-selfsigned-issuer"}}
-	must.Equal(w, "Certificate", certificate.Object["spec"], any(want))
-	v := &admissionv1.ValidatingWebhookConfiguration{}
-	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: "val." + name + ".example.com"}, v))
-	must.Equal(w, "authorities are asked", v.Annotations["cert-manager.io/inject-ca-from"], name+"/"+name+"-service-cert")
 }
 
 // secret is the one that the pods of an extension mount.

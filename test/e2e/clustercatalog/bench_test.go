@@ -19,7 +19,19 @@ import (
 func BenchmarkFullCatalog(b *testing.B) {
 	dir, what := bigcatalog.Dir(b)
 	files := map[string]string{}
-	for _, path := range paths(b, dir) {
+	b.Helper()
+	var found []string
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			relative, _ := filepath.Rel(dir, path) // of a path below it
+			found = append(found, relative)
+		}
+		return err
+	})
+	if err != nil || len(found) == 0 {
+		b.Fatalf("%d files in %s: %v", len(found), dir, err)
+	}
+	for _, path := range found {
 		content := must.Value(os.ReadFile(filepath.Join(dir, path)))(b)
 		files["configs/"+path] = string(content)
 	}
@@ -56,22 +68,6 @@ func BenchmarkFullCatalog(b *testing.B) {
 		stop()
 		b.Log(what)
 	}
-}
-
-func paths(b *testing.B, dir string) []string {
-	b.Helper()
-	var found []string
-	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			relative, _ := filepath.Rel(dir, path) // of a path below it
-			found = append(found, relative)
-		}
-		return err
-	})
-	if err != nil || len(found) == 0 {
-		b.Fatalf("%d files in %s: %v", len(found), dir, err)
-	}
-	return found
 }
 
 // cpu is the CPU time of this process so far.

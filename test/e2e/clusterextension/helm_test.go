@@ -47,27 +47,24 @@ func (w *world) byHelm(released bool) (definition *apiextensionsv1.CustomResourc
 	extra = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: "extra", OwnerReferences: owners}}
 	w.create(extra)
 	if released {
-		w.create(w.helmRelease(string(manifest), owners))
+		// A release of the first bundle with objects.
+		manifest := string(manifest)
+		w.Helper()
+		text, err := json.Marshal(map[string]any{"name": w.name, "namespace": w.name, "version": 1, "info": map[string]any{"status": "deployed"}, "manifest": manifest})
+		must.NoError(w, err)
+		var data bytes.Buffer
+		z := gzip.NewWriter(&data)
+		_, err = z.Write(text)
+		must.NoError(w, err)
+		must.NoError(w, z.Close())
+		w.create(&corev1.Secret{Type: "operatorframework.io/index.v1",
+			ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "sh.helm.release.v1." + w.name + ".v1", OwnerReferences: owners,
+				Labels: map[string]string{"owner": "operator-controller", "name": w.name, "status": "deployed", "type": "index",
+					olmv1.PackageNameKey: w.name, olmv1.BundleNameKey: w.name + ".v1.0.0", olmv1.BundleVersionKey: "1.0.0"},
+				Annotations: map[string]string{olmv1.BundleReferenceKey: w.image(w.thingOperator())}},
+			Data: map[string][]byte{"chunk": data.Bytes(), "extraChunks": []byte("[]")}})
 	}
 	return definition, mine, extra
-}
-
-// helmRelease is a release of the first bundle with objects.
-func (w *world) helmRelease(manifest string, owners []metav1.OwnerReference) *corev1.Secret {
-	w.Helper()
-	text, err := json.Marshal(map[string]any{"name": w.name, "namespace": w.name, "version": 1, "info": map[string]any{"status": "deployed"}, "manifest": manifest})
-	must.NoError(w, err)
-	var data bytes.Buffer
-	z := gzip.NewWriter(&data)
-	_, err = z.Write(text)
-	must.NoError(w, err)
-	must.NoError(w, z.Close())
-	return &corev1.Secret{Type: "operatorframework.io/index.v1",
-		ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "sh.helm.release.v1." + w.name + ".v1", OwnerReferences: owners,
-			Labels: map[string]string{"owner": "operator-controller", "name": w.name, "status": "deployed", "type": "index",
-				olmv1.PackageNameKey: w.name, olmv1.BundleNameKey: w.name + ".v1.0.0", olmv1.BundleVersionKey: "1.0.0"},
-			Annotations: map[string]string{olmv1.BundleReferenceKey: w.image(w.thingOperator())}},
-		Data: map[string][]byte{"chunk": data.Bytes(), "extraChunks": []byte("[]")}}
 }
 
 // TestWhatHelmHasInstalled is taken over; then the extension is deleted, before or after that, and with it what it owned. Custom resources are not.

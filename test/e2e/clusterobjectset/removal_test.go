@@ -37,16 +37,6 @@ func (w *world) definition() *unstructured.Unstructured {
 	return u
 }
 
-// operating brings a revision with a definition and an operator into the cluster, and makes a custom resource with a finalizer.
-func (w *world) operating() {
-	w.Helper()
-	w.revise(1, nil, w.thing(), w.web("web:v1"))
-	w.reports("NS-1", "Progressing=True/Succeeded", "")
-	w.Cleanup(func() { w.removeNow(w.thing()) })
-	w.apply(strings.ReplaceAll("{apiVersion: GROUP/v1, kind: Thing, metadata: {namespace: NS, name: mine, finalizers: [example.com/up]}}", "GROUP", w.Namespace+".example.com"))
-	w.Cleanup(func() { w.release() })
-}
-
 // release takes the finalizer away, as an operator does.
 func (w *world) release() {
 	u := &unstructured.Unstructured{}
@@ -63,7 +53,13 @@ func (w *world) release() {
 // TestCustomResourcesStay with their definition when the set goes that brought it, and can be read and deleted.
 func TestCustomResourcesStay(t *testing.T) {
 	w := newWorld(t)
-	w.operating()
+	// Bring a revision with a definition and an operator into the cluster, and makes a custom resource with a finalizer.
+	w.Helper()
+	w.revise(1, nil, w.thing(), w.web("web:v1"))
+	w.reports("NS-1", "Progressing=True/Succeeded", "")
+	w.Cleanup(func() { w.removeNow(w.thing()) })
+	w.apply(strings.ReplaceAll("{apiVersion: GROUP/v1, kind: Thing, metadata: {namespace: NS, name: mine, finalizers: [example.com/up]}}", "GROUP", w.Namespace+".example.com"))
+	w.Cleanup(func() { w.release() })
 	must.NoError(t, w.Delete(t.Context(), w.set("NS-1")))
 	must.Eventually(w, "the set to go", func() error { return client.IgnoreNotFound(w.gone("NS-1")) })
 	w.there(false, "apps/v1", "Deployment", "web")

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // imageOf is the image that the cluster runs.
@@ -61,7 +62,21 @@ func TestOneRollout(t *testing.T) {
 
 func (w *world) rolledOut(deployment string, times int) {
 	w.Helper()
-	if sets, generation := w.rollouts(deployment); sets != times || generation != int64(times) {
+	// The ReplicaSets that a Deployment ever had, as far as they are kept, and its generation.
+	w.Helper()
+	d := w.deployment(deployment)
+	if d == nil {
+		w.Fatalf("Deployment %s is not there", deployment)
+	}
+	var list appsv1.ReplicaSetList
+	must.NoError(w, w.List(w.Context(), &list, client.InNamespace(w.Namespace)))
+	sets := 0
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], d) {
+			sets++
+		}
+	}
+	if generation := d.Generation; sets != times || generation != int64(times) {
 		w.Errorf("Deployment %s was rolled out %d times, its generation is %d; want %d", deployment, sets, generation, times)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -141,24 +140,6 @@ func (w *world) deployment(name string) *appsv1.Deployment {
 		return nil
 	}
 	return d
-}
-
-// rollouts are the ReplicaSets that a Deployment ever had, as far as they are kept, and its generation.
-func (w *world) rollouts(name string) (int, int64) {
-	w.Helper()
-	d := w.deployment(name)
-	if d == nil {
-		w.Fatalf("Deployment %s is not there", name)
-	}
-	var list appsv1.ReplicaSetList
-	must.NoError(w, w.List(w.Context(), &list, client.InNamespace(w.Namespace)))
-	count := 0
-	for i := range list.Items {
-		if metav1.IsControlledBy(&list.Items[i], d) {
-			count++
-		}
-	}
-	return count, d.Generation
 }
 
 // row is the requirement row of a kind and name.

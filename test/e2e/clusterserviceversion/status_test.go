@@ -167,20 +167,6 @@ type requests struct {
 	made []string
 }
 
-// wrap notes the requests about a namespace.
-func (r *requests) wrap(namespace string) func(http.RoundTripper) http.RoundTripper {
-	return func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(request *http.Request) (*http.Response, error) {
-			if q := request.URL.Query(); strings.Contains(request.URL.Path, namespace) && q.Get("watch") == "" {
-				r.mu.Lock()
-				r.made = append(r.made, request.Method+" "+request.URL.Path)
-				r.mu.Unlock()
-			}
-			return next.RoundTrip(request)
-		})
-	}
-}
-
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -219,7 +205,16 @@ func TestWaitingCostsNothing(t *testing.T) {
 
 	counted := &requests{}
 	config := devcluster.Config()
-	config.Wrap(counted.wrap(w.Namespace))
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			if q := request.URL.Query(); strings.Contains(request.URL.Path, w.Namespace) && q.Get("watch") == "" {
+				counted.mu.Lock()
+				counted.made = append(counted.made, request.Method+" "+request.URL.Path)
+				counted.mu.Unlock()
+			}
+			return next.RoundTrip(request)
+		})
+	})
 	harness.Run(t, manager.Options{Config: config, Namespaces: []string{w.Namespace}})
 	time.Sleep(calm) // the caches are filled, and everything is looked at once
 	for _, request := range counted.take() {

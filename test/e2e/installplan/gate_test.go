@@ -37,8 +37,6 @@ func newGate(t *testing.T, target string) *gate {
 	return g
 }
 
-func (g *gate) address() string { return g.listener.Addr().String() }
-
 func (g *gate) pass(from net.Conn) {
 	defer from.Close()
 	to, err := net.Dial("tcp", g.target)

@@ -45,7 +45,7 @@ func newOutage(t *testing.T) *outage {
 	server := must.Value(url.Parse(config.Host))(t)
 	o := &outage{T: t, Client: harness.Client(t, config), gate: newGate(t, server.Host), namespace: devcluster.Namespace(t)}
 	through := rest.CopyConfig(config)
-	through.Host = "https://" + o.gate.address()
+	through.Host = "https://" + o.gate.listener.Addr().String()
 	if through.TLSClientConfig.ServerName == "" {
 		through.TLSClientConfig.ServerName = server.Hostname()
 	}

@@ -34,8 +34,30 @@ func TestUpgradedBetween(t *testing.T) {
 	w.publish("1.0.0", "1.1.0", "1.2.0")
 	harness.Edit(t, w.Client, w.name, w.name, &v1alpha1.CatalogSource{}, func(c *v1alpha1.CatalogSource) { c.Spec.Image = w.image })
 	harness.Edit(t, w.Client, "", w.name, &olmv1.ClusterCatalog{}, func(c *olmv1.ClusterCatalog) { c.Spec.Source.Image.Ref = w.image })
-	w.approve()
-	w.has("greeter-operator.v1.2.0")
+	// Let the InstallPlan of an upgrade be carried out.
+	w.Helper()
+	must.Eventually(w, "there is an upgrade to approve", func() error {
+		var plans v1alpha1.InstallPlanList
+		must.NoError(w, w.List(w.Context(), &plans, client.InNamespace(w.name)))
+		for i := range plans.Items {
+			if p := &plans.Items[i]; !p.Spec.Approved {
+				p.Spec.Approved = true
+				return w.Update(w.Context(), p)
+			}
+		}
+		return fmt.Errorf("%d InstallPlans, all approved", len(plans.Items))
+	})
+	// Wait until the Subscription has a version, alone.
+	w.Helper()
+	must.Eventually(w, "the Subscription has "+"greeter-operator.v1.2.0", func() error {
+		var csvs v1alpha1.ClusterServiceVersionList
+		must.NoError(w, w.List(w.Context(), &csvs, client.InNamespace(w.name)))
+		if len(csvs.Items) != 1 || csvs.Items[0].Name != "greeter-operator.v1.2.0" {
+			return fmt.Errorf("%d ClusterServiceVersions", len(csvs.Items))
+		}
+		return nil
+	})
+	w.installed()
 	before := w.workload()
 	if v, err := w.mover(w.Client).Plan(t.Context(), key, wish); err == nil {
 		err = w.mover(w.Client).Run(t.Context(), v, quiet)
@@ -70,36 +92,6 @@ func TestUpgradedBetween(t *testing.T) {
 	})
 	w.extended("greeter-operator.v1.2.0")
 	w.untouched(before)
-}
-
-// approve lets the InstallPlan of an upgrade be carried out.
-func (w *world) approve() {
-	w.Helper()
-	must.Eventually(w, "there is an upgrade to approve", func() error {
-		var plans v1alpha1.InstallPlanList
-		must.NoError(w, w.List(w.Context(), &plans, client.InNamespace(w.name)))
-		for i := range plans.Items {
-			if p := &plans.Items[i]; !p.Spec.Approved {
-				p.Spec.Approved = true
-				return w.Update(w.Context(), p)
-			}
-		}
-		return fmt.Errorf("%d InstallPlans, all approved", len(plans.Items))
-	})
-}
-
-// has waits until the Subscription has a version, alone.
-func (w *world) has(csv string) {
-	w.Helper()
-	must.Eventually(w, "the Subscription has "+csv, func() error {
-		var csvs v1alpha1.ClusterServiceVersionList
-		must.NoError(w, w.List(w.Context(), &csvs, client.InNamespace(w.name)))
-		if len(csvs.Items) != 1 || csvs.Items[0].Name != csv {
-			return fmt.Errorf("%d ClusterServiceVersions", len(csvs.Items))
-		}
-		return nil
-	})
-	w.installed()
 }
 
 // untaken: nobody has the operator but its Subscription.

@@ -1,10 +1,13 @@
 package migrate
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
 
@@ -28,7 +31,18 @@ func TestUpgradeAfterwards(t *testing.T) {
 	w.publish("1.0.0", "1.1.0", "1.2.0")
 	harness.Edit(t, w.Client, "", w.name, &olmv1.ClusterCatalog{}, func(c *olmv1.ClusterCatalog) { c.Spec.Source.Image.Ref = w.image })
 	w.says(0, nil, "upgrade", w.name, "--version", "", "--wait", "0")
-	w.progress("not upgradeable")
+	// Wait until the ClusterExtension says something of its progress.
+	w.Helper()
+	must.Eventually(w, "the ClusterExtension says "+"not upgradeable", func() error {
+		e := &olmv1.ClusterExtension{}
+		if err := w.Get(w.Context(), client.ObjectKey{Name: w.name}, e); err != nil {
+			return err
+		}
+		if s := ops.Stand(e); !strings.Contains(s.Message, "not upgradeable") {
+			return fmt.Errorf("%+v", s)
+		}
+		return nil
+	})
 	w.untouched(before)
 	harness.Edit(t, w.Client, w.name, "greeter-operator.v1.1.0", &v2.OperatorCondition{}, func(c *v2.OperatorCondition) {
 		c.Spec.Conditions = nil

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -108,21 +107,6 @@ func (w *world) gone() {
 			return nil
 		}
 		return fmt.Errorf("it is there: %w", err)
-	})
-}
-
-// progress waits until the ClusterExtension says something of its progress.
-func (w *world) progress(text string) {
-	w.Helper()
-	must.Eventually(w, "the ClusterExtension says "+text, func() error {
-		e := &olmv1.ClusterExtension{}
-		if err := w.Get(w.Context(), client.ObjectKey{Name: w.name}, e); err != nil {
-			return err
-		}
-		if s := ops.Stand(e); !strings.Contains(s.Message, text) {
-			return fmt.Errorf("%+v", s)
-		}
-		return nil
 	})
 }
 

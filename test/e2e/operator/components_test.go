@@ -84,8 +84,11 @@ func TestAnOperatorShowsItsComponents(t *testing.T) {
 	}
 }
 
-// install offers the example operators and subscribes to one that needs the other.
-func (w *world) install() {
+// TestAnInstalledOperatorIsAdopted: O2 all that an operator from a catalog consists of is listed; labels that users take off come back; then
+// nothing is written any more.
+func TestAnInstalledOperatorIsAdopted(t *testing.T) {
+	w := newWorld(t)
+	// Offer the example operators and subscribes to one that needs the other.
 	w.Helper()
 	tree := must.Value(fs.Sub(examples.Bundles, "bundles"))(w)
 	p := bundleio.Publisher{Registry: devcluster.Registry() + "/" + w.Namespace}
@@ -96,13 +99,6 @@ func (w *world) install() {
 	w.Make(&v1.OperatorGroup{ObjectMeta: meta("group"), Spec: v1.OperatorGroupSpec{TargetNamespaces: []string{w.Namespace}}},
 		&v1alpha1.CatalogSource{ObjectMeta: meta("catalog"), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: p.Registry + "/catalog:latest"}},
 		&v1alpha1.Subscription{ObjectMeta: meta("guestbook"), Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "catalog", CatalogSourceNamespace: w.Namespace, Package: "guestbook-operator"}})
-}
-
-// TestAnInstalledOperatorIsAdopted: O2 all that an operator from a catalog consists of is listed; labels that users take off come back; then
-// nothing is written any more.
-func TestAnInstalledOperatorIsAdopted(t *testing.T) {
-	w := newWorld(t)
-	w.install()
 	name := "guestbook-operator." + w.Namespace
 	w.RemoveLater(&v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	w.RemoveLater(&v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: "greeter-operator." + w.Namespace}})
@@ -129,7 +125,35 @@ func TestAnInstalledOperatorIsAdopted(t *testing.T) {
 		}
 		return nil
 	})
-	w.rests(name)
+	// Watch the components of an Operator for a while: neither they nor the Operator change, so that no two controllers undo what the
+	// other one writes.
+	w.Helper()
+	var quiet int
+	last := map[string]string{}
+	must.Eventually(w, "the Operator and its components to rest", func() error {
+		w.Helper()
+		now := map[string]string{}
+		o := &v1.Operator{}
+		must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: name}, o))
+		now["Operator"] = o.ResourceVersion
+		for kind, list := range map[string]client.ObjectList{"Deployment": &appsv1.DeploymentList{}, "Role": &rbacv1.RoleList{}, "ClusterRole": &rbacv1.ClusterRoleList{},
+			"ServiceAccount": &corev1.ServiceAccountList{}, "CSV": &v1alpha1.ClusterServiceVersionList{}, "Subscription": &v1alpha1.SubscriptionList{},
+			"CRD": &apiextensionsv1.CustomResourceDefinitionList{}, "InstallPlan": &v1alpha1.InstallPlanList{}} {
+			must.NoError(w, w.List(w.Context(), list, client.HasLabels{"operators.coreos.com/" + name}))
+			must.NoError(w, eachItem(list, func(o metav1.Object) { now[kind+" "+o.GetName()] = o.GetResourceVersion() }))
+		}
+		if maps.Equal(last, now) {
+			quiet++
+		} else {
+			quiet = 0
+		}
+		diff := cmp.Diff(last, now)
+		last = now
+		if quiet < 80 {
+			return fmt.Errorf("changes:\n%s", diff)
+		}
+		return nil
+	})
 }
 
 // complete complains about what the operator consists of and the Operator does not list, and about the other operator's.
@@ -173,41 +197,4 @@ func complete(w *world, o *v1.Operator) error {
 		}
 	}
 	return nil
-}
-
-// rests watches the components of an Operator for a while: neither they nor the Operator change, so that no two controllers undo what the
-// other one writes.
-func (w *world) rests(name string) {
-	w.Helper()
-	var quiet int
-	last := map[string]string{}
-	must.Eventually(w, "the Operator and its components to rest", func() error {
-		now := w.versions(name)
-		if maps.Equal(last, now) {
-			quiet++
-		} else {
-			quiet = 0
-		}
-		diff := cmp.Diff(last, now)
-		last = now
-		if quiet < 80 {
-			return fmt.Errorf("changes:\n%s", diff)
-		}
-		return nil
-	})
-}
-
-func (w *world) versions(name string) map[string]string {
-	w.Helper()
-	out := map[string]string{}
-	o := &v1.Operator{}
-	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Name: name}, o))
-	out["Operator"] = o.ResourceVersion
-	for kind, list := range map[string]client.ObjectList{"Deployment": &appsv1.DeploymentList{}, "Role": &rbacv1.RoleList{}, "ClusterRole": &rbacv1.ClusterRoleList{},
-		"ServiceAccount": &corev1.ServiceAccountList{}, "CSV": &v1alpha1.ClusterServiceVersionList{}, "Subscription": &v1alpha1.SubscriptionList{},
-		"CRD": &apiextensionsv1.CustomResourceDefinitionList{}, "InstallPlan": &v1alpha1.InstallPlanList{}} {
-		must.NoError(w, w.List(w.Context(), list, client.HasLabels{"operators.coreos.com/" + name}))
-		must.NoError(w, eachItem(list, func(o metav1.Object) { out[kind+" "+o.GetName()] = o.GetResourceVersion() }))
-	}
-	return out
 }

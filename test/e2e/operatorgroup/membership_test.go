@@ -13,6 +13,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/test/fixture"
 	"fairlead.dev/fairlead/test/must"
 )
@@ -30,7 +31,17 @@ func TestMembership(t *testing.T) {
 	w.group(home, v1.OperatorGroupSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{w.Namespace: "yes"}}})
 	csv := w.operator(home, permitted)
 	w.Make(csv)
-	role := w.permissions(csv)
+	// Make what an InstallPlan makes for a CSV that is in the cluster, and returns the name of its Role.
+	w.Helper()
+	accounts := must.Value(bundle.RBAC(csv))(w)
+	var role string
+	for _, a := range accounts {
+		w.Make(a.ServiceAccount)
+		for i := range a.Roles {
+			role = a.Roles[i].Name
+			w.Make(a.Roles[i], a.RoleBindings[i])
+		}
+	}
 	got := w.In(home).Succeeds(w.csv)
 	for key, want := range map[string]string{"olm.operatorGroup": "group", "olm.operatorNamespace": home, "olm.targetNamespaces": a + "," + b} {
 		must.Equal(t, fmt.Sprintf("annotation %s of the CSV", key), got.Annotations[key], want)

@@ -7,9 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/test/fixture"
-	"fairlead.dev/fairlead/test/must"
 )
 
 type change = fixture.Change
@@ -25,21 +23,6 @@ func permitted(csv *v1alpha1.ClusterServiceVersion) {
 	s.Permissions = []v1alpha1.StrategyDeploymentPermissions{{ServiceAccountName: "account",
 		Rules: []rbacv1.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"configmaps"}}}}}
 	s.DeploymentSpecs[0].Spec.Template.Spec.ServiceAccountName = "account"
-}
-
-// permissions makes what an InstallPlan makes for a CSV that is in the cluster, and returns the name of its Role.
-func (w *world) permissions(csv *v1alpha1.ClusterServiceVersion) string {
-	w.Helper()
-	accounts := must.Value(bundle.RBAC(csv))(w)
-	var role string
-	for _, a := range accounts {
-		w.Make(a.ServiceAccount)
-		for i := range a.Roles {
-			role = a.Roles[i].Name
-			w.Make(a.Roles[i], a.RoleBindings[i])
-		}
-	}
-	return role
 }
 
 // apiGroup is the API group of a kind of the test.

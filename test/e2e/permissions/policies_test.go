@@ -325,8 +325,11 @@ func TestSamplePolicyRestrictsInstallers(t *testing.T) {
 		"an annotation of theirs": {member, func(e *olmv1.ClusterExtension) {
 			e.Annotations = map[string]string{"example.com/delete-crds": "*"}
 		}, ""},
-		"somebody of no group":   {other, func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.PackageName = "miner" }, ""},
-		"the checks left strict": {member, func(e *olmv1.ClusterExtension) { e.Spec.Install = noChecks(); strict(e) }, ""},
+		"somebody of no group": {other, func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.PackageName = "miner" }, ""},
+		"the checks left strict": {member, func(e *olmv1.ClusterExtension) {
+			e.Spec.Install = noChecks()
+			e.Spec.Install.Preflight.CRDUpgradeSafety.Enforcement = "Strict"
+		}, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -356,8 +359,4 @@ func annotated(key, value string) func(*olmv1.ClusterExtension) {
 
 func noChecks() *olmv1.ClusterExtensionInstallConfig {
 	return &olmv1.ClusterExtensionInstallConfig{Preflight: &olmv1.PreflightConfig{CRDUpgradeSafety: &olmv1.CRDUpgradeSafetyPreflightConfig{Enforcement: "None"}}}
-}
-
-func strict(e *olmv1.ClusterExtension) {
-	e.Spec.Install.Preflight.CRDUpgradeSafety.Enforcement = "Strict"
 }

@@ -94,25 +94,13 @@ func push(ts *testscript.TestScript, from string, meta map[string]any) {
 	labels := image.BundleLabels(f.pkg, []string{"stable"}, "stable")
 	annotations, err := json.Marshal(map[string]any{"annotations": labels})
 	ts.Check(err)
-	csv, err := json.Marshal(f.csv(meta["name"]))
-	ts.Check(err)
-	files := map[string][]byte{"manifests/csv.json": csv, "metadata/annotations.json": annotations}
-	for _, api := range f.owned {
-		files["manifests/"+api["name"].(string)+".json"] = crd(api)
-	}
-	if f.wrong == "cannot be applied" {
-		files["manifests/bad.json"] = []byte(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"bad"},"spec":{"ports":[{"port":99999}]}}`)
-	}
-	pushFiles(ts, ref, files, labels)
-}
-
-func (f facts) csv(name any) map[string]any {
+	name := meta["name"]
 	app := map[string]any{"app": f.pkg}
 	selector := app
 	if f.wrong == "fails" {
 		selector = map[string]any{"app": "another"}
 	}
-	return map[string]any{
+	csv, err := json.Marshal(map[string]any{
 		"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion", "metadata": map[string]any{"name": name},
 		"spec": map[string]any{
 			"displayName": f.pkg, "version": f.version,
@@ -124,7 +112,16 @@ func (f facts) csv(name any) map[string]any {
 					"containers": []any{map[string]any{"name": "operator", "image": "registry.example.com/" + f.pkg + ":" + f.version}}}},
 			}}}}},
 		},
+	})
+	ts.Check(err)
+	files := map[string][]byte{"manifests/csv.json": csv, "metadata/annotations.json": annotations}
+	for _, api := range f.owned {
+		files["manifests/"+api["name"].(string)+".json"] = crd(api)
 	}
+	if f.wrong == "cannot be applied" {
+		files["manifests/bad.json"] = []byte(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"bad"},"spec":{"ports":[{"port":99999}]}}`)
+	}
+	pushFiles(ts, ref, files, labels)
 }
 
 func crd(api map[string]any) []byte {

@@ -58,14 +58,6 @@ func (w *world) pushBundle(crd *apiextensionsv1.CustomResourceDefinition, csv *v
 		"metadata/annotations.json": map[string]any{"annotations": labels}})
 }
 
-// publish makes a catalog with one operator and its CRD, and asks for it.
-func (w *world) publish(csv *v1alpha1.ClusterServiceVersion, crd *apiextensionsv1.CustomResourceDefinition) {
-	w.Helper()
-	catalog := w.pushCatalog(crd, csv)
-	w.Make(&v1alpha1.CatalogSource{ObjectMeta: w.Named("catalog"), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: catalog}},
-		&v1alpha1.Subscription{ObjectMeta: w.Named("op"), Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "catalog", CatalogSourceNamespace: w.Namespace, Package: "op"}})
-}
-
 // TestWebhooksFromACatalog: an operator is installed by a Subscription, and its webhooks validate, mutate and convert. The CRD of the bundle
 // has an authority of its own, as generators write it, and does not get it.
 func TestWebhooksFromACatalog(t *testing.T) {
@@ -78,7 +70,11 @@ func TestWebhooksFromACatalog(t *testing.T) {
 		ClientConfig:             &apiextensionsv1.WebhookClientConfig{CABundle: []byte("\n"), Service: &apiextensionsv1.ServiceReference{Namespace: "system", Name: "webhook-service"}},
 	}}
 	w.Make(w.everywhere())
-	w.publish(w.operator("op.v1.0.0", fixture.Modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting)), crd)
+	csv := w.operator("op.v1.0.0", fixture.Modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting))
+	w.Helper()
+	catalog := w.pushCatalog(crd, csv)
+	w.Make(&v1alpha1.CatalogSource{ObjectMeta: w.Named("catalog"), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: catalog}},
+		&v1alpha1.Subscription{ObjectMeta: w.Named("op"), Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "catalog", CatalogSourceNamespace: w.Namespace, Package: "op"}})
 	w.Succeeds("op.v1.0.0")
 
 	must.Eventually(w, "things to be refused", func() error { return w.judged(w.Namespace) })
@@ -103,15 +99,7 @@ func TestWebhooksFromACatalog(t *testing.T) {
 	w.Read(crd.Name, live)
 	must.Equal(t, "the CRD trusts", string(live.Spec.Conversion.Webhook.ClientConfig.CABundle), string(w.secret("manager-service-cert").Data["olmCAKey"]))
 	generation := live.Generation
-	w.touchAll()
-	time.Sleep(time.Second) // nothing is waited for: whoever else writes the CRD would have done so
-	if w.Read(crd.Name, live); live.Generation != generation {
-		t.Errorf("somebody goes on writing the CRD: generation %d, then %d; %v", generation, live.Generation, live.ManagedFields)
-	}
-}
-
-// touchAll makes the controllers look at the operator and its plan again.
-func (w *world) touchAll() {
+	// Make the controllers look at the operator and its plan again.
 	w.Helper()
 	touch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"example.com/looked-at":"yes"}}}`))
 	var plans v1alpha1.InstallPlanList
@@ -124,5 +112,9 @@ func (w *world) touchAll() {
 	}
 	for _, o := range objects {
 		must.NoError(w, w.Patch(w.Context(), o, touch))
+	}
+	time.Sleep(time.Second) // nothing is waited for: whoever else writes the CRD would have done so
+	if w.Read(crd.Name, live); live.Generation != generation {
+		t.Errorf("somebody goes on writing the CRD: generation %d, then %d; %v", generation, live.Generation, live.ManagedFields)
 	}
 }

@@ -48,7 +48,15 @@ func TestRotation(t *testing.T) {
 	works[0].goesOn()
 
 	w.setClock(0)
-	must.Eventually(w, "the next certificate to be trusted", func() error { return w.trustsMore(old) })
+	must.Eventually(w, "the next certificate to be trusted", func() error { // What trusts nothing but what the old certificate was signed by.
+		w.Helper()
+		for name, trusted := range w.bundles() {
+			if bytes.Equal(trusted, old.Data["olmCAKey"]) {
+				return fmt.Errorf("%s does not trust it", name)
+			}
+		}
+		return nil
+	})
 	for _, k := range works {
 		k.goesOn() // at some time later everybody knows
 	}
@@ -74,7 +82,19 @@ func TestRotation(t *testing.T) {
 	if at := after.Status.CertsRotateAt; at == nil || !at.After(time.Now().Add(400*24*time.Hour)) {
 		t.Errorf("the new certificate is to be renewed at %v", at)
 	}
-	w.trusts(w.secret("manager-service-cert"), old)
+	// Check that everything that is registered trusts the new certificate and the old one.
+	renewed := w.secret("manager-service-cert")
+	w.Helper()
+	for name, trusted := range w.bundles() {
+		for age, secret := range map[string]*corev1.Secret{"new": renewed, "old": old} {
+			if err := verify(secret, trusted, "manager-service."+w.Namespace+".svc"); err != nil {
+				w.Errorf("%s does not trust the %s certificate: %v", name, age, err)
+			}
+		}
+		if !bytes.Equal(trusted, renewed.Data["olmCAKey"]) {
+			w.Errorf("%s has other authorities than the Secret", name)
+		}
+	}
 }
 
 // setClock makes the clock of the manager be right, or ahead of time, and lets the manager look at the operator. It would do so by itself at
@@ -83,17 +103,6 @@ func (w *world) setClock(ahead time.Duration) {
 	w.Helper()
 	managers.Set(ahead)
 	edit(w, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Annotations["example.com/ahead"] = ahead.String() })
-}
-
-// trustsMore says what trusts nothing but what the old certificate was signed by.
-func (w *world) trustsMore(old *corev1.Secret) error {
-	w.Helper()
-	for name, trusted := range w.bundles() {
-		if bytes.Equal(trusted, old.Data["olmCAKey"]) {
-			return fmt.Errorf("%s does not trust it", name)
-		}
-	}
-	return nil
 }
 
 // bundles are the authorities of everything that is registered.
@@ -109,21 +118,6 @@ func (w *world) bundles() map[string][]byte {
 		"mutating":   mutating[0].Webhooks[0].ClientConfig.CABundle,
 		"conversion": crd.Spec.Conversion.Webhook.ClientConfig.CABundle,
 		"APIService": w.registration("v3").Spec.CABundle,
-	}
-}
-
-// trusts checks that everything that is registered trusts the new certificate and the old one.
-func (w *world) trusts(renewed, old *corev1.Secret) {
-	w.Helper()
-	for name, trusted := range w.bundles() {
-		for age, secret := range map[string]*corev1.Secret{"new": renewed, "old": old} {
-			if err := verify(secret, trusted, "manager-service."+w.Namespace+".svc"); err != nil {
-				w.Errorf("%s does not trust the %s certificate: %v", name, age, err)
-			}
-		}
-		if !bytes.Equal(trusted, renewed.Data["olmCAKey"]) {
-			w.Errorf("%s has other authorities than the Secret", name)
-		}
 	}
 }
 

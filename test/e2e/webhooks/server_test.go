@@ -103,25 +103,21 @@ func (s *server) mount(ctx context.Context) (*tls.Certificate, error) {
 	for i := range pods.Items {
 		for _, volume := range pods.Items[i].Spec.Volumes {
 			if volume.Name == "webhook-cert" && volume.Secret != nil {
-				return s.pair(ctx, volume.Secret)
+				// Read the files that the libraries of operators look for.
+				var secret corev1.Secret
+				if err := s.w.Get(ctx, client.ObjectKey{Namespace: s.w.Namespace, Name: volume.Secret.SecretName}, &secret); err != nil {
+					return nil, err
+				}
+				files := map[string][]byte{}
+				for _, item := range volume.Secret.Items {
+					files[item.Path] = secret.Data[item.Key]
+				}
+				pair, err := tls.X509KeyPair(files["tls.crt"], files["tls.key"])
+				return &pair, err
 			}
 		}
 	}
 	return nil, fmt.Errorf("no certificate is mounted into any of the %d pods of %s", len(pods.Items), s.deployment)
-}
-
-// pair reads the files that the libraries of operators look for.
-func (s *server) pair(ctx context.Context, source *corev1.SecretVolumeSource) (*tls.Certificate, error) {
-	var secret corev1.Secret
-	if err := s.w.Get(ctx, client.ObjectKey{Namespace: s.w.Namespace, Name: source.SecretName}, &secret); err != nil {
-		return nil, err
-	}
-	files := map[string][]byte{}
-	for _, item := range source.Items {
-		files[item.Path] = secret.Data[item.Key]
-	}
-	pair, err := tls.X509KeyPair(files["tls.crt"], files["tls.key"])
-	return &pair, err
 }
 
 func (s *server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {

@@ -10,7 +10,6 @@ import (
 	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -37,11 +36,6 @@ func (w *world) uses(ctx context.Context, name string) error {
 	if err := w.Patch(ctx, thing, client.Merge); err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
-	return usable(thing)
-}
-
-// usable says what is wrong with a thing that was written.
-func usable(thing *unstructured.Unstructured) error {
 	if size(thing) != 70 || thing.GetAnnotations()[mark] == "" {
 		return fmt.Errorf("it has the size %d and was seen by %q", size(thing), thing.GetAnnotations()[mark])
 	}
