@@ -41,7 +41,6 @@ func BenchmarkExtensions(b *testing.B) {
 	w.must(w.Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "extensions"}}))
 	for i := range count {
 		// Push an operator with a definition, permissions and a Deployment.
-		w.Helper()
 		name := fmt.Sprintf("operator-%d", i)
 		labels := image.BundleLabels(name, []string{"stable"}, "stable")
 		annotations, err := json.Marshal(map[string]any{"annotations": labels})

@@ -41,7 +41,6 @@ const (
 // same time is served, the most memory that the manager ever had, and the limit. It fails where that was more than the limit.
 func BenchmarkHostile(b *testing.B) {
 	// The memory limit of the manager's container in the manifests, in MB.
-	b.Helper()
 	text := must.Value(os.ReadFile(filepath.Join("..", "..", "config", "deployment.yaml")))(b)
 	found := regexp.MustCompile(`limits:\n\s+memory: (\d+)Mi\n`).FindSubmatch(text)
 	if found == nil {

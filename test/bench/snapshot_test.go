@@ -58,7 +58,6 @@ func record(b testing.TB, kubeconfig, model string) *snapshot {
 	client := must.Value(rest.HTTPClientFor(config))(b)
 	get := func(path, accept string) document { // Ask for one answer, again where the server is not ready for a kind that has just been defined.
 		address := config.Host + path
-		b.Helper()
 		for until := time.Now().Add(time.Minute); ; time.Sleep(time.Second) {
 			request := must.Value(http.NewRequestWithContext(b.Context(), http.MethodGet, address, nil))(b)
 			request.Header.Set("Accept", accept)
@@ -114,7 +113,6 @@ func collect(b testing.TB, resource metav1.APIResource, apiVersion string, list 
 	var content struct{ Items []map[string]json.RawMessage }
 	decode(b, list, &content)
 	for _, item := range content.Items {
-		b.Helper()
 		// Items of a list do not always say what they are; objects do.
 		item["apiVersion"], item["kind"] = fmt.Appendf(nil, "%q", c.apiVersion), fmt.Appendf(nil, "%q", c.kind)
 		full := must.Value(json.Marshal(item))(b)

@@ -71,7 +71,6 @@ func startUp(b *testing.B, s *apiServer) {
 	defer server.Close()
 	began := time.Now()
 	// Write a kubeconfig of a server that needs no credentials.
-	b.Helper()
 	config := clientcmdapi.NewConfig()
 	config.Clusters["simulated"] = &clientcmdapi.Cluster{Server: server.URL}
 	config.Contexts["simulated"] = &clientcmdapi.Context{Cluster: "simulated"}

@@ -129,7 +129,6 @@ func TestADayOfTheWholeManager(t *testing.T) {
 	touched := 0
 	for end := time.Now().Add(day); time.Now().Before(end); time.Sleep(resync) {
 		// Change something about the catalogs that says nothing.
-		o.Helper()
 		for i := range 4 {
 			s := catalogSource(fmt.Sprintf("catalog%d", i), "", 0)
 			patch := fmt.Sprintf(`{"metadata":{"annotations":{"example.com/touched":%q}}}`, time.Until(end))

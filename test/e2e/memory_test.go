@@ -42,7 +42,6 @@ func BenchmarkMemory(b *testing.B) {
 		packages := o.relocate(dir)
 		tree := must.Value(bundleio.CatalogTree(b.Context(), os.DirFS(dir), o.registry+"/catalogs/full:latest", nil))(b)
 		// Run the program until the benchmark ends, and returns its process.
-		o.Helper()
 		ctx, stop := context.WithCancel(context.Background())
 		var log bytes.Buffer
 		cmd := exec.CommandContext(ctx, binary, "--kubeconfig", o.kubeconfig, "--store", o.TempDir())

@@ -50,7 +50,6 @@ func (a *Archive) Without(prefix string) []txtar.File {
 func (a *Archive) Compare(t *testing.T, files []txtar.File) {
 	t.Helper()
 	if *update {
-		t.Helper()
 		must.NoError(t, os.WriteFile(a.file, txtar.Format(&txtar.Archive{Comment: a.Comment, Files: files}), 0o644))
 		return
 	}

@@ -61,7 +61,6 @@ func (w *world) publish(operators ...operator) {
 		fmt.Fprintf(&b, `{"schema":"olm.channel","package":%q,"name":"stable","entries":[%s]}`, pkg, strings.Join(list, ","))
 	}
 	content := b.String()
-	w.Helper()
 	w.push("catalog:latest", map[string]string{"configs/catalog.json": content}, image.CatalogLabels())
 }
 

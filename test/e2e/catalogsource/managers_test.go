@@ -86,7 +86,6 @@ func TestTheAPIServerComesAndGoes(t *testing.T) {
 				g.set(closed)
 				time.Sleep(time.Duration(50+dice.IntN(350)) * time.Millisecond)
 				// Look for what the status must never say: the catalog can be had all the time.
-				w.Helper()
 				s := must.Value(w.source())(w)
 				if s.Status.Reason == v1alpha1.CatalogSourceRegistryServerError {
 					w.Errorf("trouble with the API server is told as that of a registry: %s", s.Status.Message)

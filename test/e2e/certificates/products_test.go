@@ -57,7 +57,6 @@ func TestProducts(t *testing.T) {
 	w.trusts("certified")
 	// Check what cert-manager is asked for.
 	name := "certified"
-	w.Helper()
 	certificate := custom("Certificate")
 	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Namespace: name, Name: name + "-service-cert"}, certificate))
 	host := name + "-service." + name

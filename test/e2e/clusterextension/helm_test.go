@@ -49,7 +49,6 @@ func (w *world) byHelm(released bool) (definition *apiextensionsv1.CustomResourc
 	if released {
 		// A release of the first bundle with objects.
 		manifest := string(manifest)
-		w.Helper()
 		text, err := json.Marshal(map[string]any{"name": w.name, "namespace": w.name, "version": 1, "info": map[string]any{"status": "deployed"}, "manifest": manifest})
 		must.NoError(w, err)
 		var data bytes.Buffer

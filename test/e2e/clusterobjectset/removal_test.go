@@ -54,7 +54,6 @@ func (w *world) release() {
 func TestCustomResourcesStay(t *testing.T) {
 	w := newWorld(t)
 	// Bring a revision with a definition and an operator into the cluster, and makes a custom resource with a finalizer.
-	w.Helper()
 	w.revise(1, nil, w.thing(), w.web("web:v1"))
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
 	w.Cleanup(func() { w.removeNow(w.thing()) })

@@ -63,7 +63,6 @@ func TestOneRollout(t *testing.T) {
 func (w *world) rolledOut(deployment string, times int) {
 	w.Helper()
 	// The ReplicaSets that a Deployment ever had, as far as they are kept, and its generation.
-	w.Helper()
 	d := w.deployment(deployment)
 	if d == nil {
 		w.Fatalf("Deployment %s is not there", deployment)

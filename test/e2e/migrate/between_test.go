@@ -35,7 +35,6 @@ func TestUpgradedBetween(t *testing.T) {
 	harness.Edit(t, w.Client, w.name, w.name, &v1alpha1.CatalogSource{}, func(c *v1alpha1.CatalogSource) { c.Spec.Image = w.image })
 	harness.Edit(t, w.Client, "", w.name, &olmv1.ClusterCatalog{}, func(c *olmv1.ClusterCatalog) { c.Spec.Source.Image.Ref = w.image })
 	// Let the InstallPlan of an upgrade be carried out.
-	w.Helper()
 	must.Eventually(w, "there is an upgrade to approve", func() error {
 		var plans v1alpha1.InstallPlanList
 		must.NoError(w, w.List(w.Context(), &plans, client.InNamespace(w.name)))
@@ -48,7 +47,6 @@ func TestUpgradedBetween(t *testing.T) {
 		return fmt.Errorf("%d InstallPlans, all approved", len(plans.Items))
 	})
 	// Wait until the Subscription has a version, alone.
-	w.Helper()
 	must.Eventually(w, "the Subscription has "+"greeter-operator.v1.2.0", func() error {
 		var csvs v1alpha1.ClusterServiceVersionList
 		must.NoError(w, w.List(w.Context(), &csvs, client.InNamespace(w.name)))

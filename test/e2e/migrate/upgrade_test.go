@@ -32,7 +32,6 @@ func TestUpgradeAfterwards(t *testing.T) {
 	harness.Edit(t, w.Client, "", w.name, &olmv1.ClusterCatalog{}, func(c *olmv1.ClusterCatalog) { c.Spec.Source.Image.Ref = w.image })
 	w.says(0, nil, "upgrade", w.name, "--version", "", "--wait", "0")
 	// Wait until the ClusterExtension says something of its progress.
-	w.Helper()
 	must.Eventually(w, "the ClusterExtension says "+"not upgradeable", func() error {
 		e := &olmv1.ClusterExtension{}
 		if err := w.Get(w.Context(), client.ObjectKey{Name: w.name}, e); err != nil {

@@ -89,7 +89,6 @@ func TestAnOperatorShowsItsComponents(t *testing.T) {
 func TestAnInstalledOperatorIsAdopted(t *testing.T) {
 	w := newWorld(t)
 	// Offer the example operators and subscribes to one that needs the other.
-	w.Helper()
 	tree := must.Value(fs.Sub(examples.Bundles, "bundles"))(w)
 	p := bundleio.Publisher{Registry: devcluster.Registry() + "/" + w.Namespace}
 	published := must.Value(p.Bundles(w.Context(), tree))(w)
@@ -127,7 +126,6 @@ func TestAnInstalledOperatorIsAdopted(t *testing.T) {
 	})
 	// Watch the components of an Operator for a while: neither they nor the Operator change, so that no two controllers undo what the
 	// other one writes.
-	w.Helper()
 	var quiet int
 	last := map[string]string{}
 	must.Eventually(w, "the Operator and its components to rest", func() error {

@@ -32,7 +32,6 @@ func TestMembership(t *testing.T) {
 	csv := w.operator(home, permitted)
 	w.Make(csv)
 	// Make what an InstallPlan makes for a CSV that is in the cluster, and returns the name of its Role.
-	w.Helper()
 	accounts := must.Value(bundle.RBAC(csv))(w)
 	var role string
 	for _, a := range accounts {

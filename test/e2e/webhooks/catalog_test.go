@@ -71,7 +71,6 @@ func TestWebhooksFromACatalog(t *testing.T) {
 	}}
 	w.Make(w.everywhere())
 	csv := w.operator("op.v1.0.0", fixture.Modes("AllNamespaces"), w.owns, w.hooks("manager", validating, mutating, converting))
-	w.Helper()
 	catalog := w.pushCatalog(crd, csv)
 	w.Make(&v1alpha1.CatalogSource{ObjectMeta: w.Named("catalog"), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: catalog}},
 		&v1alpha1.Subscription{ObjectMeta: w.Named("op"), Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "catalog", CatalogSourceNamespace: w.Namespace, Package: "op"}})
@@ -100,7 +99,6 @@ func TestWebhooksFromACatalog(t *testing.T) {
 	must.Equal(t, "the CRD trusts", string(live.Spec.Conversion.Webhook.ClientConfig.CABundle), string(w.secret("manager-service-cert").Data["olmCAKey"]))
 	generation := live.Generation
 	// Make the controllers look at the operator and its plan again.
-	w.Helper()
 	touch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"example.com/looked-at":"yes"}}}`))
 	var plans v1alpha1.InstallPlanList
 	if err := w.List(w.Context(), &plans, client.InNamespace(w.Namespace)); err != nil || len(plans.Items) == 0 {

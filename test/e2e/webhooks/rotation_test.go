@@ -84,7 +84,6 @@ func TestRotation(t *testing.T) {
 	}
 	// Check that everything that is registered trusts the new certificate and the old one.
 	renewed := w.secret("manager-service-cert")
-	w.Helper()
 	for name, trusted := range w.bundles() {
 		for age, secret := range map[string]*corev1.Secret{"new": renewed, "old": old} {
 			if err := verify(secret, trusted, "manager-service."+w.Namespace+".svc"); err != nil {
