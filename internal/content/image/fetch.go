@@ -118,15 +118,18 @@ func (f *fetching) write(out *os.File, src *source, layers []descriptor, labels 
 		return storeFailure(err)
 	}
 	defer discard(names)
-	// Return what the new pack is to hold: what is wanted now, and what the pack that it replaces holds because others wanted it.
+	// The new pack holds what is wanted now, and what the pack that it replaces holds because others wanted it.
 	old, err := f.store.dir.openPack(f.digest)
-	if err != nil || old == nil {
+	if err != nil {
 		return err
 	}
-	_ = old.file.Close()
-	keep := func(path string) bool {
-		_, held := old.index.Files[path]
-		return held || f.wanted(path)
+	keep := f.wanted
+	if old != nil {
+		_ = old.file.Close()
+		keep = func(path string) bool {
+			_, held := old.index.Files[path]
+			return held || f.wanted(path)
+		}
 	}
 	x := extraction{
 		budget:   budget{limits: f.limits},
