@@ -36,18 +36,10 @@ func asUTF8(in *bufio.Reader) *bufio.Reader {
 func (u *utf16Reader) Read(p []byte) (n int, err error) {
 	for n < len(p) {
 		if len(u.left) == 0 {
-			// Read one character.
-			first, err := u.unit()
-			if err != nil || !utf16.IsSurrogate(first) {
+			r, err := u.next()
+			if err != nil {
 				return n, err
 			}
-			if ahead, _ := u.in.Peek(2); len(ahead) == 2 {
-				if r := utf16.DecodeRune(first, rune(u.order.Uint16(ahead))); r != utf8.RuneError {
-					_, err := u.unit()
-					return n, err
-				}
-			}
-			r := utf8.RuneError
 			u.left = utf8.AppendRune(u.left, r)
 		}
 		copied := copy(p[n:], u.left)
@@ -55,6 +47,21 @@ func (u *utf16Reader) Read(p []byte) (n int, err error) {
 		n += copied
 	}
 	return n, nil
+}
+
+// next reads one character.
+func (u *utf16Reader) next() (rune, error) {
+	first, err := u.unit()
+	if err != nil || !utf16.IsSurrogate(first) {
+		return first, err
+	}
+	if ahead, _ := u.in.Peek(2); len(ahead) == 2 {
+		if r := utf16.DecodeRune(first, rune(u.order.Uint16(ahead))); r != utf8.RuneError {
+			_, err := u.unit()
+			return r, err
+		}
+	}
+	return utf8.RuneError, nil
 }
 
 func (u *utf16Reader) unit() (rune, error) {
