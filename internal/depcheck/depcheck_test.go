@@ -86,7 +86,7 @@ func TestCheckRefuses(t *testing.T) {
 		"pure packages have no client":            {"internal/resolution", "sigs.k8s.io/controller-runtime/pkg/client", true},
 		"controllers have one":                    {"internal/controller/subscription", "sigs.k8s.io/controller-runtime", false},
 		"controllers do not import each other":    {"internal/controller/subscription", module + "internal/controller/installplan", true},
-		"what people ask for does neither":        {"internal/ops/plan", module + "internal/controller/clusterextension", true},
+		"what people ask for does neither":        {"internal/ops/preview", module + "internal/controller/clusterextension", true},
 		"nor does a command":                      {"internal/cli/extensioncmd", module + "internal/controller/clusterextension", true},
 		"the manager does":                        {"internal/manager", module + "internal/controller/clusterextension", false},
 		"a package may use its own sub-packages":  {"internal/controller/subscription", module + "internal/controller/subscription/sub", false},

@@ -18,7 +18,6 @@ import (
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/migrate"
-	"fairlead.dev/fairlead/internal/ops/plan"
 	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
@@ -122,7 +121,7 @@ func (m *migration) run(ctx context.Context, name string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, library.Close()) }()
-	planner := plan.Planner{Client: c, Library: library, Fetch: fetcher(library)}
+	planner := preview.Planner{Client: c, Library: library, Fetch: fetcher(library)}
 	mover := &ops.Mover{Client: c, Namespace: m.backups, Flags: m.again, Render: func(ctx context.Context, e *olmv1.ClusterExtension) (string, []*unstructured.Unstructured, []string, error) {
 		first, err := planner.First(ctx, q, e)
 		if err != nil {

@@ -16,7 +16,6 @@ import (
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/kubeconfig"
-	"fairlead.dev/fairlead/internal/ops/plan"
 	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
@@ -98,7 +97,7 @@ func (p *Plan) run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, library.Close()) }()
-	return p.show(ctx, plan.Planner{Client: c, Library: library, Fetch: fetcher(library)}, q, name)
+	return p.show(ctx, preview.Planner{Client: c, Library: library, Fetch: fetcher(library)}, q, name)
 }
 
 // question is what the cluster has.
@@ -147,7 +146,7 @@ func (p *Plan) filed(ctx context.Context, c client.Client, q *preview.Question, 
 		if names = append(names, e.Name); name != "" && e.Name != name || name == "" && len(o.Extensions) != 1 {
 			continue
 		}
-		if err := plan.Live(ctx, c, e); err != nil {
+		if err := preview.Live(ctx, c, e); err != nil {
 			return "", err
 		}
 		for j := range q.Objects.Extensions {
@@ -162,7 +161,7 @@ func (p *Plan) filed(ctx context.Context, c client.Client, q *preview.Question, 
 	return "", fmt.Errorf("read the ClusterExtension from %s: it has %d (%s), and one has to be chosen: name it, as in fairlead plan NAME -f %[1]s", p.file, len(names), strings.Join(names, ", "))
 }
 
-func (p *Plan) show(ctx context.Context, planner plan.Planner, q *preview.Question, name string) error {
+func (p *Plan) show(ctx context.Context, planner preview.Planner, q *preview.Question, name string) error {
 	plan, err := planner.Plan(ctx, q, name)
 	if err != nil {
 		return err

@@ -11,4 +11,8 @@
 //
 // Search, About and VersionsOf report what catalogs offer (browse.go): a package is described in the same way wherever it is from, an
 // index or the PackageManifest API. ViewPlan (planview.go) shows an InstallPlan: its steps by operator, their sources and their state.
+//
+// Planner.Plan (extensionplanner.go) reports what would change in the cluster if a ClusterExtension was brought up to date now: objects,
+// permissions, images, and what is in the way. It decides with desired.Next, as the controller does, renders and checks with the same code.
+// What would be written is compared with the objects of the installed revision, as it keeps them; the manager corrects drift anyway.
 package preview

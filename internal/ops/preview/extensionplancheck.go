@@ -1,4 +1,4 @@
-package plan
+package preview
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ import (
 
 // check makes the checks that the controller makes before it writes, with its code, and adds the one that only the rollout makes: which
 // objects belong to another owner. now are the objects of the installed revision.
-func (p Planner) check(ctx context.Context, change revision.Change, now []*unstructured.Unstructured, plan *Plan) error {
+func (p Planner) check(ctx context.Context, change revision.Change, now []*unstructured.Unstructured, plan *ExtensionPlan) error {
 	checks := revision.Preflight{Client: p.Client, Live: p.Client}
 	plan.refuse(checks.Namespace(ctx, change.Extension))
 	plan.refuse(checks.Upgradeable(ctx, change))
@@ -36,9 +36,9 @@ func (p Planner) check(ctx context.Context, change revision.Change, now []*unstr
 	}
 	for _, v := range all {
 		for _, f := range v.Findings {
-			verdict := CRD{Name: f.CRD, Verdict: Unsafe, Findings: []string{f.String()}}
+			verdict := CRD{Name: f.CRD, Verdict: CRDUnsafe, Findings: []string{f.String()}}
 			if f.Exempt != "" {
-				verdict.Verdict = Unchecked
+				verdict.Verdict = CRDUnchecked
 			}
 			plan.CRDs = append(plan.CRDs, verdict)
 		}
@@ -57,7 +57,7 @@ func (p Planner) check(ctx context.Context, change revision.Change, now []*unstr
 }
 
 // refuse notes what is in the way. What the user may not see is not known to be.
-func (p *Plan) refuse(err error) {
+func (p *ExtensionPlan) refuse(err error) {
 	switch {
 	case err == nil:
 	case apierrors.IsForbidden(err):
@@ -68,7 +68,7 @@ func (p *Plan) refuse(err error) {
 }
 
 // definitions judges the step from each definition of the cluster to the one that is to replace it.
-func (p *Plan) definitions(ctx context.Context, checks revision.Preflight, change revision.Change) error {
+func (p *ExtensionPlan) definitions(ctx context.Context, checks revision.Preflight, change revision.Change) error {
 	all, err := checks.Definitions(ctx, change)
 	var stop *revision.Refusal
 	if errors.As(err, &stop) {
@@ -79,17 +79,17 @@ func (p *Plan) definitions(ctx context.Context, checks revision.Preflight, chang
 		return err
 	}
 	for _, d := range all {
-		verdict := CRD{Name: d.Name, Verdict: Safe, Rewrites: d.Rewrites}
+		verdict := CRD{Name: d.Name, Verdict: CRDSafe, Rewrites: d.Rewrites}
 		for _, f := range d.Findings {
 			verdict.Findings = append(verdict.Findings, f.String())
 		}
 		switch {
 		case d.New:
-			verdict.Verdict = New
+			verdict.Verdict = CRDNew
 		case d.Unchecked:
-			verdict.Verdict = Unchecked
+			verdict.Verdict = CRDUnchecked
 		case d.Err != nil:
-			verdict.Verdict = Unsafe
+			verdict.Verdict = CRDUnsafe
 			p.refuse(d.Err)
 		}
 		p.CRDs = append(p.CRDs, verdict)
@@ -98,7 +98,7 @@ func (p *Plan) definitions(ctx context.Context, checks revision.Preflight, chang
 }
 
 // account notes what the service account lacks, with the roles that give it that.
-func (p *Plan) account(err error) error {
+func (p *ExtensionPlan) account(err error) error {
 	p.refuse(err)
 	var lacking *permissions.Lacking
 	if !errors.As(err, &lacking) {
@@ -110,7 +110,7 @@ func (p *Plan) account(err error) error {
 }
 
 // increase notes that added permissions have to be acknowledged; they are listed elsewhere.
-func (p *Plan) increase(err error, ext *olmv1.ClusterExtension) {
+func (p *ExtensionPlan) increase(err error, ext *olmv1.ClusterExtension) {
 	var more *revision.IncreaseError
 	if errors.As(err, &more) {
 		err = fmt.Errorf("the upgrade waits until the added permissions are accepted: fairlead upgrade %s --acknowledge-permissions %s", ext.Name, more.Digest())
@@ -120,7 +120,7 @@ func (p *Plan) increase(err error, ext *olmv1.ClusterExtension) {
 
 // collisions judges the claim of the next revision on each object that exists, as the rollout does before it writes anything. A new extension
 // has a UID that no object names yet.
-func (p Planner) collisions(ctx context.Context, change revision.Change, plan *Plan) error {
+func (p Planner) collisions(ctx context.Context, change revision.Change, plan *ExtensionPlan) error {
 	ext, revisions := change.Extension, change.Revisions
 	next := &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(ext.Name)},
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: ext.Name, UID: cmp.Or(ext.UID, "new"), Controller: new(true)}}}}
@@ -138,7 +138,7 @@ func (p Planner) collisions(ctx context.Context, change revision.Change, plan *P
 			continue
 		}
 		if err != nil {
-			err = fmt.Errorf("look whether %s belongs to another owner: %w", nameOf(u), err)
+			err = fmt.Errorf("look whether %s belongs to another owner: %w", objectName(u), err)
 			if !apierrors.IsForbidden(err) {
 				return err
 			}

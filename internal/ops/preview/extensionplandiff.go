@@ -1,4 +1,4 @@
-package plan
+package preview
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-func nameOf(u *unstructured.Unstructured) string {
+func objectName(u *unstructured.Unstructured) string {
 	if u.GetNamespace() == "" {
 		return u.GetKind() + " " + u.GetName()
 	}
@@ -46,7 +46,7 @@ func byName(all []*unstructured.Unstructured) map[string]map[string]any {
 		unstructured.RemoveNestedField(content, "status")
 		unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
 		withoutTrust(content)
-		out[nameOf(u)] = content
+		out[objectName(u)] = content
 	}
 	return out
 }

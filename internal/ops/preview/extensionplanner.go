@@ -1,4 +1,4 @@
-package plan
+package preview
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/ops/preview"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
@@ -27,7 +26,7 @@ import (
 // Planner reports what would change.
 type Planner struct {
 	Client  client.Client // nothing is written with it
-	Library *preview.Library
+	Library *Library
 	// Fetch gets a bundle.
 	Fetch func(ctx context.Context, r bundleio.Request) (*bundle.Bundle, error)
 }
@@ -42,7 +41,7 @@ type decision struct {
 
 // Plan reports what would change for one ClusterExtension of the question. The one of its name in the cluster, if any, is what it is compared
 // with; the object of the question holds the spec.
-func (p Planner) Plan(ctx context.Context, q *preview.Question, name string) (*Plan, error) {
+func (p Planner) Plan(ctx context.Context, q *Question, name string) (*ExtensionPlan, error) {
 	i := slices.IndexFunc(q.Objects.Extensions, func(e olmv1.ClusterExtension) bool { return e.Name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("plan ClusterExtension %s: there is none of that name; kubectl get clusterextensions lists them, and -f reads one from a file", name)
@@ -55,10 +54,10 @@ func (p Planner) Plan(ctx context.Context, q *preview.Question, name string) (*P
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{Extension: name}
+	plan := &ExtensionPlan{Extension: name}
 	installed := revision.Installed(revisions)
 	if installed != nil {
-		plan.Installed = Version{Bundle: installed.Annotations[olmv1.BundleNameKey], Version: installed.Annotations[olmv1.BundleVersionKey], Image: installed.Annotations[olmv1.BundleReferenceKey]}
+		plan.Installed = PlannedVersion{Bundle: installed.Annotations[olmv1.BundleNameKey], Version: installed.Annotations[olmv1.BundleVersionKey], Image: installed.Annotations[olmv1.BundleReferenceKey]}
 		if v := image.Recorded(installed.Annotations); v != nil {
 			plan.Installed.Signature = v.String()
 		}
@@ -93,7 +92,7 @@ func (p Planner) Plan(ctx context.Context, q *preview.Question, name string) (*P
 	}
 	source := d.Target.Source.Name
 	d.Step = *d.Otherwise
-	if err := p.follow(ctx, d, &instead); err != nil || instead.Wanted == (Version{}) || len(instead.Blocked) > 0 {
+	if err := p.follow(ctx, d, &instead); err != nil || instead.Wanted == (PlannedVersion{}) || len(instead.Blocked) > 0 {
 		return plan, nil // the controller cannot write that either
 	}
 	for _, reason := range plan.Blocked {
@@ -103,7 +102,7 @@ func (p Planner) Plan(ctx context.Context, q *preview.Question, name string) (*P
 }
 
 // decide returns the next step, by the function that the controller calls.
-func (p Planner) decide(ctx context.Context, q *preview.Question, ext *olmv1.ClusterExtension, revisions revision.History, plan *Plan) (decision, error) {
+func (p Planner) decide(ctx context.Context, q *Question, ext *olmv1.ClusterExtension, revisions revision.History, plan *ExtensionPlan) (decision, error) {
 	var offer desired.Offer
 	var unasked error
 	if _, pinned := ext.Annotations[desired.RollbackToKey]; !pinned {
@@ -123,7 +122,7 @@ func (p Planner) decide(ctx context.Context, q *preview.Question, ext *olmv1.Clu
 
 // offer asks the catalogs, or the image that the extension names. It is empty where the extension names an image that cannot be installed; the plan
 // has the reason.
-func (p Planner) offer(ctx context.Context, q *preview.Question, ext *olmv1.ClusterExtension, revisions revision.History, plan *Plan) (desired.Offer, error) {
+func (p Planner) offer(ctx context.Context, q *Question, ext *olmv1.ClusterExtension, revisions revision.History, plan *ExtensionPlan) (desired.Offer, error) {
 	refusal, err := p.image(ctx, q, ext, revisions)
 	if refusal != nil || err != nil {
 		plan.refuse(refusal)
@@ -139,7 +138,7 @@ func (p Planner) offer(ctx context.Context, q *preview.Question, ext *olmv1.Clus
 }
 
 // follow reports what a step changes, and what is in its way.
-func (p Planner) follow(ctx context.Context, d decision, plan *Plan) error {
+func (p Planner) follow(ctx context.Context, d decision, plan *ExtensionPlan) error {
 	installed, newest := d.revisions.Installed(), d.revisions.Newest()
 	if d.Action == desired.Keep && d.Target.Source == nil {
 		switch {
@@ -187,7 +186,7 @@ func (p Planner) follow(ctx context.Context, d decision, plan *Plan) error {
 }
 
 // objects are those of the target of a step. Nil are those that cannot be had; the plan has the reason.
-func (p Planner) objects(ctx context.Context, d decision, plan *Plan) ([]*unstructured.Unstructured, error) {
+func (p Planner) objects(ctx context.Context, d decision, plan *ExtensionPlan) ([]*unstructured.Unstructured, error) {
 	t := d.Target
 	if t == nil {
 		plan.refuse(d.Err)
@@ -196,7 +195,7 @@ func (p Planner) objects(ctx context.Context, d decision, plan *Plan) ([]*unstru
 		}
 		return nil, nil
 	}
-	plan.Wanted = Version{Bundle: t.Name, Version: t.Version, Image: t.Image}
+	plan.Wanted = PlannedVersion{Bundle: t.Name, Version: t.Version, Image: t.Image}
 	if t.Source != nil {
 		// The objects of an earlier revision.
 		source, undone := d.Target.Source, d.Target.Undone
@@ -252,8 +251,8 @@ func (p Planner) objects(ctx context.Context, d decision, plan *Plan) ([]*unstru
 	return nil, nil
 }
 
-// First is what a ClusterExtension that does not exist yet would have.
-type First struct {
+// FirstRevision is what a ClusterExtension that does not exist yet would have.
+type FirstRevision struct {
 	Bundle string
 	// Objects are those of the bundle, rendered for the extension.
 	Objects []*unstructured.Unstructured
@@ -262,9 +261,9 @@ type First struct {
 }
 
 // First decides on a ClusterExtension that does not exist yet, and renders its bundle. The owners of objects that exist already are not checked.
-func (p Planner) First(ctx context.Context, q *preview.Question, ext *olmv1.ClusterExtension) (*First, error) {
+func (p Planner) First(ctx context.Context, q *Question, ext *olmv1.ClusterExtension) (*FirstRevision, error) {
 	q.Objects.Extensions = append(q.Objects.Extensions, *ext)
-	plan := &Plan{Extension: ext.Name}
+	plan := &ExtensionPlan{Extension: ext.Name}
 	d, err := p.decide(ctx, q, ext, nil, plan)
 	if err != nil {
 		return nil, err
@@ -273,17 +272,17 @@ func (p Planner) First(ctx context.Context, q *preview.Question, ext *olmv1.Clus
 	if err != nil {
 		return nil, err
 	}
-	return &First{Blocked: plan.Blocked, Bundle: plan.Wanted.Bundle, Objects: objects}, nil
+	return &FirstRevision{Blocked: plan.Blocked, Bundle: plan.Wanted.Bundle, Objects: objects}, nil
 }
 
 // stays is the plan of an extension for which nothing can be decided: what is installed stays as it is.
-func (p *Plan) stays(conflict string) {
-	p.Wanted = Version{}
+func (p *ExtensionPlan) stays(conflict string) {
+	p.Wanted = PlannedVersion{}
 	p.Blocked = append(p.Blocked, conflict)
 }
 
 // image reads the bundle that an extension names by its image, for the question to be about it. A stop is what the extension says wrong.
-func (p Planner) image(ctx context.Context, q *preview.Question, ext *olmv1.ClusterExtension, revisions []olmv1.ClusterObjectSet) (stop, err error) {
+func (p Planner) image(ctx context.Context, q *Question, ext *olmv1.ClusterExtension, revisions []olmv1.ClusterObjectSet) (stop, err error) {
 	ref, err := snapshot.BundleImage(ext)
 	if err != nil || ref == "" {
 		return err, nil

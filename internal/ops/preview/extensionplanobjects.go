@@ -1,4 +1,4 @@
-package plan
+package preview
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 )
 
 // installed is the content of the revision that is installed, which everything that changes is compared with.
-func (p Planner) installed(ctx context.Context, ext *olmv1.ClusterExtension, installed *olmv1.ClusterObjectSet, wanted Version) ([]*unstructured.Unstructured, error) {
+func (p Planner) installed(ctx context.Context, ext *olmv1.ClusterExtension, installed *olmv1.ClusterObjectSet, wanted PlannedVersion) ([]*unstructured.Unstructured, error) {
 	if installed == nil {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package plan
+package preview
 
 import (
 	"context"
@@ -18,7 +18,6 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/ops/preview"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
@@ -51,7 +50,7 @@ func planner(t *testing.T, objects ...client.Object) Planner {
 	must.NoError(t, errors.Join(olmv1.AddToScheme(scheme), v2.AddToScheme(scheme), corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)))
 	t.Setenv("OLM_CACHE_DIR", t.TempDir())
 	r := &bundleio.Renderer{}
-	l := must.Value(preview.OpenLibrary(t.Context(), r))(t)
+	l := must.Value(OpenLibrary(t.Context(), r))(t)
 	t.Cleanup(func() {
 		if err := errors.Join(l.Close(), r.Close()); err != nil {
 			t.Error(err)
@@ -106,10 +105,10 @@ func installed(t *testing.T, version string) (olmv1.ClusterExtension, []client.O
 	return e, objects
 }
 
-func planned(t *testing.T, p Planner, e olmv1.ClusterExtension) (*Plan, string) {
+func planned(t *testing.T, p Planner, e olmv1.ClusterExtension) (*ExtensionPlan, string) {
 	t.Helper()
-	q := &preview.Question{Objects: preview.Objects{Extensions: []olmv1.ClusterExtension{e}},
-		Catalogs: []preview.Catalog{{Ref: catalog.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog")}}}
+	q := &Question{Objects: Objects{Extensions: []olmv1.ClusterExtension{e}},
+		Catalogs: []Catalog{{Ref: catalog.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog")}}}
 	plan := must.Value(p.Plan(t.Context(), q, "greeter"))(t)
 	var b strings.Builder
 	must.NoError(t, plan.Write(&b))
@@ -178,9 +177,9 @@ func TestBundlesAreNamedByTheirCatalog(t *testing.T) {
 			asked = r
 			return fetch(ctx, r)
 		}
-		q := &preview.Question{Objects: preview.Objects{Extensions: []olmv1.ClusterExtension{e}}}
+		q := &Question{Objects: Objects{Extensions: []olmv1.ClusterExtension{e}}}
 		if source != "" {
-			q.Catalogs = []preview.Catalog{{Ref: catalog.Ref{Name: "demo"}, Source: source}}
+			q.Catalogs = []Catalog{{Ref: catalog.Ref{Name: "demo"}, Source: source}}
 		}
 		must.Value(p.Plan(t.Context(), q, "greeter"))(t)
 		return asked.NamedBy
@@ -207,7 +206,7 @@ func TestBundlesAreNamedByTheirCatalog(t *testing.T) {
 func TestPlanOfAnUpgrade(t *testing.T) {
 	e, objects := installed(t, "1.0.0")
 	plan, text := planned(t, planner(t, append(objects, namespace())...), e)
-	if !plan.Changes() || plan.Wanted.Bundle != "greeter-operator.v1.1.0" || len(plan.CRDs) != 1 || plan.CRDs[0].Verdict != Safe || len(plan.ImagesAdded) != 1 || len(plan.ImagesRemoved) != 1 || len(plan.Blocked) != 0 {
+	if !plan.Changes() || plan.Wanted.Bundle != "greeter-operator.v1.1.0" || len(plan.CRDs) != 1 || plan.CRDs[0].Verdict != CRDSafe || len(plan.ImagesAdded) != 1 || len(plan.ImagesRemoved) != 1 || len(plan.Blocked) != 0 {
 		t.Errorf("%+v\n%s", plan, text)
 	}
 	for _, c := range plan.Changed {
@@ -282,8 +281,8 @@ func TestPlanOfVanishedContent(t *testing.T) {
 					return nil, errors.New("the registry is gone")
 				}
 			}
-			q := &preview.Question{Objects: preview.Objects{Extensions: []olmv1.ClusterExtension{e}},
-				Catalogs: []preview.Catalog{{Ref: catalog.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog", "guestbook-operator")}}}
+			q := &Question{Objects: Objects{Extensions: []olmv1.ClusterExtension{e}},
+				Catalogs: []Catalog{{Ref: catalog.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog", "guestbook-operator")}}}
 			plan := must.Value(p.Plan(t.Context(), q, "greeter"))(t)
 			if len(test.blocked) == 0 {
 				if len(plan.Changed) != 1 || len(plan.Blocked) > 0 || plan.Wanted != plan.Installed || !strings.Contains(strings.Join(plan.Notes, "\n"), vanished) {
@@ -351,7 +350,7 @@ func TestPlanOfAnImage(t *testing.T) {
 	ref := "registry.example.com/hotfix@sha256:" + strings.Repeat("a", 64)
 	from := func(e *olmv1.ClusterExtension) { e.Annotations = map[string]string{snapshot.BundleImageKey: ref} }
 	plan, text := planned(t, planner(t, namespace()), extension(from))
-	if plan.Wanted != (Version{Bundle: "greeter-operator.v1.0.0", Version: "1.0.0", Image: ref}) || len(plan.Blocked) > 0 {
+	if plan.Wanted != (PlannedVersion{Bundle: "greeter-operator.v1.0.0", Version: "1.0.0", Image: ref}) || len(plan.Blocked) > 0 {
 		t.Errorf("%+v\n%s", plan.Wanted, text)
 	}
 	for _, wrong := range []func(*olmv1.ClusterExtension){
@@ -381,8 +380,8 @@ func TestPlanWithLostContent(t *testing.T) {
 	gone := func(all []client.Object) []client.Object {
 		return slices.DeleteFunc(all, func(o client.Object) bool { _, is := o.(*corev1.Secret); return is })
 	}
-	ask := func(e olmv1.ClusterExtension, objects []client.Object) (*Plan, error) {
-		q := &preview.Question{Objects: preview.Objects{Extensions: []olmv1.ClusterExtension{e}}, Catalogs: []preview.Catalog{{Ref: catalog.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog")}}}
+	ask := func(e olmv1.ClusterExtension, objects []client.Object) (*ExtensionPlan, error) {
+		q := &Question{Objects: Objects{Extensions: []olmv1.ClusterExtension{e}}, Catalogs: []Catalog{{Ref: catalog.Ref{Name: "demo"}, Source: filepath.Join(examples, "catalog")}}}
 		return planner(t, append(objects, namespace())...).Plan(t.Context(), q, "greeter")
 	}
 	e, objects := installed(t, "1.0.0")

@@ -1,0 +1,178 @@
+package preview
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/internal/messages"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// PlannedVersion is a bundle.
+type PlannedVersion struct {
+	Bundle  string `json:"bundle"`
+	Version string `json:"version"`
+	Image   string `json:"image,omitempty"`
+	// Signature is why the signature policy let an installed bundle be used, such as who signed it; empty where there was none.
+	Signature string `json:"signature,omitempty"`
+}
+
+// Verdicts on CustomResourceDefinitions.
+const (
+	CRDNew       = "new"
+	CRDSafe      = "safe"
+	CRDUnsafe    = "unsafe"
+	CRDUnchecked = "unchecked"
+)
+
+// CRD is a CustomResourceDefinition, and whether the step to its new form is safe.
+type CRD struct {
+	Name     string   `json:"name"`
+	Verdict  string   `json:"verdict"`
+	Findings []string `json:"findings,omitempty"`
+	// Rewrites describes which stored objects would be rewritten before.
+	Rewrites string `json:"rewrites,omitempty"`
+}
+
+// ChangedObject is an object that changes, and the fields that do.
+type ChangedObject struct {
+	Name   string   `json:"name"`
+	Fields []string `json:"fields"`
+}
+
+// ExtensionPlan is what would change.
+type ExtensionPlan struct {
+	Extension string         `json:"extension"`
+	Installed PlannedVersion `json:"installed,omitzero"`
+	Wanted    PlannedVersion `json:"wanted,omitzero"`
+	// Signature is what the manager reports of signatures, and SignatureVerified the status of that condition; both are empty without a policy.
+	Signature         string                 `json:"signature,omitempty"`
+	SignatureVerified metav1.ConditionStatus `json:"signatureVerified,omitempty"`
+
+	Added   []string        `json:"added,omitempty"`
+	Changed []ChangedObject `json:"changed,omitempty"`
+	Removed []string        `json:"removed,omitempty"`
+	CRDs    []CRD           `json:"crds,omitempty"`
+	// Permissions are those that come in addition, as text.
+	Permissions string `json:"permissions,omitempty"`
+	// ImagesAdded and ImagesRemoved are those of containers.
+	ImagesAdded   []string `json:"imagesAdded,omitempty"`
+	ImagesRemoved []string `json:"imagesRemoved,omitempty"`
+	// Blocked are the reasons why nothing would be written.
+	Blocked []string `json:"blocked,omitempty"`
+	// MissingRoles are Roles, ClusterRoles and bindings, as YAML that can be applied, that give the service account what it lacks.
+	MissingRoles string   `json:"missingRoles,omitempty"`
+	Notes        []string `json:"notes,omitempty"`
+}
+
+// Changes reports whether anything would be written.
+func (p *ExtensionPlan) Changes() bool { return len(p.Added)+len(p.Changed)+len(p.Removed) > 0 }
+
+// compare lists what differs. What every revision writes anew does not count.
+func (p *ExtensionPlan) compare(now, wanted []*unstructured.Unstructured) {
+	is, will := byName(now), byName(wanted)
+	for _, name := range slices.Sorted(maps.Keys(will)) {
+		there, ok := is[name]
+		if !ok {
+			p.Added = append(p.Added, name)
+			continue
+		}
+		if fields := differences("", there, will[name]); len(fields) > 0 {
+			p.Changed = append(p.Changed, ChangedObject{Name: name, Fields: fields})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(is)) {
+		if _, ok := will[name]; !ok {
+			p.Removed = append(p.Removed, name)
+		}
+	}
+	before, after := images(now), images(wanted)
+	for _, image := range slices.Sorted(maps.Keys(after)) {
+		if !before[image] {
+			p.ImagesAdded = append(p.ImagesAdded, image)
+		}
+	}
+	for _, image := range slices.Sorted(maps.Keys(before)) {
+		if !after[image] {
+			p.ImagesRemoved = append(p.ImagesRemoved, image)
+		}
+	}
+}
+
+// Write prints the plan for people.
+func (p *ExtensionPlan) Write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "ClusterExtension %s: %s\n", messages.Clean(p.Extension), p.step())
+	section := func(title string, lines []string) {
+		if len(lines) == 0 {
+			return
+		}
+		fmt.Fprintf(&b, "\n%s:\n", title)
+		for _, text := range lines {
+			for line := range strings.Lines(text) {
+				fmt.Fprintf(&b, "  %s\n", strings.TrimRight(messages.Clean(strings.TrimSuffix(line, "\n")), " "))
+			}
+		}
+	}
+	var changed, definitions []string
+	for _, c := range p.Changed {
+		changed = append(changed, c.Name+": "+strings.Join(c.Fields, ", "))
+	}
+	for _, c := range p.CRDs {
+		text := c.Name + ": " + c.Verdict
+		for _, f := range c.Findings {
+			text += "\n  " + f
+		}
+		if c.Rewrites != "" {
+			text += "\n  " + c.Rewrites
+		}
+		definitions = append(definitions, text)
+	}
+	section("added", p.Added)
+	section("changed", changed)
+	section("removed", p.Removed)
+	section("CustomResourceDefinitions", definitions)
+	if p.Permissions != "" {
+		section("permissions that come in addition", []string{p.Permissions})
+	}
+	section("images that come", p.ImagesAdded)
+	section("images that go", p.ImagesRemoved)
+	// Who signed what is installed, and what the manager says besides, as of a bundle that it refuses.
+	var lines []string
+	if p.Installed.Signature != "" {
+		lines = append(lines, fmt.Sprintf("bundle %s is %s", p.Installed.Bundle, p.Installed.Signature))
+	}
+	if p.Signature != "" && !slices.Contains(lines, p.Signature) {
+		lines = append(lines, p.Signature)
+	}
+	section("signatures, as the manager reports them", lines)
+	section("notes", p.Notes)
+	section("blocked, so nothing would be written", p.Blocked)
+	if p.MissingRoles != "" {
+		b.WriteString("\nRoles with what the service account lacks are in missingRoles of -o json and -o yaml, as YAML to be applied.\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (p *ExtensionPlan) step() string {
+	name := func(v PlannedVersion) string { return messages.Clean(v.Bundle) }
+	switch {
+	case p.Wanted.Bundle == "" && p.Installed.Bundle == "":
+		return "nothing can be installed"
+	case p.Wanted.Bundle == "":
+		return "nothing can be decided; " + name(p.Installed) + " stays"
+	case p.Installed.Bundle == "":
+		return "install " + name(p.Wanted)
+	case p.Installed.Bundle != p.Wanted.Bundle:
+		return name(p.Installed) + " -> " + name(p.Wanted)
+	case p.Changes():
+		return name(p.Installed) + " changes"
+	}
+	return name(p.Installed) + " is up to date, nothing changes"
+}
