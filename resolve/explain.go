@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -14,7 +15,18 @@ const (
 // Error tells the chain of reasons in at most eight lines, then what to do if the last origin that can tell does.
 func (u *Unsatisfiable) Error() string {
 	var out strings.Builder
-	for i, line := range abridge(lines(u.Reasons())) {
+	var lines []string
+	for _, r := range u.Reasons() {
+		line := tidy(r.Origin.Text)
+		if r.More > 0 {
+			line += fmt.Sprintf(" (and %d more alike)", r.More)
+		}
+		lines = append(lines, line)
+	}
+	if head, tail := maxReasons/2, maxReasons-maxReasons/2-1; len(lines) > maxReasons { // the middle is left out
+		lines = slices.Concat(lines[:head], []string{fmt.Sprintf("%d more reasons in between", len(lines)-head-tail)}, lines[len(lines)-tail:])
+	}
+	for i, line := range lines {
 		if i == 0 {
 			out.WriteString("because ")
 		} else {
@@ -54,17 +66,6 @@ func (u *Unsatisfiable) Reasons() []Reason {
 	return out
 }
 
-func lines(reasons []Reason) []string {
-	out := make([]string, len(reasons))
-	for i, r := range reasons {
-		out[i] = tidy(r.Origin.Text)
-		if r.More > 0 {
-			out[i] += fmt.Sprintf(" (and %d more alike)", r.More)
-		}
-	}
-	return out
-}
-
 // likeness returns what clauses that belong on one line share: the rule that the caller named, or the same kind and
 // the same candidates.
 func likeness(c *Clause, i int) kinship {
@@ -82,18 +83,6 @@ func likeness(c *Clause, i int) kinship {
 type kinship struct {
 	rule, needs string
 	single      int // the only one of its line, from 1
-}
-
-// abridge leaves out the middle of too many lines.
-func abridge(lines []string) []string {
-	if len(lines) <= maxReasons {
-		return lines
-	}
-	head := maxReasons / 2
-	tail := maxReasons - head - 1
-	out := append([]string{}, lines[:head]...)
-	out = append(out, fmt.Sprintf("%d more reasons in between", len(lines)-head-tail))
-	return append(out, lines[len(lines)-tail:]...)
 }
 
 func tidy(text string) string { return Tidy(text, maxTextSize) }
