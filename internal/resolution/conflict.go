@@ -130,21 +130,16 @@ func (l Link) line() string {
 		place = append(place, l.Field)
 	}
 	if l.Catalog != "" {
-		place = append(place, "catalog "+l.Catalog+atDigest(l.Digest))
+		const shown = 12 // as much of a digest as a person compares
+		text := "catalog " + l.Catalog
+		if algorithm, hex, ok := strings.Cut(l.Digest, ":"); ok {
+			text += "@" + algorithm + ":" + hex[:min(len(hex), shown)]
+		}
+		place = append(place, text)
 	}
 	text = oneLine(text)
 	if len(place) > 0 {
 		text += " [" + oneLine(strings.Join(place, "; ")) + "]"
 	}
 	return text
-}
-
-// atDigest is as much of a digest as a person compares.
-func atDigest(digest string) string {
-	const shown = 12
-	algorithm, hex, ok := strings.Cut(digest, ":")
-	if !ok {
-		return ""
-	}
-	return "@" + algorithm + ":" + hex[:min(len(hex), shown)]
 }

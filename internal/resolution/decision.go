@@ -52,7 +52,9 @@ func (b *decision) choices() []Choice {
 		}
 		done[i] = true
 		for j := range choices {
-			if needs(choices[i].Bundle, choices[j].Bundle) {
+			a, b := choices[i].Bundle, choices[j].Bundle
+			if slices.ContainsFunc(a.Requires, func(api catalog.GVK) bool { return slices.Contains(b.Provides, api) }) ||
+				slices.ContainsFunc(a.RequiredPackages, func(p catalog.PackageRequirement) bool { return p.PackageName == b.Package }) {
 				visit(j)
 			}
 		}
@@ -64,44 +66,24 @@ func (b *decision) choices() []Choice {
 	return ordered
 }
 
-func needs(a, b *catalog.BundleInfo) bool {
-	for _, gvk := range a.Requires {
-		if slices.Contains(b.Provides, gvk) {
-			return true
-		}
-	}
-	for _, p := range a.RequiredPackages {
-		if p.PackageName == b.Package {
-			return true
-		}
-	}
-	return false
-}
-
 // because tells what brought v into the answer.
 func (b *decision) because(v resolve.Var) Because {
 	for _, d := range b.solution.Decisions {
 		if d.Chosen == v && !d.Reused {
 			out := Because{Asker: b.asker(d.Subject), Need: cmp.Or(b.offers[need{d.Subject, d.Origin.Field}].text, d.Origin.Text)}
-			out.Rule, out.Over = b.ruleOf(d, v)
+			// The rule that put what was chosen before the candidate that comes after it; none for a part of a constraint.
+			candidates := b.offers[need{d.Subject, d.Origin.Field}].candidates
+			switch i := slices.Index(candidates, v); {
+			case i < 0:
+			case i+1 == len(candidates):
+				out.Rule = RuleLastCandidate
+			default:
+				out.Rule, out.Over = b.ruleBetween(d.Subject, v, candidates[i+1]), b.describe(candidates[i+1])
+			}
 			return out
 		}
 	}
 	return Because{Need: b.node(v).label() + " is there"}
-}
-
-// ruleOf returns the rule that put what was chosen before the candidate that comes after it.
-func (b *decision) ruleOf(d resolve.Decision, v resolve.Var) (Rule, string) {
-	candidates := b.offers[need{d.Subject, d.Origin.Field}].candidates
-	i := slices.Index(candidates, v)
-	switch {
-	case i < 0:
-		return "", "" // a part of a constraint
-	case i+1 == len(candidates):
-		return RuleLastCandidate, ""
-	}
-	next := candidates[i+1]
-	return b.ruleBetween(d.Subject, v, next), b.describe(next)
 }
 
 // ruleBetween returns the rule that puts x before y among the candidates for a need.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
@@ -48,9 +49,13 @@ func (b *dependencies) meet(ctx context.Context) error {
 	for len(b.pending) > 0 {
 		next := b.pending[0]
 		b.pending = b.pending[1:]
-		if !b.asksTooMuch(next) {
+		n := b.node(next)
+		if count := len(n.requires()) + len(n.requiredPackages()) + len(n.constraints()); count > maxNeeds && n.bundle != nil { // more than anyone looks for
+			origin := n.origin("properties", "%s needs %d APIs, packages and other things; no more than %d are looked for", n.label(), count, maxNeeds)
+			origin.Hint = "ask the authors of package " + n.packageName() + " to let it need less"
+			b.problem.Depends(next, nil, origin)
+		} else {
 			// State what the node needs and who may provide it. Needs are met in the order of their fields.
-			n := b.node(next)
 			asked := map[catalog.GVK]bool{}
 			for i, gvk := range n.requires() {
 				if !n.doesProvide(gvk) && !asked[gvk] {
@@ -101,19 +106,6 @@ func (b *dependencies) meet(ctx context.Context) error {
 	return nil
 }
 
-// asksTooMuch refuses a bundle that needs more than anybody looks for.
-func (b *dependencies) asksTooMuch(v resolve.Var) bool {
-	n := b.node(v)
-	needs := len(n.requires()) + len(n.requiredPackages()) + len(n.constraints())
-	if needs <= maxNeeds || n.bundle == nil {
-		return false
-	}
-	origin := n.origin("properties", "%s needs %d APIs, packages and other things; no more than %d are looked for", n.label(), needs, maxNeeds)
-	origin.Hint = "ask the authors of package " + n.packageName() + " to let it need less"
-	b.problem.Depends(v, nil, origin)
-	return true
-}
-
 // depend states that v needs an operator that meets the condition, unless it meets that itself. message, if any, is what the author wants
 // to be reported when there is none.
 func (b *dependencies) depend(v resolve.Var, field string, c condition, message string) {
@@ -142,7 +134,13 @@ func (b *dependencies) depend(v resolve.Var, field string, c condition, message 
 		b.blind[need{v, field}] = blind.Ref
 		blind.hides(&origin)
 	case len(candidates) == 0:
-		b.nobody(n, c, &origin, n.brief(field, what, message))
+		// What a need asks for in advice repeats no rule that is told already.
+		const short, shortMessage = 200, 120
+		brief := what
+		if len(what) > short || strings.Contains(what, ruleText) {
+			brief = "what " + strings.TrimPrefix(field, "properties, ") + " of " + n.name() + " asks for" + said(resolve.Tidy(message, shortMessage))
+		}
+		b.nobody(n, c, &origin, brief)
 	}
 	b.offer(v, offer{candidates, text}, origin)
 }

@@ -150,12 +150,8 @@ func extensionCheckReplay(t *testing.T, in ExtensionRequest, result *ExtensionRe
 	if again == nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, tell(again, err)); diff != "" {
-		t.Errorf("the record leads elsewhere (-decided +replayed):\n%s", diff)
-	}
-	if diff := cmp.Diff(result.Record, again.Record); diff != "" {
-		t.Errorf("the record of the replay is another one (-first +replayed):\n%s", diff)
-	}
+	must.Equal(t, "the record leads elsewhere", tell(again, err), want)
+	must.Equal(t, "the record of the replay is another one", again.Record, result.Record)
 }
 
 func extensionShuffled(random *rand.Rand, in ExtensionRequest) ExtensionRequest {

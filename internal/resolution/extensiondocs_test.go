@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"fairlead.dev/fairlead/test/must"
@@ -28,8 +27,6 @@ func TestDocs(t *testing.T) {
 				want = string(f.Data)
 			}
 		}
-		if diff := cmp.Diff(want, e[2]); diff != "" {
-			t.Errorf("example %s (-scenario +page):\n%s", e[1], diff)
-		}
+		must.Equal(t, "example "+e[1], e[2], want)
 	}
 }

@@ -38,8 +38,6 @@ func TestNoExtensionIsInItsOwnWay(t *testing.T) {
 		if result.Bundle != nil {
 			got = result.Bundle.Name
 		}
-		if got != want {
-			t.Errorf("with %s among the others: %s, want %s", other, got, want)
-		}
+		must.Equal(t, "with "+other+" among the others", got, want)
 	}
 }

@@ -95,7 +95,17 @@ func (b *answer) result() *ExtensionResult {
 	if chosen == nil {
 		return r
 	}
-	r.Change, r.Bundle, r.Catalog, r.Channels = b.change(), chosen.bundle, chosen.catalog.Name, chosen.channels
+	r.Change, r.Bundle, r.Catalog, r.Channels = ChangeInstall, chosen.bundle, chosen.catalog.Name, chosen.channels
+	if b.in.Installed != nil {
+		switch order := chosen.version.Compare(b.from()); {
+		case order < 0:
+			r.Change = ChangeDowngrade
+		case order == 0 && b.isInstalled(chosen):
+			r.Change = ChangeStay
+		default:
+			r.Change = ChangeUpgrade
+		}
+	}
 	r.MaxOpenShiftVersion = maxOpenShift(chosen.bundle)
 	if r.MaxOpenShiftVersion != "" {
 		r.Notes = append(r.Notes, fmt.Sprintf("bundle %s supports OpenShift up to %s: while it is installed, the cluster cannot be updated to a later minor version",
@@ -106,20 +116,6 @@ func (b *answer) result() *ExtensionResult {
 		r.Held = b.held()
 	}
 	return r
-}
-
-func (b *answer) change() Change {
-	if b.in.Installed == nil {
-		return ChangeInstall
-	}
-	order := b.chosen.version.Compare(b.from())
-	switch {
-	case order < 0:
-		return ChangeDowngrade
-	case order == 0 && b.isInstalled(b.chosen):
-		return ChangeStay
-	}
-	return ChangeUpgrade
 }
 
 // deprecation tells what the catalog of the chosen candidate says or, without one, the first catalog that has the package.
@@ -201,7 +197,8 @@ func (b *answer) held() *Held {
 		}
 		switch {
 		case later[c] > 0:
-			h := heldAt(chosen, c, b.comesLater(c, later[c]), "")
+			h := heldAt(chosen, c, fmt.Sprintf("no upgrade edge leads from the installed %s straight to %s: the next step is %s, and the edges lead on from there, %s later",
+				b.in.Installed.Name, c.bundle.Name, b.chosen.bundle.Name, plural(later[c], "upgrade")), "")
 			h.Upgrades, h.Object, h.Field = later[c], "", ""
 			return h
 		case ways[c] != nil:
@@ -219,16 +216,6 @@ func (b *answer) held() *Held {
 func heldAt(chosen, wanted *candidate, reason, advice string) *Held {
 	return &Held{Wanted: wanted.bundle.Name, Instead: chosen.bundle.Name, Catalog: wanted.catalog.Name, Reason: reason, Advice: advice,
 		Object: wanted.refusal().origin.Object, Field: wanted.refusal().origin.Field}
-}
-
-// comesLater says that a version comes in its turn.
-func (b *answer) comesLater(wanted *candidate, upgrades int) string {
-	count := "1 upgrade"
-	if upgrades > 1 {
-		count = fmt.Sprintf("%d upgrades", upgrades)
-	}
-	return fmt.Sprintf("no upgrade edge leads from the installed %s straight to %s: the next step is %s, and the edges lead on from there, %s later",
-		b.in.Installed.Name, wanted.bundle.Name, b.chosen.bundle.Name, count)
 }
 
 func (b *extensionFront) route() *route {

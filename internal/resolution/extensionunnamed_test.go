@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestUnnamedExtension decides on extensions without names, as files for offline decisions may have them: none is taken for another one, and all
@@ -19,11 +20,7 @@ func TestUnnamedExtension(t *testing.T) {
 		Others: []InstalledExtension{{Package: "q", Installed: installed("q.v1", need)}, {Package: "r", Installed: installed("r.v1")}}}
 	result, err := Extension(t.Context(), in)
 	got := tell(result, err)
-	for _, want := range []string{"ClusterExtension (unnamed, of package q) has q.v1 installed", "ClusterExtension (unnamed, of package p) requires package p"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the decision does not say %q:\n%s", want, got)
-		}
-	}
+	must.Contain(t, "got", got, "ClusterExtension (unnamed, of package q) has q.v1 installed", "ClusterExtension (unnamed, of package p) requires package p")
 	if strings.Contains(got, "ClusterExtension  ") {
 		t.Errorf("something is named by nothing:\n%s", got)
 	}

@@ -102,9 +102,7 @@ func TestReplayNeedsWhatWasThere(t *testing.T) {
 				}
 				return nil, errors.New("it is not here")
 			})
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want one about %q", err, test.want)
-			}
+			must.Fail(t, "the call", err, test.want)
 		})
 	}
 }

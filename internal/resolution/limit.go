@@ -22,15 +22,6 @@ type limit struct {
 	left    resolve.Var // the most preferred candidate that it leaves out, when that is preferred to all it allows
 }
 
-func limitOf(s *Subscription) *limit {
-	if s.VersionRange == "" {
-		return nil
-	}
-	l := &limit{}
-	l.allowed, l.err = version.ParseRange(s.VersionRange)
-	return l
-}
-
 // refuses tells whether a version may not be moved to.
 func (l *limit) refuses(v semver.Version) bool { return l != nil && !l.allowed.Contains(v) }
 
@@ -66,14 +57,6 @@ func (b *subscriptions) within(r *request) *trouble {
 	text := fmt.Sprintf("no operators found matching the criteria of subscription %s: annotation %s allows only versions in %s, and what could be installed, %s, is not one of them",
 		r.sub.Name, VersionRangeAnnotation, oneLine(r.sub.VersionRange), b.node(l.left).name())
 	return &trouble{FieldVersionRange, text, "widen annotation " + VersionRangeAnnotation + " of Subscription " + r.sub.Name, false, nil}
-}
-
-// limited says in an explanation that a range had its say.
-func (r *request) limited() string {
-	if r.limit == nil || r.limit.left == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (annotation %s allows only %s)", VersionRangeAnnotation, oneLine(r.sub.VersionRange))
 }
 
 // heldByRange tells what the range of a Subscription keeps away from it.

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // limitScenario has five versions of a package, each of which replaces the one before; the last one also skips the first two.
@@ -80,9 +81,7 @@ func TestVersionRange(t *testing.T) {
 			if g.Err != nil {
 				conflict = strings.TrimPrefix(g.conflict().Summary, "subscription web cannot be satisfied: ")
 			}
-			if diff := cmp.Diff([]string{tc.install, tc.held, tc.conflict}, []string{install, kept, conflict}); diff != "" {
-				t.Errorf("install, held, conflict (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "install, held, conflict", []string{install, kept, conflict}, []string{tc.install, tc.held, tc.conflict})
 			checkReplay(t, in, result)
 		})
 	}
@@ -98,7 +97,5 @@ func TestWhyNotNamesTheRange(t *testing.T) {
 		t.Fatalf("%d verdicts, %v", len(verdicts), err)
 	}
 	want := []string{"subscription web: annotation operators.fairlead.dev/version-range allows only versions in <2.0.0"}
-	if diff := cmp.Diff(want, verdicts[0].Reasons); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "reasons", verdicts[0].Reasons, want)
 }

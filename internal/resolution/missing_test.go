@@ -11,7 +11,6 @@ import (
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestMissing says what would have to be installed besides, for whoever does that.
@@ -78,9 +77,7 @@ func TestMissing(t *testing.T) {
 			if result == nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, result.Missing); diff != "" {
-				t.Errorf("want -, got + (%v):\n%s", err, diff)
-			}
+			must.Equal(t, "missing", result.Missing, test.want)
 		})
 	}
 }

@@ -142,9 +142,7 @@ func checkReplay(t testing.TB, in NamespaceRequest, result NamespaceResult) {
 		if i < 0 {
 			t.Fatalf("the record of group %v has no such group: %s", g.Subscriptions, text)
 		}
-		if diff := cmp.Diff(g.Record, again.Groups[i].Record); diff != "" {
-			t.Errorf("the record of group %v is not the same after it was replayed:\n%s", g.Subscriptions, diff)
-		}
+		must.Equal(t, "the record of group", again.Groups[i].Record, g.Record)
 		// Advice is tried on all that is in the namespace, of which the record has only what the decision depends on.
 		if g.Err != nil && again.Groups[i].Err != nil && reasonsOf(g.Err) != reasonsOf(again.Groups[i].Err) {
 			t.Errorf("group %v: another conflict:\n%s", g.Subscriptions, cmp.Diff(reasonsOf(g.Err), reasonsOf(again.Groups[i].Err)))

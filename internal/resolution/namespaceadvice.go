@@ -90,9 +90,11 @@ func (e *way) wayFor(ctx context.Context) string {
 		if c.Kind != resolve.Assumed || c.Subject == "" || e.problem.Var(c.Subject) == e.wanted {
 			continue
 		}
-		way := "do without " + c.Origin.Object
-		if n := e.named(c.Origin.Object); n != nil {
-			way = "delete " + e.removal(n)
+		way, object := "do without "+c.Origin.Object, c.Origin.Object
+		if i := slices.IndexFunc(e.nodes, func(n *node) bool {
+			return n.sub != nil && object == "Subscription "+n.sub.Name || n.operator != nil && object == "ClusterServiceVersion "+n.operator.Name
+		}); i >= 0 {
+			way = "delete " + e.removal(e.nodes[i])
 		}
 		if !slices.Contains(ways, way) {
 			ways = append(ways, way)
@@ -103,16 +105,6 @@ func (e *way) wayFor(ctx context.Context) string {
 		return fmt.Sprintf("nothing has to be done: %s is taken as soon as the catalog makes it possible", name)
 	}
 	return fmt.Sprintf("to have %s: %s; or wait for versions that go together", name, strings.Join(ways, ", or "))
-}
-
-// named is the Subscription or the installed operator of an origin; nil for anything else.
-func (e *way) named(object string) *node {
-	for _, n := range e.nodes {
-		if n.sub != nil && object == "Subscription "+n.sub.Name || n.operator != nil && object == "ClusterServiceVersion "+n.operator.Name {
-			return n
-		}
-	}
-	return nil
 }
 
 // removal names what has to be deleted so that a Subscription, with what it has installed, or an operator is in nobody's way. That a
@@ -158,25 +150,20 @@ func (e *way) removals(ctx context.Context) []string {
 		}
 	}
 	if len(running) > 1 && len(fresh) > 0 && e.wanted == 0 { // more may be there than could be had: then none of them is in the way alone
-		running = e.together(ctx, running)
+		// They are one way together when, tried, one alone does not do.
+		askers := e.askers(e.core)
+		asker := slices.IndexFunc(askers, func(name string) bool { return !e.hasInstalled(name) })
+		_, name, _ := strings.Cut(running[0], "ClusterServiceVersion ")
+		gone := e.node(e.operator(e.operators[name])).name()
+		g, _ := e.try(ctx, askers[asker], func(in *NamespaceRequest) {
+			in.Operators = slices.DeleteFunc(in.Operators, func(o Operator) bool { return o.Name == gone })
+			in.Subscriptions = slices.DeleteFunc(in.Subscriptions, func(s Subscription) bool { return s.Installed == gone })
+		}, askers...)
+		if g == nil {
+			running = []string{strings.Join(running, " and ")}
+		}
 	}
 	return append(fresh, running...)
-}
-
-// together makes one way of several when, tried, one alone does not do.
-func (e *way) together(ctx context.Context, running []string) []string {
-	askers := e.askers(e.core)
-	asker := slices.IndexFunc(askers, func(name string) bool { return !e.hasInstalled(name) })
-	_, name, _ := strings.Cut(running[0], "ClusterServiceVersion ")
-	gone := e.node(e.operator(e.operators[name]))
-	g, _ := e.try(ctx, askers[asker], func(in *NamespaceRequest) {
-		in.Operators = slices.DeleteFunc(in.Operators, func(o Operator) bool { return o.Name == gone.name() })
-		in.Subscriptions = slices.DeleteFunc(in.Subscriptions, func(s Subscription) bool { return s.Installed == gone.name() })
-	}, askers...)
-	if g != nil {
-		return running
-	}
-	return []string{strings.Join(running, " and ")}
 }
 
 // wants reports whether a Subscription, or the one that an operator belongs to, may become what was asked about.

@@ -151,17 +151,6 @@ func (r NamespaceRecord) Text(most int) (string, error) {
 	return "", fmt.Errorf("the decision for namespace %s cannot be written down in %d bytes", r.Namespace, most)
 }
 
-// complete tells what keeps a decision from being made again.
-func (r NamespaceRecord) complete() error {
-	for _, part := range r.Omitted {
-		switch part {
-		case "installed", "requests", "catalogs":
-			return fmt.Errorf("the record leaves out %v, because it would have been too long", r.Omitted)
-		}
-	}
-	return nil
-}
-
 func (b *namespaceFront) recordOperator(o *Operator) RecordedOperator {
 	out := RecordedOperator{Name: o.Name, Package: o.Package, Version: o.Version.String(), Unsettled: !o.Settled, Failed: o.Failed, Phase: o.Phase}
 	for i := range b.in.Sources {
@@ -229,8 +218,10 @@ func sameJSON(a, b json.RawMessage) bool {
 // the digest that it had.
 func (r NamespaceRecord) Replay(ctx context.Context, catalogs func(name, digest string) (*catalog.Index, error)) (NamespaceResult, error) {
 	var in NamespaceRequest
-	err := r.complete()
-	if err == nil {
+	var err error
+	if slices.ContainsFunc(r.Omitted, func(part string) bool { return part == "installed" || part == "requests" || part == "catalogs" }) {
+		err = fmt.Errorf("the record leaves out %v, because it would have been too long", r.Omitted)
+	} else {
 		in, err = r.input(catalogs)
 	}
 	if err != nil {

@@ -101,20 +101,16 @@ func (in NamespaceRequest) current() []Operator {
 	kept := make([]Operator, 0, len(operators))
 	for _, o := range operators {
 		if !slices.ContainsFunc(operators, func(newer Operator) bool {
-			return in.replaces(newer, o) && !leadsTo(o, newer.Name, byName)
+			if newer.Replaces != o.Name || newer.Name == o.Name {
+				return false
+			}
+			samePackage := newer.Package == o.Package || newer.Package == "" || o.Package == ""
+			return (samePackage || !slices.ContainsFunc(in.Subscriptions, func(s Subscription) bool { return s.Installed == o.Name })) && !leadsTo(o, newer.Name, byName)
 		}) {
 			kept = append(kept, o)
 		}
 	}
 	return kept
-}
-
-func (in NamespaceRequest) replaces(newer, older Operator) bool {
-	if newer.Replaces != older.Name || newer.Name == older.Name {
-		return false
-	}
-	samePackage := newer.Package == older.Package || newer.Package == "" || older.Package == ""
-	return samePackage || !slices.ContainsFunc(in.Subscriptions, func(s Subscription) bool { return s.Installed == older.Name })
 }
 
 // leadsTo tells whether the replaces chain of an operator comes to another one.

@@ -3,7 +3,7 @@ package resolution
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestCurrent(t *testing.T) {
@@ -29,9 +29,7 @@ func TestCurrent(t *testing.T) {
 			for _, o := range (NamespaceRequest{Operators: test.operators, Subscriptions: []Subscription{{Name: "z", Package: "z", Installed: "z1"}}}).current() {
 				got = append(got, o.Name)
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "got", got, test.want)
 		})
 	}
 }

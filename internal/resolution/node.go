@@ -3,7 +3,6 @@ package resolution
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
@@ -150,15 +149,6 @@ func (n *node) label() string {
 		return "clusterserviceversion " + n.operator.Name
 	}
 	return "bundle " + n.name()
-}
-
-// brief names what a need asks for in advice, which repeats no rule that is told already.
-func (n *node) brief(field, what, message string) string {
-	const short, shortMessage = 200, 120
-	if len(what) <= short && !strings.Contains(what, ruleText) {
-		return what
-	}
-	return "what " + strings.TrimPrefix(field, "properties, ") + " of " + n.name() + " asks for" + said(resolve.Tidy(message, shortMessage))
 }
 
 // origin says, for an explanation, which object and which content a rule about the node comes from.

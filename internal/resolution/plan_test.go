@@ -72,9 +72,7 @@ func TestSteps(t *testing.T) {
 	}
 	// A Secret of a bundle is listed under a kind of its own.
 	want := []*v1alpha1.Step{step("operators.coreos.com", "v1alpha1", "ClusterServiceVersion", "kite.v1.2.0"), step("", "v1", "ConfigMap", "settings"), step("", "v1", "BundleSecret", "token")}
-	if diff := cmp.Diff(want, steps); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "steps", steps, want)
 	var csv v1alpha1.ClusterServiceVersion
 	if err := json.Unmarshal(store.manifests["kite.v1.2.0"], &csv); err != nil || csv.Namespace != "sky" || csv.Spec.Replaces != "kite.v1.1.0" || !strings.Contains(csv.Annotations["operatorframework.io/properties"], `"4.20"`) {
 		t.Errorf("%v: the ClusterServiceVersion is not made for its place: %s", err, store.manifests["kite.v1.2.0"])
@@ -113,9 +111,7 @@ func TestSubscription(t *testing.T) {
 	want := v1alpha1.Subscription{Spec: &v1alpha1.SubscriptionSpec{CatalogSource: "operators", CatalogSourceNamespace: "olm", Package: "kite", Channel: "stable", StartingCSV: "kite.v1.2.0", InstallPlanApproval: v1alpha1.ApprovalAutomatic}}
 	want.APIVersion, want.Kind, want.Namespace, want.Name = "operators.coreos.com/v1alpha1", "Subscription", "sky", name
 	want.Annotations = map[string]string{v1alpha1.GeneratedByAnnotation: "install-abc"}
-	if diff := cmp.Diff(want, sub); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "sub", sub, want)
 	got.Resource.Manifest = ""
 	if diff := cmp.Diff(&v1alpha1.Step{Resolving: "kite.v1.2.0", Status: v1alpha1.StepStatusUnknown, Resource: v1alpha1.StepResource{CatalogSource: "operators", CatalogSourceNamespace: "olm",
 		Group: "operators.coreos.com", Version: "v1alpha1", Kind: "Subscription", Name: name}}, got); diff != "" {
@@ -160,9 +156,7 @@ func TestOrigin(t *testing.T) {
 			choice := chosen()
 			choice.Bundle.Image = test.image
 			lookup := LookupOf(choice, test.path, test.from)
-			if diff := cmp.Diff(test.want, OriginOf(lookup)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "origin of", OriginOf(lookup), test.want)
 			if test.want != nil && (test.want.NamedBy() != nil) != (test.want.Catalog != nil && test.want.Catalog.Ref != "") {
 				t.Errorf("named by %v", test.want.NamedBy())
 			}
@@ -187,14 +181,10 @@ func TestPinLookup(t *testing.T) {
 		if got.Path != "registry.example/kite@sha256:1" || OriginOf(got).Requested != tag || strings.Contains(got.Properties, `{"type":"x","value":1}`) != (properties != "") {
 			t.Errorf("%+v", got)
 		}
-		if diff := cmp.Diff(got, PinLookup(got, "sha256:2")); diff != "" {
-			t.Errorf("a digest is replaced:\n%s", diff)
-		}
+		must.Equal(t, "a digest is replaced", PinLookup(got, "sha256:2"), got)
 	}
 	for _, l := range []v1alpha1.BundleLookup{{Path: ""}, {Path: tag, Properties: "{"}} {
-		if diff := cmp.Diff(l, PinLookup(l, "sha256:1")); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, "result", PinLookup(l, "sha256:1"), l)
 	}
 }
 
@@ -210,9 +200,7 @@ func TestOrder(t *testing.T) {
 		got = append(got, s.Resource.Kind+" "+s.Resource.Name)
 	}
 	want := []string{"ClusterServiceVersion d", "ClusterServiceVersion g", "CustomResourceDefinition b", "CustomResourceDefinition f", "Secret a", "ClusterRole c", "ConfigMap e"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "got", got, want)
 }
 
 // TestLookupPackage: bundles of several packages may have one name.
@@ -224,9 +212,7 @@ func TestLookupPackage(t *testing.T) {
 		"{":                 "",
 		"":                  "",
 	} {
-		if got := LookupPackage(v1alpha1.BundleLookup{Properties: properties}); got != want {
-			t.Errorf("%s is of package %q, want %q", properties, got, want)
-		}
+		must.Equal(t, "package of "+properties, LookupPackage(v1alpha1.BundleLookup{Properties: properties}), want)
 	}
 }
 

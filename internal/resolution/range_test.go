@@ -61,9 +61,7 @@ func TestRangeTables(t *testing.T) {
 				default:
 					got = result.Bundle.VersionText
 				}
-				if got != want {
-					t.Errorf("resolves to %s, want %s", got, want)
-				}
+				must.Equal(t, "resolves to", got, want)
 			})
 		}
 	}

@@ -82,7 +82,16 @@ func (k *rulebook) condition(r *constraint.Rule, pkg string) condition {
 			if asked.cost > maxRuleCost || k.costs.of(pkg) > maxPackageCost || k.costs.all > maxAllRulesCost {
 				return false
 			}
-			met, cost := asked.Ask(k.valuesOf(n))
+			var values constraint.Values
+			if n.bundle == nil {
+				values = constraint.ValuesOf(n.properties())
+			} else if known, ok := k.bundles[n.bundle]; ok {
+				values = known
+			} else {
+				values = constraint.ValuesOf(n.bundle.Properties)
+				k.bundles[n.bundle] = values
+			}
+			met, cost := asked.Ask(values)
 			if constraint.TooDear(cost) {
 				asked.stopped++
 			}
@@ -118,18 +127,6 @@ type dear struct{ why, pkg string }
 func (d dear) tell(o *resolve.Origin) {
 	o.Text += ", and " + d.why
 	o.Hint = fmt.Sprintf("ask the authors of package %s for needs that cost less to look into", d.pkg)
-}
-
-func (k *rulebook) valuesOf(n *node) constraint.Values {
-	if n.bundle == nil {
-		return constraint.ValuesOf(n.properties())
-	}
-	values, known := k.bundles[n.bundle]
-	if !known {
-		values = constraint.ValuesOf(n.bundle.Properties)
-		k.bundles[n.bundle] = values
-	}
-	return values
 }
 
 // How many candidates the needs of one package's bundles may have together, and those of all packages. Whoever needs more has no answer;

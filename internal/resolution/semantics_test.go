@@ -56,12 +56,8 @@ func TestDifferencesBetweenTheAPIs(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			x := semanticsIndex(t, test.channels)
-			if got := nextV0(t, x, test.installed, test.v0, test.versions); got != test.wantV0 {
-				t.Errorf("a Subscription goes to %q, want %q", got, test.wantV0)
-			}
-			if got := nextV1(t, x, test.installed, test.v1, test.versions, test.policy); got != test.wantV1 {
-				t.Errorf("a ClusterExtension goes to %q, want %q", got, test.wantV1)
-			}
+			must.Equal(t, "a Subscription goes to", nextV0(t, x, test.installed, test.v0, test.versions), test.wantV0)
+			must.Equal(t, "a ClusterExtension goes to", nextV1(t, x, test.installed, test.v1, test.versions, test.policy), test.wantV1)
 		})
 	}
 }

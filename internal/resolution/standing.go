@@ -51,27 +51,20 @@ func (r *NamespaceResult) Standings() []SubscriptionStanding {
 		s.Newest, s.NewestIn = r.b.newest(q.sub.Package)
 		for i := range r.Groups {
 			if g := &r.Groups[i]; slices.Contains(g.Subscriptions, q.sub.Name) {
-				g.stand(&s)
+				if g.Err != nil {
+					s.HeldBy = g.summary()
+				}
+				for _, c := range g.Choices {
+					if slices.Contains(c.Subscriptions, s.Subscription) {
+						s.Next = c.Bundle.Name
+					}
+				}
+				if h := slices.IndexFunc(g.Held, func(h Held) bool { return h.Subscription == s.Subscription }); h >= 0 && s.HeldBy == "" {
+					s.HeldBy = g.Held[h].Reason
+				}
 			}
 		}
 		all = append(all, s)
 	}
 	return all
-}
-
-// stand fills in what the decision of a group says.
-func (g *Group) stand(s *SubscriptionStanding) {
-	if g.Err != nil {
-		s.HeldBy = g.summary()
-	}
-	for _, c := range g.Choices {
-		if slices.Contains(c.Subscriptions, s.Subscription) {
-			s.Next = c.Bundle.Name
-		}
-	}
-	for _, h := range g.Held {
-		if h.Subscription == s.Subscription && s.HeldBy == "" {
-			s.HeldBy = h.Reason
-		}
-	}
 }

@@ -36,8 +36,6 @@ properties:
 		"another bundle":        {"a-op.v2.0.0", "1.0.0+2", "a-op.v2.0.0"},
 	} {
 		v := must.Value(version.Parse(test.version))(t)
-		if got := (Installed{Name: test.name, Version: version.FromBuild(v)}).Named("a", catalogs).Name; got != test.want {
-			t.Errorf("%s: %s, want %s", what, got, test.want)
-		}
+		must.Equal(t, what, (Installed{Name: test.name, Version: version.FromBuild(v)}).Named("a", catalogs).Name, test.want)
 	}
 }

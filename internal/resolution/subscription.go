@@ -2,6 +2,7 @@ package resolution
 
 import (
 	"cmp"
+	"fairlead.dev/fairlead/version"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,14 +45,27 @@ type subscriptions struct {
 
 // request states what a Subscription asks for.
 func (b *subscriptions) request(s *Subscription) *request {
-	r := &request{sub: s, source: b.source(s), limit: limitOf(s)}
+	r := &request{sub: s, source: b.source(s)}
+	if s.VersionRange != "" {
+		r.limit = &limit{}
+		r.limit.allowed, r.limit.err = version.ParseRange(s.VersionRange)
+	}
 	r.self, _ = b.add(&node{id: "subscription:" + s.Name, sub: s, source: r.source})
 	self := b.node(r.self)
 	b.problem.Require(r.self, self.origin("", "subscription %s exists", s.Name))
 	if r.installed = b.installed(s, r.source); r.installed != nil {
 		r.own = b.operator(r.installed)
 	}
-	why := b.reach(r)
+	// An operator that is installed stays as it is while its catalog is not there: that is told, but no reason to fail.
+	why := b.strict()
+	if why == nil {
+		if why = findChannels(r); why != nil && why.passing && r.installed != nil {
+			if loading := r.source != nil && r.source.Problem == ""; !loading {
+				r.waits = why.text
+			}
+			why = nil
+		}
+	}
 	if why == nil && r.installed == nil {
 		// Return the entries that may be installed first: the starting version, or any entry of the replaces chain.
 		var found []resolve.Var
@@ -96,7 +110,10 @@ func (b *subscriptions) request(s *Subscription) *request {
 		b.stays(&b.problem, r)
 		return r
 	}
-	what := fmt.Sprintf("subscription %s requires %s%s", s.Name, b.oneOf(r.options), r.limited())
+	what := fmt.Sprintf("subscription %s requires %s", s.Name, b.oneOf(r.options))
+	if r.limit != nil && r.limit.left > 0 { // the range had its say
+		what += fmt.Sprintf(" (annotation %s allows only %s)", VersionRangeAnnotation, oneLine(s.VersionRange))
+	}
 	b.offer(r.self, offer{r.options, what}, self.origin(fieldChannel, "%s", what))
 	return r
 }
@@ -106,22 +123,6 @@ func (b *subscriptions) stays(p *resolve.Problem, r *request) {
 	if r.installed != nil {
 		p.Require(r.own, b.node(r.own).origin("", "clusterserviceversion %s is installed, and there is no answer for its subscription %s", r.installed.Name, r.sub.Name))
 	}
-}
-
-// reach finds the channels that a request follows, or says what is in the way. An operator that is installed stays as it is while its
-// catalog is not there: that is told, but no reason to fail.
-func (b *subscriptions) reach(r *request) *trouble {
-	if t := b.strict(); t != nil {
-		return t
-	}
-	t := findChannels(r)
-	if t != nil && t.passing && r.installed != nil {
-		if loading := r.source != nil && r.source.Problem == ""; !loading {
-			r.waits = t.text
-		}
-		return nil
-	}
-	return t
 }
 
 // requestOf returns the request that is the node v, or nil.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"fairlead.dev/fairlead/catalog"
@@ -34,9 +33,7 @@ func TestUnavailableCatalogsAreThoseThatWouldBeAsked(t *testing.T) {
 					}
 				}
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "got", got, want)
 		})
 	}
 }

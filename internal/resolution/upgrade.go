@@ -178,23 +178,20 @@ func (q *request) allowed() string {
 	at := q.departure()
 	for seen := map[string]bool{}; !seen[at.Name]; {
 		seen[at.Name] = true
-		if e := q.step(at); e != nil {
-			at = catalog.Departure{Name: e.Name, Version: &e.Bundle.Version}
+		var next *catalog.EntryInfo // the preferred entry that upgrades from there
+		for _, c := range q.channels {
+			if i := slices.IndexFunc(c.Entries, func(e *catalog.EntryInfo) bool {
+				return e.EdgeFrom(at) != catalog.NoEdge && !e.Bundle.Deprecated && !q.limit.refuses(e.Bundle.Version.Version)
+			}); i >= 0 {
+				next = c.Entries[i]
+				break
+			}
+		}
+		if next != nil {
+			at = catalog.Departure{Name: next.Name, Version: &next.Bundle.Version}
 		}
 	}
 	return at.Name
-}
-
-// step returns the preferred entry that upgrades from there, or nil.
-func (q *request) step(from catalog.Departure) *catalog.EntryInfo {
-	for _, c := range q.channels {
-		for _, e := range c.Entries {
-			if e.EdgeFrom(from) != catalog.NoEdge && !e.Bundle.Deprecated && !q.limit.refuses(e.Bundle.Version.Version) {
-				return e
-			}
-		}
-	}
-	return nil
 }
 
 // stranded says that nothing leads from what is installed to the channel head; empty when it is the head, or when there is no catalog to

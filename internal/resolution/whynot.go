@@ -117,7 +117,18 @@ func (r *NamespaceResult) successor(o *Operator) string {
 // ask adds what one part says of a candidate, and tells whether it is one there.
 func (r *NamespaceResult) ask(ctx context.Context, p *part, v resolve.Var, out *Verdict) (bool, error) {
 	if p.group.Err != nil {
-		return r.b.askedInVain(&p.group, v, out), nil
+		// The Subscriptions that would have had the candidate have no answer at all.
+		if !slices.ContainsFunc(r.b.requests, func(q *request) bool {
+			return slices.Contains(p.group.Subscriptions, q.sub.Name) && slices.Contains(q.options, v)
+		}) {
+			return false, nil
+		}
+		c := p.group.conflict()
+		out.Reasons = append(out.Reasons, c.Summary)
+		if out.Conflict == nil {
+			out.Conflict = &c
+		}
+		return true, nil
 	}
 	of := decision{r.b, &p.solution}
 	if slices.Contains(p.solution.Selected, v) {
@@ -144,22 +155,6 @@ func (r *NamespaceResult) ask(ctx context.Context, p *part, v resolve.Var, out *
 		}
 	}
 	return asked, nil
-}
-
-// askedInVain tells that the Subscriptions that would have had a candidate have no answer at all.
-func (b *namespaceFront) askedInVain(g *Group, v resolve.Var, out *Verdict) bool {
-	for _, q := range b.requests {
-		if !slices.Contains(g.Subscriptions, q.sub.Name) || !slices.Contains(q.options, v) {
-			continue
-		}
-		c := g.conflict()
-		out.Reasons = append(out.Reasons, c.Summary)
-		if out.Conflict == nil {
-			out.Conflict = &c
-		}
-		return true
-	}
-	return false
 }
 
 // against tells why a candidate lost at a decision.

@@ -124,21 +124,14 @@ func problemOf(x *catalog.Index, is func(catalog.Object) bool) string {
 			continue
 		}
 		if p.Rule == catalog.RuleEntryWithoutBundle {
-			if unread := unreadAfter(x, p.Position); unread != "" {
-				return unread + "; with that, " + p.String()
+			// The first error about text of the file that cannot be read, from that line on.
+			for _, unread := range x.Problems() {
+				if at := unread.Position; unread.Severity == catalog.Error && unread.Rule == catalog.RuleSyntax && at.File == p.Position.File && at.Line >= p.Position.Line {
+					return unread.String() + "; with that, " + p.String()
+				}
 			}
 		}
 		return p.String()
-	}
-	return ""
-}
-
-// unreadAfter is the first error about text of a file that cannot be read, from a line on.
-func unreadAfter(x *catalog.Index, at catalog.Position) string {
-	for _, p := range x.Problems() {
-		if p.Severity == catalog.Error && p.Rule == catalog.RuleSyntax && p.Position.File == at.File && p.Position.Line >= at.Line {
-			return p.String()
-		}
 	}
 	return ""
 }

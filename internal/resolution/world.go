@@ -136,7 +136,13 @@ func (w *world) needsOf(f *fact) []requirement {
 		}
 		count[p.Type]++
 		n := requirement{kind: p.Type, field: fmt.Sprintf("properties, %s #%d", p.Type, count[p.Type])}
-		if n.what, n.err = w.readNeed(p); n.err == nil {
+		known, ok := w.rules[p.Type+" "+string(p.Value)]
+		if !ok {
+			known.Constraint, known.err = parseNeed(p)
+			w.rules[p.Type+" "+string(p.Value)] = known
+		}
+		if n.err = known.err; n.err == nil {
+			n.what = *known.Constraint
 			var done bool
 			n.what, done = n.what.Rest(func(leaf constraint.Constraint) bool { return w.meets(leaf, f) })
 			if done {
@@ -146,19 +152,6 @@ func (w *world) needsOf(f *fact) []requirement {
 		all = append(all, n)
 	}
 	return all
-}
-
-func (w *world) readNeed(p catalog.Property) (constraint.Constraint, error) {
-	key := p.Type + " " + string(p.Value)
-	known, ok := w.rules[key]
-	if !ok {
-		known.Constraint, known.err = parseNeed(p)
-		w.rules[key] = known
-	}
-	if known.err != nil {
-		return constraint.Constraint{}, known.err
-	}
-	return *known.Constraint, nil
 }
 
 // IsNeed tells whether a property is one of those that needsOf reads.

@@ -11,8 +11,6 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 var pinned = "registry.example/kite@sha256:" + strings.Repeat("a", 64)
@@ -82,9 +80,7 @@ func wantOnly(t *testing.T, x *catalog.Index, properties []string) {
 	for _, p := range b.Properties {
 		got = append(got, p.Type)
 	}
-	if diff := cmp.Diff(properties, got); diff != "" {
-		t.Errorf("properties (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "properties", got, properties)
 	if manifests, err := x.Manifests(b); len(manifests) > 0 || err != nil {
 		t.Errorf("the catalog holds %d manifests, which the image has: %v", len(manifests), err)
 	}
@@ -159,7 +155,5 @@ func TestKnownIsRead(t *testing.T) {
 	}
 	again, _ := x.Bundle("kite", "kite.v1.2.0")
 	again.RelatedImages = b.RelatedImages // these do not decide
-	if diff := cmp.Diff(b, again); diff != "" {
-		t.Errorf("(-read +known):\n%s", diff)
-	}
+	must.Equal(t, "again", again, b)
 }

@@ -49,9 +49,7 @@ func TestList(t *testing.T) {
 		{Name: "off", Labels: map[string]string{"tier": "off"}, Priority: 7, Disabled: true},
 	}
 	same := cmp.Comparer(func(a, b *catalog.Index) bool { return a == b })
-	if diff := cmp.Diff(want, got, same, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("want -, got +:\n%s", diff)
-	}
+	must.Equal(t, "got", got, want, same, cmpopts.EquateEmpty())
 }
 
 func TestListTellsWhatFailed(t *testing.T) {
@@ -76,9 +74,7 @@ func TestDigest(t *testing.T) {
 			Image: &olmv1.ResolvedImageSource{Ref: "quay.io/a/b:v1"}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := CatalogDigest(&olmv1.ClusterCatalog{Status: test.status}); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			must.Equal(t, "got", CatalogDigest(&olmv1.ClusterCatalog{Status: test.status}), test.want)
 		})
 	}
 }

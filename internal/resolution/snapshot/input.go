@@ -65,7 +65,10 @@ func (n *Namespace) Installed(sub *v1alpha1.Subscription) string {
 	// The operator that a Subscription had brought before it asked for another package, and that this package goes on from. stated are
 	// the versions that the Subscription moved to. While it is not known what the package has, the operator stays what the
 	// Subscription has, so that the way on is not lost.
-	pkg := n.offered(sub)
+	var pkg *catalog.PackageInfo // nil when the catalog has nothing of it, or its content is not known
+	if s := n.Source(catalog.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource}); s != nil && s.Healthy() {
+		pkg, _ = s.Served.Index.Package(sub.Spec.Package)
+	}
 	for _, name := range stated {
 		if csv := n.Operator(name); csv != nil && !n.claimed(csv, sub) && (pkg == nil || n.continues(pkg, csv)) {
 			return name

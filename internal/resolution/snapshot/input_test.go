@@ -75,9 +75,7 @@ func TestOperators(t *testing.T) {
 			got := in.Operators[0]
 			test.want.Version = test.csv.Spec.Version.Version
 			got.Properties = nil
-			if diff := cmp.Diff(test.want, got, cmp.Comparer(func(a, b version.Range) bool { return a.Equal(b) })); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "got", got, test.want, cmp.Comparer(func(a, b version.Range) bool { return a.Equal(b) }))
 		})
 	}
 }
@@ -141,9 +139,7 @@ func TestASuccessorStandsForWhatItReplaced(t *testing.T) {
 	} {
 		n := Namespace{Name: "ns", Subscriptions: []v1alpha1.Subscription{sub("s", "a", "a.v1")}, Operators: []v1alpha1.ClusterServiceVersion{tc.operator}, Plans: []v1alpha1.InstallPlan{complete}}
 		in, idle := n.Input()
-		if got := n.Installed(&n.Subscriptions[0]); got != tc.installed {
-			t.Errorf("%s: %q is installed, want %q", name, got, tc.installed)
-		}
+		must.Equal(t, name+": installed", n.Installed(&n.Subscriptions[0]), tc.installed)
 		if takesPart := len(in.Subscriptions) == 1; takesPart != (tc.installed != "") {
 			t.Errorf("%s: it takes part in the decision: %t, %v", name, takesPart, idle)
 		}
@@ -179,12 +175,8 @@ func TestWhatIsReplacedByNothingMayBeReplaced(t *testing.T) {
 	} {
 		n := Namespace{Name: "ns", Subscriptions: []v1alpha1.Subscription{tc.sub}, Operators: tc.operators, Plans: tc.plans}
 		in, idle := n.Input()
-		if got := n.Installed(&tc.sub); got != tc.installed {
-			t.Errorf("%s: %q is installed, want %q", name, got, tc.installed)
-		}
-		if in.Operators[0].Settled != tc.settled {
-			t.Errorf("%s: %s may be replaced: %t", name, in.Operators[0].Name, in.Operators[0].Settled)
-		}
+		must.Equal(t, name+": installed", n.Installed(&tc.sub), tc.installed)
+		must.Equal(t, name+": settled", in.Operators[0].Settled, tc.settled)
 		if (idle["s"] != "") != tc.idle || tc.idle && !strings.Contains(idle["s"], "a.v1, which it was replacing") {
 			t.Errorf("%s: left alone: %q", name, idle["s"])
 		}

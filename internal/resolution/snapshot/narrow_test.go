@@ -8,7 +8,6 @@ import (
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -33,9 +32,7 @@ func TestNarrowToImage(t *testing.T) {
 				names = append(names, k.Name)
 			}
 			own := "image " + pinned
-			if diff := cmp.Diff(append(c.want[:len(c.want):len(c.want)], own), names); diff != "" {
-				t.Errorf("catalogs (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "catalogs", names, append(c.want[:len(c.want):len(c.want)], own))
 			if last := got.Catalogs[len(got.Catalogs)-1]; last.Index != x || last.Priority != math.MaxInt {
 				t.Errorf("the image does not come first: %+v", last)
 			}

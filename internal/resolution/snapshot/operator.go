@@ -23,7 +23,12 @@ func (n *Namespace) describe(csv *v1alpha1.ClusterServiceVersion) resolution.Ope
 		o.Phase = string(csv.Status.Phase)
 	}
 	if !properties(&o, csv.Annotations[v1alpha1.PropertiesAnnotation]) {
-		apis(&o, csv)
+		for _, gvk := range csv.ProvidedAPIs() {
+			o.Provides = append(o.Provides, catalog.GVK(gvk))
+		}
+		for _, gvk := range csv.RequiredAPIs() {
+			o.Requires = append(o.Requires, catalog.GVK(gvk))
+		}
 	}
 	if o.Package == "" {
 		o.Package = n.packageOf(csv.Name)
@@ -64,16 +69,6 @@ func properties(o *resolution.Operator, recorded string) bool {
 		}
 	}
 	return true
-}
-
-// apis fills in the APIs that the spec of a ClusterServiceVersion owns and requires.
-func apis(o *resolution.Operator, csv *v1alpha1.ClusterServiceVersion) {
-	for _, gvk := range csv.ProvidedAPIs() {
-		o.Provides = append(o.Provides, catalog.GVK(gvk))
-	}
-	for _, gvk := range csv.RequiredAPIs() {
-		o.Requires = append(o.Requires, catalog.GVK(gvk))
-	}
 }
 
 // packageOf infers the package of an operator that does not say it: that of the only Subscription which stands for it, else that of the

@@ -8,16 +8,6 @@ import (
 	"fairlead.dev/fairlead/version"
 )
 
-// offered is what the catalog of a Subscription has of its package; nil when it has nothing, or its content is not known.
-func (n *Namespace) offered(sub *v1alpha1.Subscription) *catalog.PackageInfo {
-	s := n.Source(catalog.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
-	if s == nil || !s.Healthy() {
-		return nil
-	}
-	pkg, _ := s.Served.Index.Package(sub.Spec.Package)
-	return pkg
-}
-
 // continues reports whether a package goes on from an operator of another one: it has the same bundle, an entry replaces or skips it by its
 // name, or one whose skipRange contains its version provides an API of it, so that only one of them can be there. A version in a skipRange alone
 // is no sign: versions of packages that have nothing to do with each other are alike.
