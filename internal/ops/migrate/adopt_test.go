@@ -7,7 +7,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -64,19 +63,13 @@ func TestADeploymentStaysAsItWasFound(t *testing.T) {
 	want := live.DeepCopy()
 	unstructured.RemoveNestedField(want.Object, "spec", "replicas")
 	unstructured.RemoveNestedField(want.Object, "spec", "template", "metadata", "creationTimestamp")
-	if diff := cmp.Diff(want.Object["spec"], got.Object["spec"]); diff != "" {
-		t.Errorf("spec (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(wanted.GetLabels(), got.GetLabels()); diff != "" {
-		t.Errorf("labels (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "spec", got.Object["spec"], want.Object["spec"])
+	must.Equal(t, "labels", got.GetLabels(), wanted.GetLabels())
 	if now := Differences(got, live); len(now) > 0 {
 		t.Errorf("changes at once: %q", now)
 	}
 	later := []string{".spec.template.metadata.annotations.olm.operatorGroup", ".spec.template.spec.containers[op].env[OPERATOR_CONDITION_NAME].value"}
-	if diff := cmp.Diff(later, Differences(wanted, live)); diff != "" {
-		t.Errorf("changes later (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "changes later", Differences(wanted, live), later)
 	wanted.Object["spec"].(map[string]any)["replicas"] = int64(1)
 	if got, err = Adopt(owner, wanted, live); err != nil || got.Object["spec"].(map[string]any)["replicas"] == nil {
 		t.Errorf("where the bundle says how many, the number that was found stays: %v, %v", got, err)

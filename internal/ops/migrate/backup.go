@@ -187,24 +187,15 @@ func (b *Backup) check() error {
 		}
 	}
 	for _, u := range b.Removed {
-		if err := b.mayComeBack(u); err != nil {
-			return err
+		// Only roles and bindings of the very ClusterServiceVersion may come back, and the Operator, which the manager makes again.
+		gvk := u.GroupVersionKind()
+		switch {
+		case gvk.GroupKind().String() == "Operator."+v1alpha1.GroupName:
+		case gvk.Group != rbacv1.GroupName || !slices.Contains(roleKinds, gvk.Kind):
+			return fmt.Errorf("it has %s to make again, and only roles and bindings are made again", Name(u))
+		case !(Owner{CSV: b.CSV}).labelled(u):
+			return fmt.Errorf("it has %s to make again, which does not have the labels of ClusterServiceVersion %s", Name(u), b.CSV)
 		}
-	}
-	return nil
-}
-
-// mayComeBack: roles and bindings of the very ClusterServiceVersion, and the Operator, which the manager makes again.
-func (b *Backup) mayComeBack(u *unstructured.Unstructured) error {
-	gvk := u.GroupVersionKind()
-	if gvk.GroupKind().String() == "Operator."+v1alpha1.GroupName {
-		return nil
-	}
-	if gvk.Group != rbacv1.GroupName || !slices.Contains(roleKinds, gvk.Kind) {
-		return fmt.Errorf("it has %s to make again, and only roles and bindings are made again", Name(u))
-	}
-	if !(Owner{CSV: b.CSV}).labelled(u) {
-		return fmt.Errorf("it has %s to make again, which does not have the labels of ClusterServiceVersion %s", Name(u), b.CSV)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -67,13 +68,19 @@ func differ(path string, wanted, live any) []string {
 		}
 		var out []string
 		for i := range w {
-			out = append(out, differ(path+"["+itemName(w[i], i)+"]", w[i], l[i])...)
+			item := strconv.Itoa(i)
+			if m, ok := w[i].(map[string]any); ok {
+				if name, ok := m["name"].(string); ok && name != "" {
+					item = name
+				}
+			}
+			out = append(out, differ(path+"["+item+"]", w[i], l[i])...)
 		}
 		return out
 	case nil:
 		return nil
 	}
-	if isZero(wanted) && live == nil {
+	if live == nil && (wanted == false || wanted == "" || wanted == int64(0)) { // the API server leaves these out
 		return nil
 	}
 	a, errA := json.Marshal(wanted)
@@ -82,28 +89,4 @@ func differ(path string, wanted, live any) []string {
 		return nil
 	}
 	return []string{path}
-}
-
-// isZero tells whether a value is what the API server leaves out.
-func isZero(v any) bool {
-	switch v := v.(type) {
-	case bool:
-		return !v
-	case string:
-		return v == ""
-	case int64:
-		return v == 0
-	}
-	return false
-}
-
-// itemName is the name of an item of a list, or its index.
-func itemName(item any, i int) string {
-	if m, ok := item.(map[string]any); ok {
-		if name, ok := m["name"].(string); ok && name != "" {
-			return name
-		}
-	}
-	text, _ := json.Marshal(i) // a number always encodes
-	return string(text)
 }

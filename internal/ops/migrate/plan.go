@@ -78,8 +78,12 @@ func (in *Install) Decide(e *olmv1.ClusterExtension, s Seen) (*Plan, *Backup) {
 	}
 	// What should be known.
 	name := p.Extension.Name
-	p.Notes = append(p.Notes, fmt.Sprintf("ClusterExtension %s stays at version %s; to let it follow %s: fairlead upgrade %s --version ''",
-		name, in.CSV.Spec.Version.String(), channelText(in.Subscription.Spec.Channel), name))
+	follow := "its channels"
+	if in.Subscription.Spec.Channel != "" {
+		follow = "channel " + in.Subscription.Spec.Channel
+	}
+	p.Notes = append(p.Notes, fmt.Sprintf("ClusterExtension %[1]s stays at version %s; to let it follow %s: fairlead upgrade %[1]s --version ''",
+		name, in.CSV.Spec.Version.String(), follow))
 	if in.Subscription.Spec.InstallPlanApproval == v1alpha1.ApprovalManual {
 		p.Notes = append(p.Notes, "the Subscription asks for Manual approval: with a ClusterExtension, the version that is asked for is what you approve")
 	}
@@ -141,11 +145,4 @@ func (in *Install) hasInstalled(ref Ref, labelled bool) bool {
 		})
 	}
 	return false
-}
-
-func channelText(channel string) string {
-	if channel == "" {
-		return "its channels"
-	}
-	return "channel " + channel
 }

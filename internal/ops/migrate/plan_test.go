@@ -43,11 +43,7 @@ func TestDecide(t *testing.T) {
 	}})
 	var text bytes.Buffer
 	must.NoError(t, p.Write(&text))
-	for _, part := range []string{"Subscription ops/kite, ClusterServiceVersion ops/kite.v1.0.0 -> ClusterExtension kite\n", "In the way:\n  - Deployment ops/second is of", "Deployment ops/third is of", "ServiceAccount ops/flier is of", "with a ClusterExtension, the version that is asked for is what you approve"} {
-		if !strings.Contains(text.String(), part) {
-			t.Errorf("it is not said %q:\n%s", part, text.String())
-		}
-	}
+	must.Contain(t, "text", text.String(), "Subscription ops/kite, ClusterServiceVersion ops/kite.v1.0.0 -> ClusterExtension kite\n", "In the way:\n  - Deployment ops/second is of", "Deployment ops/third is of", "ServiceAccount ops/flier is of", "with a ClusterExtension, the version that is asked for is what you approve")
 	kinds := func(all []Ref) (out []string) {
 		for _, r := range all {
 			out = append(out, r.String())
@@ -135,12 +131,8 @@ func TestReleaseLeavesWhatIsAnothers(t *testing.T) {
 	if !backupOf("c").Release(o, false) {
 		t.Error("nothing is taken off")
 	}
-	if diff := cmp.Diff([]metav1.OwnerReference{reference("wind.v1", "w"), reference(csv.Name, "later")}, o.OwnerReferences); diff != "" {
-		t.Errorf("owners (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(map[string]string{"olm.managed": "true", "operators.coreos.com/wind.ops": ""}, o.Labels); diff != "" {
-		t.Errorf("labels (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "owners", o.OwnerReferences, []metav1.OwnerReference{reference("wind.v1", "w"), reference(csv.Name, "later")})
+	must.Equal(t, "labels", o.Labels, map[string]string{"olm.managed": "true", "operators.coreos.com/wind.ops": ""})
 }
 
 func TestRights(t *testing.T) {

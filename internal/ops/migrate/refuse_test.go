@@ -10,7 +10,6 @@ import (
 	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/version"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -125,12 +124,8 @@ func TestTheExtensionAsksForTheSame(t *testing.T) {
 			test.change(in)
 			e := must.Value(in.Extension(test.wish))(t)
 			got := must.Value(json.Marshal(e.Spec))(t)
-			if diff := cmp.Diff(test.want, string(got)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if e.Annotations[AdoptsKey] != "ops/kite.v1.0.0" {
-				t.Errorf("annotations %v", e.Annotations)
-			}
+			must.Equal(t, "got", string(got), test.want)
+			must.Equal(t, "annotations", e.Annotations[AdoptsKey], "ops/kite.v1.0.0")
 		})
 	}
 }

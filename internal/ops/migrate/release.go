@@ -43,7 +43,12 @@ func (b *Backup) Release(o metav1.Object, managers bool) bool {
 	}
 	labels := maps.Clone(o.GetLabels())
 	shared := slices.ContainsFunc(owners, isCSV) || labels[v1alpha1.OwnerLabel] != "" && !owner.labelled(o)
-	maps.DeleteFunc(labels, func(key, _ string) bool { return key == b.component() || !shared && IsV0Label(key) })
+	component := "" // the label by which the Operator of the Subscription lists its components
+	if b.Subscription != nil {
+		pkg, _, _ := unstructured.NestedString(b.Subscription.Object, "spec", "name")
+		component = v1alpha1.ComponentLabel(pkg + "." + b.CSV.Namespace)
+	}
+	maps.DeleteFunc(labels, func(key, _ string) bool { return key == component || !shared && IsV0Label(key) })
 	if len(labels) != len(o.GetLabels()) {
 		o.SetLabels(labels)
 		changed = true
@@ -59,15 +64,6 @@ func (b *Backup) Release(o metav1.Object, managers bool) bool {
 		changed = true
 	}
 	return changed
-}
-
-// component is the label by which the Operator of the Subscription lists its components.
-func (b *Backup) component() string {
-	if b.Subscription == nil {
-		return ""
-	}
-	pkg, _, _ := unstructured.NestedString(b.Subscription.Object, "spec", "name")
-	return v1alpha1.ComponentLabel(pkg + "." + b.CSV.Namespace)
 }
 
 // Unlist takes an object out of the list of an Operator, which lists components by their labels.
@@ -95,9 +91,15 @@ func Restore(o metav1.Object, had metav1.ObjectMeta, csv CSV, uid types.UID, rev
 		}
 	}
 	o.SetLabels(labels)
-	if owners, more := restoreOwners(o.GetOwnerReferences(), had.OwnerReferences, csv, uid); more {
-		o.SetOwnerReferences(owners)
-		changed = true
+	for _, r := range had.OwnerReferences {
+		if uid == "" || !isCSV(r) || r.Name != csv.Name {
+			continue
+		}
+		r.UID = uid
+		if owners := o.GetOwnerReferences(); !slices.ContainsFunc(owners, func(o metav1.OwnerReference) bool { return o.UID == uid }) {
+			o.SetOwnerReferences(append(slices.Clone(owners), r))
+			changed = true
+		}
 	}
 	fields := slices.Clone(o.GetManagedFields())
 	for i := range fields {
@@ -108,20 +110,4 @@ func Restore(o metav1.Object, had metav1.ObjectMeta, csv CSV, uid types.UID, rev
 	}
 	o.SetManagedFields(fields)
 	return changed
-}
-
-func restoreOwners(is, had []metav1.OwnerReference, csv CSV, uid types.UID) (_ []metav1.OwnerReference, changed bool) {
-	if uid == "" {
-		return is, false
-	}
-	for _, r := range had {
-		if !isCSV(r) || r.Name != csv.Name {
-			continue
-		}
-		r.UID = uid
-		if !slices.ContainsFunc(is, func(o metav1.OwnerReference) bool { return o.UID == r.UID }) {
-			is, changed = append(slices.Clone(is), r), true
-		}
-	}
-	return is, changed
 }
