@@ -3,6 +3,8 @@ package preview
 import (
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestNamespaceThatIsNotThere is an error: a misspelt name is not a namespace in which all is well.
@@ -12,9 +14,7 @@ func TestNamespaceThatIsNotThere(t *testing.T) {
 		t.Errorf("an empty namespace: %v", err)
 	}
 	_, err := cluster.Question(t.Context(), "gone", "")
-	if err == nil || !strings.Contains(err.Error(), "there is no such namespace; correct --namespace") {
-		t.Errorf("a namespace that is not there: %v", err)
-	}
+	must.Fail(t, "the call", err, "there is no such namespace; correct --namespace")
 }
 
 // TestCommandThatCannotBePasted is left out rather than cut or changed.

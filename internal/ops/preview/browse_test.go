@@ -113,9 +113,7 @@ VERSION  BUNDLE        CHANNELS      CATALOG  NOTES
 * newest of the channel
 `},
 	} {
-		if diff := cmp.Diff(strings.TrimPrefix(test.want, "\n"), test.got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Equal(t, name, test.got, strings.TrimPrefix(test.want, "\n"))
 	}
 }
 
@@ -128,9 +126,7 @@ func TestSearchRanks(t *testing.T) {
 	for _, p := range Search(packages, "KAFKA").Packages {
 		got = append(got, p.Name)
 	}
-	if diff := cmp.Diff([]string{"kafka", "my-kafka", "c", "b", "d", "a"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "got", got, []string{"kafka", "my-kafka", "c", "b", "d", "a"})
 }
 
 func offeredLibrary(t *testing.T) *Library {

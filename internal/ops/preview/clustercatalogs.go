@@ -25,7 +25,10 @@ func (q *Question) clusterCatalogs(ctx context.Context, l *Library) ([]resolutio
 		object := &objects[i]
 		c := snapshot.ExtensionCatalog(object)
 		if !c.Disabled && !slices.ContainsFunc(q.Catalogs, func(named Catalog) bool { return named.isCluster(c.Name) }) {
-			x, err := clusterContent(ctx, l, object)
+			x, err := (*catalog.Index)(nil), fmt.Errorf("ClusterCatalog %s names no image: set spec.source.image.ref", object.Name)
+			if object.Spec.Source.Image != nil {
+				x, err = l.Image(ctx, object.Spec.Source.Image.Ref, image.Auth{})
+			}
 			if c.Index = x; err != nil {
 				c.Problem = err.Error()
 			} else {
@@ -47,25 +50,13 @@ func (q *Question) clusterCatalogs(ctx context.Context, l *Library) ([]resolutio
 			all = append(all, resolution.Catalog{Name: named.Ref.Name})
 			i = len(all) - 1
 		}
-		all[i].Index, all[i].Image, all[i].Priority = x, imageOf(named.Source), cmp.Or(named.Priority, all[i].Priority)
+		all[i].Index, all[i].Image, all[i].Priority = x, named.Source, cmp.Or(named.Priority, all[i].Priority)
+		if _, err := os.Stat(named.Source); err == nil {
+			all[i].Image = "" // it is a directory
+		}
 	}
 	return all, nil
 }
 
-// imageOf is the image that a source is; empty for a directory.
-func imageOf(source string) string {
-	if _, err := os.Stat(source); err == nil {
-		return ""
-	}
-	return source
-}
-
 // isCluster tells whether the ClusterCatalog of a name is meant.
 func (c Catalog) isCluster(name string) bool { return c.Ref.Namespace == "" && c.Ref.Name == name }
-
-func clusterContent(ctx context.Context, l *Library, object *olmv1.ClusterCatalog) (*catalog.Index, error) {
-	if object.Spec.Source.Image == nil {
-		return nil, fmt.Errorf("ClusterCatalog %s names no image: set spec.source.image.ref", object.Name)
-	}
-	return l.Image(ctx, object.Spec.Source.Image.Ref, image.Auth{})
-}

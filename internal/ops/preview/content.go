@@ -43,7 +43,14 @@ func (q *Question) content(ctx context.Context, l *Library, source *v1alpha1.Cat
 		}
 		return x, nil
 	case spec.Image != "":
-		x, err := q.image(ctx, l, source)
+		var auth image.Auth
+		if q.Secrets != nil {
+			var err error
+			if auth, err = bundleio.PullSecrets(ctx, q.Secrets, source.Namespace, spec.Secrets); err != nil {
+				return nil, err
+			}
+		}
+		x, err := l.Image(ctx, spec.Image, auth)
 		if address := source.Status.RegistryServiceStatus.Address(); errors.Is(err, image.ErrNoCatalog) && address != "" {
 			return q.server(ctx, l, address, nil) // a pod runs the image
 		}
@@ -59,17 +66,6 @@ func (q *Question) content(ctx context.Context, l *Library, source *v1alpha1.Cat
 		return q.server(ctx, l, spec.Address, authorities)
 	}
 	return nil, source.Spec.Validate()
-}
-
-func (q *Question) image(ctx context.Context, l *Library, source *v1alpha1.CatalogSource) (*catalog.Index, error) {
-	var auth image.Auth
-	if q.Secrets != nil {
-		var err error
-		if auth, err = bundleio.PullSecrets(ctx, q.Secrets, source.Namespace, source.Spec.Secrets); err != nil {
-			return nil, err
-		}
-	}
-	return l.Image(ctx, source.Spec.Image, auth)
 }
 
 func (q *Question) findConfigMap(ctx context.Context, key client.ObjectKey) (*corev1.ConfigMap, error) {

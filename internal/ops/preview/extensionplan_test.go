@@ -122,12 +122,8 @@ func TestPlanOfAnInstallation(t *testing.T) {
 	if !plan.Changes() || len(plan.Blocked) != 0 || len(plan.Changed)+len(plan.Removed) != 0 || len(plan.ImagesAdded) != 1 || plan.Permissions == "" {
 		t.Errorf("%+v", plan)
 	}
-	for _, want := range []string{"ClusterExtension greeter: install greeter-operator.v1.2.0\n", "  Deployment ops/greeter-operator", "  CustomResourceDefinition greetings.demo.fairlead.dev\n",
-		"  greetings.demo.fairlead.dev: new\n", "  registry.example.com/fairlead/greeter-operator:v1.2.0\n"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the text has no %q:\n%s", want, text)
-		}
-	}
+	must.Contain(t, "text", text, "ClusterExtension greeter: install greeter-operator.v1.2.0\n", "  Deployment ops/greeter-operator", "  CustomResourceDefinition greetings.demo.fairlead.dev\n",
+		"  greetings.demo.fairlead.dev: new\n", "  registry.example.com/fairlead/greeter-operator:v1.2.0\n")
 }
 
 // TestPlanTellsOfSignatures: who signed what is installed, and what the manager refuses.
@@ -223,10 +219,8 @@ func TestPlanOfAnOperatorThatWaits(t *testing.T) {
 		says := &v2.OperatorCondition{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "greeter",
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(&e, olmv1.GroupVersion.WithKind(olmv1.ClusterExtensionKind))}}}
 		says.Spec.Overrides = []metav1.Condition{{Type: v2.ConditionUpgradeable, Status: metav1.ConditionFalse, Reason: "Backup", Message: "a backup runs"}}
-		plan, text := planned(t, planner(t, append(objects, namespace(), says)...), e)
-		if got := strings.Contains(strings.Join(plan.Blocked, "\n"), "operator is not upgradeable: "); got != waits {
-			t.Errorf("with %s installed it is told that the operator waits: %t\n%s", version, got, text)
-		}
+		plan, _ := planned(t, planner(t, append(objects, namespace(), says)...), e)
+		must.Equal(t, "with "+version+" installed, the operator waits", strings.Contains(strings.Join(plan.Blocked, "\n"), "operator is not upgradeable: "), waits)
 	}
 }
 
@@ -409,9 +403,7 @@ func TestPlanWithLostContent(t *testing.T) {
 			}
 			_, err := ask(e, gone(slices.Clone(objects)))
 			for _, want := range test.want {
-				if err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("%v, want %s", err, want)
-				}
+				must.Fail(t, "the call", err, want)
 			}
 		})
 	}
@@ -429,9 +421,5 @@ func TestPlanHasTheRolesThatAreMissing(t *testing.T) {
 	if !strings.Contains(strings.Join(plan.Blocked, ""), "requires the following permissions") || !strings.Contains(text, "missingRoles of -o json") {
 		t.Errorf("%q\n%s", plan.Blocked, text)
 	}
-	for _, part := range []string{"kind: ClusterRole\n", "kind: ClusterRoleBinding\n", "name: greeter-installer\n", "- kind: ServiceAccount\n  name: sa\n  namespace: ops\n"} {
-		if !strings.Contains(plan.MissingRoles, part) {
-			t.Errorf("there is no %q in:\n%s", part, plan.MissingRoles)
-		}
-	}
+	must.Contain(t, "missing roles", plan.MissingRoles, "kind: ClusterRole\n", "kind: ClusterRoleBinding\n", "name: greeter-installer\n", "- kind: ServiceAccount\n  name: sa\n  namespace: ops\n")
 }

@@ -36,9 +36,14 @@ func (f fitting) misfits(groups []resolution.Group) []Misfit {
 	var all []Misfit
 	for i := range groups {
 		for _, c := range groups[i].Choices {
-			csv := f.modesOf(c)
-			if csv == nil {
+			source := f.namespace.Source(c.Catalog)
+			if source == nil || !source.Healthy() {
 				continue
+			}
+			csv := &v1alpha1.ClusterServiceVersion{}
+			csv.Name, csv.Spec.InstallModes = c.Bundle.Name, installModes(source.Served.Index, c.Bundle)
+			if csv.Spec.InstallModes == nil {
+				continue // the catalog does not say which
 			}
 			if reason, advice := f.unfit(csv); reason != "" {
 				all = append(all, Misfit{Operator: c.Bundle.Name, Reason: reason, Advice: advice})
@@ -84,21 +89,6 @@ func targetsOf(group *operatorsv1.OperatorGroup) []string {
 		return []string{""}
 	}
 	return nil
-}
-
-// modesOf is a ClusterServiceVersion with the install modes of a choice; nil where the catalog does not say which.
-func (f fitting) modesOf(c resolution.Choice) *v1alpha1.ClusterServiceVersion {
-	source := f.namespace.Source(c.Catalog)
-	if source == nil || !source.Healthy() {
-		return nil
-	}
-	modes := installModes(source.Served.Index, c.Bundle)
-	if modes == nil {
-		return nil
-	}
-	csv := &v1alpha1.ClusterServiceVersion{}
-	csv.Name, csv.Spec.InstallModes = c.Bundle.Name, modes
-	return csv
 }
 
 // installModes are those that a catalog tells of a bundle: in the metadata of its ClusterServiceVersion, or in that itself.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const (
@@ -29,9 +29,7 @@ func TestDecodeKinds(t *testing.T) {
 	if err != nil || len(o.Subscriptions) != 1 || o.Subscriptions[0].Name != "ours" || len(o.Groups) != 1 {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if diff := cmp.Diff([]string{"Subscription theirs", "AllowList a"}, o.Ignored); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "result", o.Ignored, []string{"Subscription theirs", "AllowList a"})
 }
 
 func TestDecodeErrors(t *testing.T) {
@@ -56,9 +54,7 @@ func TestDecodeErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var o Objects
-			if err := o.Decode("file", strings.NewReader(test.content)); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want %s", err, test.want)
-			}
+			must.Fail(t, "decode", o.Decode("file", strings.NewReader(test.content)), test.want)
 		})
 	}
 }
@@ -76,9 +72,7 @@ func (endless) Read(p []byte) (int, error) {
 
 func TestDecodeLimit(t *testing.T) {
 	var o Objects
-	if err := o.Decode("file", endless{}); err == nil || !strings.Contains(err.Error(), "it has more than 67108864 bytes") {
-		t.Errorf("got %v", err)
-	}
+	must.Fail(t, "decode", o.Decode("file", endless{}), "it has more than 67108864 bytes")
 }
 
 // FuzzDecode: every object is either read or named as ignored, and a view of them can be had or is refused with a reason.

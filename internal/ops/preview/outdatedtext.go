@@ -14,7 +14,15 @@ var outdatedColumns = []string{"INSTALLED", "NEXT", "ALLOWED", "CHANNEL HEAD", "
 
 // columns are a row of the table.
 func columns(name string, s resolution.Standing, holders []string) []string {
-	return []string{name, s.Installed, s.Next, s.Allowed, s.Head, s.Newest, s.NewestIn, heldBy(s.HeldBy, holders)}
+	held := s.HeldBy
+	switch { // the objects that stand in the way fit into the column; what it is about is told in full below
+	case held == "":
+	case len(holders) == 0:
+		held = "see below"
+	default:
+		held = messages.Clean(strings.Join(holders, ", "))
+	}
+	return []string{name, s.Installed, s.Next, s.Allowed, s.Head, s.Newest, s.NewestIn, held}
 }
 
 // Write prints the comparison for people.
@@ -48,7 +56,12 @@ func (o *Outdated) Write(w io.Writer) error {
 		b.WriteString("\n" + messages.Table(rows...))
 	}
 	for _, s := range o.Subscriptions {
-		s.explain(&b)
+		if s.conflict == nil || s.HeldBy == "" {
+			explain(&b, s.Subscription, s.HeldBy, s.Advice)
+			continue
+		}
+		b.printf("\n%s is held by:\n", s.Subscription)
+		b.put(indented(s.conflict.Error()))
 	}
 	o.writeExtensions(&b)
 	writeLeftAlone(&b, o.LeftAlone)
@@ -63,16 +76,6 @@ func (o *Outdated) Write(w io.Writer) error {
 	return err
 }
 
-// explain tells what holds a Subscription back, and what to do.
-func (s *Standing) explain(b *page) {
-	if s.conflict == nil || s.HeldBy == "" {
-		explain(b, s.Subscription, s.HeldBy, s.Advice)
-		return
-	}
-	b.printf("\n%s is held by:\n", s.Subscription)
-	b.put(indented(s.conflict.Error()))
-}
-
 func explain(b *page, name, heldBy, advice string) {
 	switch {
 	case heldBy != "":
@@ -83,17 +86,6 @@ func explain(b *page, name, heldBy, advice string) {
 	if advice != "" {
 		b.put(indented(messages.Clean(advice)))
 	}
-}
-
-// heldBy is what fits into a column: the objects that stand in the way; what it is about is told in full below.
-func heldBy(reason string, holders []string) string {
-	switch {
-	case reason == "":
-		return ""
-	case len(holders) == 0:
-		return "see below"
-	}
-	return messages.Clean(strings.Join(holders, ", "))
 }
 
 // writeExtensions prints how the ClusterExtensions stand.

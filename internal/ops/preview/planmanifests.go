@@ -93,14 +93,6 @@ func (r *renderer) render(ctx context.Context, step *v1alpha1.Step) ([]bundle.St
 	return steps, err
 }
 
-// absent says why a step has no object.
-func absent(s Step) string {
-	if s.Kind == "Secret" {
-		return "# copied from the namespace of the manager when the plan is carried out\n"
-	}
-	return "# the plan has no manifest of it\n"
-}
-
 // WriteManifests prints the objects of the steps, each as a document of YAML after a line that says which step it is.
 func (v PlanView) WriteManifests(w io.Writer) error {
 	var b strings.Builder
@@ -109,7 +101,11 @@ func (v PlanView) WriteManifests(w io.Writer) error {
 			b.WriteString("---\n")
 			line(&b, "# ", fmt.Sprintf("step %d of InstallPlan %s/%s, for %s: %s %s %s", s.Index, v.Namespace, v.Name, cmp.Or(o.Name, "no operator"), s.Kind, s.Name, s.Status))
 			if s.Object == nil {
-				b.WriteString(absent(s))
+				why := "# the plan has no manifest of it\n"
+				if s.Kind == "Secret" {
+					why = "# copied from the namespace of the manager when the plan is carried out\n"
+				}
+				b.WriteString(why)
 				continue
 			}
 			text, err := yaml.Marshal(s.Object)

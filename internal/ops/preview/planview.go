@@ -76,7 +76,12 @@ func ViewPlan(p *v1alpha1.InstallPlan) PlanView {
 		s := p.Status.Plan[i]
 		step := Step{
 			Index: i, Kind: s.Resource.Kind, Name: s.Resource.Name, Group: s.Resource.Group, Version: s.Resource.Version,
-			Status: cmp.Or(string(s.Status), string(v1alpha1.StepStatusUnknown)), Optional: s.Optional, Manifest: manifestOf(s),
+			Status: cmp.Or(string(s.Status), string(v1alpha1.StepStatusUnknown)), Optional: s.Optional, Manifest: fmt.Sprintf("%d bytes, in the plan", len(s.Resource.Manifest)),
+		}
+		if ref, is := bundleio.ParseReference(s.Resource.Manifest); is {
+			step.Manifest = fmt.Sprintf("%s (%d bytes, in the content store)", ref.Digest, ref.Size)
+		} else if foreign, is := bundleio.ParseForeign(s.Resource.Manifest); is {
+			step.Manifest = fmt.Sprintf("ConfigMap %s/%s of another implementation; it is had again from the bundle", foreign.Namespace, foreign.Name)
 		}
 		switch mood {
 		case waiting:
@@ -122,14 +127,4 @@ func (v *PlanView) operator(p *v1alpha1.InstallPlan, name string) *Operator {
 	}
 	v.Operators = append(v.Operators, o)
 	return &v.Operators[len(v.Operators)-1]
-}
-
-func manifestOf(s *v1alpha1.Step) string {
-	if ref, is := bundleio.ParseReference(s.Resource.Manifest); is {
-		return fmt.Sprintf("%s (%d bytes, in the content store)", ref.Digest, ref.Size)
-	}
-	if foreign, is := bundleio.ParseForeign(s.Resource.Manifest); is {
-		return fmt.Sprintf("ConfigMap %s/%s of another implementation; it is had again from the bundle", foreign.Namespace, foreign.Name)
-	}
-	return fmt.Sprintf("%d bytes, in the plan", len(s.Resource.Manifest))
 }

@@ -49,7 +49,17 @@ func (v PlanView) Write(w io.Writer) error {
 			if s.Optional {
 				optional = ", optional"
 			}
-			line(&b, indent+branch, fmt.Sprintf("%s %s %s %s%s", s.mark(), s.Kind, s.Name, s.Status, optional))
+			// What is done is told from what is not, and that from what fails.
+			status, mark := v1alpha1.StepStatus(s.Status), "·"
+			switch {
+			case isDone(status):
+				mark = "✓"
+			case status == v1alpha1.StepStatusUnsupportedResource, s.Failure != "":
+				mark = "✗"
+			case s.Caution != "":
+				mark = "!"
+			}
+			line(&b, indent+branch, fmt.Sprintf("%s %s %s %s%s", mark, s.Kind, s.Name, s.Status, optional))
 			for _, text := range []string{s.Waits, s.Caution, s.Failure} {
 				literalBlock(&b, indent+below+"      ", text)
 			}
@@ -105,18 +115,4 @@ func line(b *strings.Builder, indent, text string) {
 		}
 	}
 	b.WriteByte('\n')
-}
-
-// mark tells what is done from what is not, and that from what fails.
-func (s Step) mark() string {
-	status := v1alpha1.StepStatus(s.Status)
-	switch {
-	case isDone(status):
-		return "✓"
-	case status == v1alpha1.StepStatusUnsupportedResource, s.Failure != "":
-		return "✗"
-	case s.Caution != "":
-		return "!"
-	}
-	return "·"
 }

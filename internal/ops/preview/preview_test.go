@@ -15,7 +15,6 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -124,9 +123,7 @@ app.v1.1.0  1.1.0    stable   olm/cat  subscription  app.v1.0.0
 catalog olm/locked cannot be read:
   read pull secret olm/gone: secrets "gone" not found
 `
-	if diff := cmp.Diff(want, text.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "text", text.String(), want)
 	if p.input.Kubernetes.Minor != 29 || !r.Solved() {
 		t.Errorf("Kubernetes %s, solved %t", p.input.Kubernetes, r.Solved())
 	}

@@ -51,7 +51,18 @@ func (r *ExtensionResolution) standing(ctx context.Context, again flags) (Extens
 	}
 	var err error
 	if r.installed != "" {
-		s.Allowed, err = r.allowed(ctx)
+		// Upgrade step by step until nothing better follows.
+		in := r.request
+		s.Allowed = r.installed
+		for seen := map[string]bool{}; !seen[s.Allowed]; {
+			seen[s.Allowed] = true
+			next, failed := resolveExtension(ctx, in)
+			if err = failed; err != nil || next.bundle == nil {
+				break
+			}
+			s.Allowed = next.bundle.Name
+			in.Installed = &resolution.Installed{Name: s.Allowed, Version: next.bundle.Version, Properties: next.bundle.Properties}
+		}
 	}
 	if aside := again.aside(s.Standing, "ClusterExtension"); aside != "" {
 		s.Advice = aside
@@ -68,24 +79,6 @@ func (r *ExtensionResolution) obstacles(chain []resolution.Link) []string {
 		}
 	}
 	return found
-}
-
-// allowed upgrades step by step until nothing better follows.
-func (r *ExtensionResolution) allowed(ctx context.Context) (string, error) {
-	at, in := r.installed, r.request
-	for seen := map[string]bool{}; !seen[at]; {
-		seen[at] = true
-		next, err := resolveExtension(ctx, in)
-		if err != nil {
-			return at, err
-		}
-		if next.bundle == nil {
-			return at, nil
-		}
-		at = next.bundle.Name
-		in.Installed = &resolution.Installed{Name: at, Version: next.bundle.Version, Properties: next.bundle.Properties}
-	}
-	return at, nil
 }
 
 // newest is the highest version of the package in all catalogs, those that it does not select included.

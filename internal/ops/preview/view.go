@@ -53,7 +53,16 @@ func (o *Objects) view(namespace string) (*snapshot.Namespace, error) {
 		if sub.Spec == nil {
 			return nil, fmt.Errorf("look at Subscription %s: it has no spec; say there which package it asks for", sub.Name)
 		}
-		if field := lacks(sub.Spec); field != "" {
+		field := ""
+		switch "" { // what a Subscription has to have
+		case sub.Spec.Package:
+			field = "spec.name"
+		case sub.Spec.CatalogSource:
+			field = "spec.source"
+		case sub.Spec.CatalogSourceNamespace:
+			field = "spec.sourceNamespace"
+		}
+		if field != "" {
 			return nil, fmt.Errorf("look at Subscription %s: %s is missing, and no cluster accepts a Subscription without it; add it", messages.Clean(sub.Name), field)
 		}
 		if within(&sub) {
@@ -90,19 +99,6 @@ func twice[T any](list []T, kind string, name func(T) string) error {
 		}
 	}
 	return nil
-}
-
-// lacks is the first field that a Subscription has to have and does not; empty when it has all of them.
-func lacks(spec *v1alpha1.SubscriptionSpec) string {
-	switch "" {
-	case spec.Package:
-		return "spec.name"
-	case spec.CatalogSource:
-		return "spec.source"
-	case spec.CatalogSourceNamespace:
-		return "spec.sourceNamespace"
-	}
-	return ""
 }
 
 // Install adds operators that are said to be installed: those that say nothing of their phase run.

@@ -3,13 +3,13 @@ package preview
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -94,9 +94,7 @@ InstallPlan ops/install-abcde RequiresApproval (approval Manual, to approve it s
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			must.NoError(t, ViewPlan(tc.plan).Write(&b))
-			if diff := cmp.Diff(strings.TrimPrefix(tc.want, "\n"), b.String()); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, "result", b.String(), strings.TrimPrefix(tc.want, "\n"))
 		})
 	}
 }
@@ -106,9 +104,7 @@ func TestManifests(t *testing.T) {
 	foreign := `{"kind":"ConfigMap","name":"4f53","namespace":"olm","catalogSourceName":"c"}`
 	v := ViewPlan(samplePlan(v1alpha1.InstallPlanPhaseComplete, "", step("a", "Service", "s", "Created", `{"kind":"Service"}`), step("a", "ConfigMap", "l", "Created", large), step("a", "ConfigMap", "f", "Created", foreign)))
 	for i, want := range []string{"18 bytes, in the plan", "sha256:1 (70000 bytes, in the content store)", "ConfigMap olm/4f53 of another implementation; it is had again from the bundle"} {
-		if got := v.Operators[0].Steps[i].Manifest; got != want {
-			t.Errorf("manifest %d is %q, want %q", i, got, want)
-		}
+		must.Equal(t, fmt.Sprintf("manifest %d", i), v.Operators[0].Steps[i].Manifest, want)
 	}
 	text, err := json.Marshal(v)
 	if err != nil || !strings.Contains(string(text), `"index":2`) || strings.Contains(string(text), "null") {
@@ -132,9 +128,7 @@ InstallPlan ops/install-abcde Failed (approval Manual, approved, generation 2)
 `
 	var b bytes.Buffer
 	must.NoError(t, ViewPlan(p).Write(&b))
-	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), b.String()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "result", b.String(), strings.TrimPrefix(want, "\n"))
 	if v := ViewPlan(p); v.Operators[0].Steps[0].Index != 1 {
 		t.Errorf("the step counts as number %d of the plan", v.Operators[0].Steps[0].Index)
 	}

@@ -204,16 +204,12 @@ func (w *Why) Write(out io.Writer) error {
 	}
 	writeHeld(&b, w.Held)
 	if w.Conflict != nil {
-		b.printf("\nthere is no answer for its %s:\n%s", w.asker(), indented(cmp.Or(w.told, w.Conflict.Error())))
+		asker := "Subscription"
+		if w.Extension != "" {
+			asker = "ClusterExtension"
+		}
+		b.printf("\nthere is no answer for its %s:\n%s", asker, indented(cmp.Or(w.told, w.Conflict.Error())))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
-}
-
-// asker is the kind of what asks for it.
-func (w *Why) asker() string {
-	if w.Extension != "" {
-		return "ClusterExtension"
-	}
-	return "Subscription"
 }

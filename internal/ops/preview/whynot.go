@@ -48,7 +48,20 @@ func (p *Preview) WhyNot(ctx context.Context, pkg, version string) (WhyNot, erro
 		w.Verdicts = append(w.Verdicts, verdicts...)
 	}
 	if err == nil && len(w.Verdicts) == 0 {
-		err = p.unknown(ctx, pkg, version)
+		// Say why there is nothing to tell of.
+		var all []resolution.Verdict
+		if all, err = p.result.WhyNot(ctx, pkg, ""); err != nil {
+			return w, err
+		}
+		text, hint := p.result.Withheld(pkg)
+		switch {
+		case len(all) > 0 || slices.ContainsFunc(p.extensions, func(e *ExtensionResolution) bool { return len(e.verdicts(pkg, "")) > 0 }):
+			err = fmt.Errorf("tell why not %s@%s: no catalog has that version of the package%s", pkg, version, p.again.toSee("; to see those there are", "why-not", pkg))
+		case text != "":
+			err = fmt.Errorf("tell why not %s: %s; %s", pkg, text, hint)
+		default:
+			err = fmt.Errorf("tell why not %s: no catalog has a package of that name; correct it, or add its catalog (%s)", pkg, p.whereLooked())
+		}
 	}
 	return w, err
 }
@@ -126,19 +139,4 @@ func (p *Preview) whereLooked() string {
 		where += "; cannot be read: " + strings.Join(dead, ", ")
 	}
 	return where
-}
-
-// unknown says why there is nothing to tell of.
-func (p *Preview) unknown(ctx context.Context, pkg, version string) error {
-	all, err := p.result.WhyNot(ctx, pkg, "")
-	if err != nil {
-		return err
-	}
-	if len(all) > 0 || slices.ContainsFunc(p.extensions, func(e *ExtensionResolution) bool { return len(e.verdicts(pkg, "")) > 0 }) {
-		return fmt.Errorf("tell why not %s@%s: no catalog has that version of the package%s", pkg, version, p.again.toSee("; to see those there are", "why-not", pkg))
-	}
-	if text, hint := p.result.Withheld(pkg); text != "" {
-		return fmt.Errorf("tell why not %s: %s; %s", pkg, text, hint)
-	}
-	return fmt.Errorf("tell why not %s: no catalog has a package of that name; correct it, or add its catalog (%s)", pkg, p.whereLooked())
 }

@@ -34,8 +34,10 @@ func (w *WhyNot) Write(out io.Writer) error {
 			b.printf("package %s, %s\n", v.Package, place)
 		}
 		last := i
-		for last+1 < len(w.Verdicts) && alike(v, &w.Verdicts[last+1]) {
-			last++
+		for ; last+1 < len(w.Verdicts); last++ {
+			if o := &w.Verdicts[last+1]; o.place() != place || o.Chosen != v.Chosen || o.Installed != v.Installed || o.Advice != v.Advice || !slices.Equal(o.Reasons, v.Reasons) {
+				break // the same is said of those before
+			}
 		}
 		if shown++; shown > maxEntries {
 			if left == 0 {
@@ -59,11 +61,6 @@ func (v *Verdict) place() string {
 		at += ", for ClusterExtension " + v.Extension
 	}
 	return at
-}
-
-// alike tells whether what is said of two verdicts is the same.
-func alike(a, b *Verdict) bool {
-	return a.place() == b.place() && a.Chosen == b.Chosen && a.Installed == b.Installed && a.Advice == b.Advice && slices.Equal(a.Reasons, b.Reasons)
 }
 
 // tell prints one verdict, that of all entries from its own to the last one.
