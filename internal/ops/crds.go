@@ -91,13 +91,3 @@ func instances(ctx context.Context, reader client.Reader, live *apiextensionsv1.
 	}
 	return list, err
 }
-
-// convertedBy tells whether a webhook with a Service of one of the namespaced names converts the custom resources of a definition.
-func convertedBy(live *apiextensionsv1.CustomResourceDefinition, services []Ref) bool {
-	conversion := live.Spec.Conversion
-	if conversion == nil || conversion.Webhook == nil || conversion.Webhook.ClientConfig == nil || conversion.Webhook.ClientConfig.Service == nil {
-		return false
-	}
-	s := conversion.Webhook.ClientConfig.Service
-	return slices.ContainsFunc(services, func(r Ref) bool { return r.Kind == "Service" && r.Namespace == s.Namespace && r.Name == s.Name })
-}

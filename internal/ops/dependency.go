@@ -119,28 +119,17 @@ func Needs(properties []catalog.Property, pkg string, what *resolution.Installed
 		case "olm.label.required": // any bundle may have the label
 			return true
 		case catalog.PropertyGVKRequired, catalog.PropertyConstraint: // a rule may ask for anything
-			if strings.Contains(text, `"`+pkg+`"`) || strings.Contains(text, "rule") || mentionsAPI(text, what) {
+			if strings.Contains(text, `"`+pkg+`"`) || strings.Contains(text, "rule") {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-// mentionsAPI tells whether a text has the kind of an API that a bundle provides, and its group, or may have that: properties that are too
-// many are not kept.
-func mentionsAPI(text string, what *resolution.Installed) bool {
-	if what == nil {
-		return false
-	}
-	if len(what.Properties) == 0 {
-		return true // nobody knows
-	}
-	for _, p := range what.Properties {
-		var api catalog.GVK
-		if p.Type == catalog.PropertyGVK && json.Unmarshal(p.Value, &api) == nil &&
-			strings.Contains(text, `"`+api.Kind+`"`) && strings.Contains(text, `"`+api.Group+`"`) {
-			return true
+			// The kind of an API that the bundle provides, and its group. Properties that are too many are not kept: then no one knows.
+			if what != nil && (len(what.Properties) == 0 || slices.ContainsFunc(what.Properties, func(p catalog.Property) bool {
+				var api catalog.GVK
+				return p.Type == catalog.PropertyGVK && json.Unmarshal(p.Value, &api) == nil &&
+					strings.Contains(text, `"`+api.Kind+`"`) && strings.Contains(text, `"`+api.Group+`"`)
+			})) {
+				return true
+			}
 		}
 	}
 	return false

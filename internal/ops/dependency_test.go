@@ -60,9 +60,7 @@ func TestInstalledBundle(t *testing.T) {
 			r := depSet("db", append(named[:4:4], c.annotations...)...)
 			got, err := InstalledBundle(&r, ParseProperties)
 			if c.err != "" {
-				if err == nil || !strings.Contains(err.Error(), c.err) {
-					t.Errorf("%v; want %q", err, c.err)
-				}
+				must.Fail(t, "the call", err, c.err)
 				return
 			}
 			must.NoError(t, err)
@@ -113,9 +111,7 @@ func TestHeir(t *testing.T) {
 			read := func(r *olmv1.ClusterObjectSet) (*resolution.Installed, error) {
 				return InstalledBundle(r, ParseProperties)
 			}
-			if got := d.Heir(c.all, map[string]bool{c.going: true}, read); got != c.want {
-				t.Errorf("it belongs to %q, want %q", got, c.want)
-			}
+			must.Equal(t, "it belongs to", d.Heir(c.all, map[string]bool{c.going: true}, read), c.want)
 		})
 	}
 }
@@ -188,9 +184,7 @@ func TestNeeds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			others := []catalog.Property{depProperty("olm.package", `{"packageName": "x", "version": "1.0.0"}`)}
-			if got := Needs(append(others, depProperty(c.kind, c.value)), "db", c.what); got != c.want {
-				t.Errorf("needed: %t, want %t", got, c.want)
-			}
+			must.Equal(t, "needed", Needs(append(others, depProperty(c.kind, c.value)), "db", c.what), c.want)
 		})
 	}
 	if Needs(nil, "db", provides) {

@@ -78,7 +78,13 @@ func (m *Mover) Plan(ctx context.Context, key client.ObjectKey, w migrate.Wish) 
 		plan.Refused = append(plan.Refused, fmt.Sprintf("the catalogs have bundle %s as version %s, but ClusterServiceVersion %s is installed: the catalog of the package has to have that", bundle, in.CSV.Spec.Version, in.CSV.Name))
 	}
 	if len(blocked) > 0 {
-		plan.Notes = append(plan.Notes, m.catalogAdvice(ctx, in)...)
+		// Which ClusterCatalog would have what the CatalogSource has.
+		source, key := &v1alpha1.CatalogSource{}, client.ObjectKey{Namespace: in.Subscription.Spec.CatalogSourceNamespace, Name: in.Subscription.Spec.CatalogSource}
+		note := fmt.Sprintf("CatalogSource %s has no image that a ClusterCatalog could have, too: publish its content as an image, and create a ClusterCatalog of it", key)
+		if m.Client.Get(ctx, key, source) == nil && source.Spec.Image != "" {
+			note = fmt.Sprintf("where no ClusterCatalog has the package: CatalogSource %s has image %s; create a ClusterCatalog with spec.source {type: Image, image: {ref: %[2]s}}", key, source.Spec.Image)
+		}
+		plan.Notes = append(plan.Notes, note)
 	}
 	taken, err := m.taken(ctx, e)
 	if err != nil {
@@ -181,14 +187,4 @@ func (m *Mover) taken(ctx context.Context, e *olmv1.ClusterExtension) ([]string,
 		}
 	}
 	return out, nil
-}
-
-// catalogAdvice says which ClusterCatalog would have what the CatalogSource has.
-func (m *Mover) catalogAdvice(ctx context.Context, in *migrate.Install) []string {
-	s := &v1alpha1.CatalogSource{}
-	key := client.ObjectKey{Namespace: in.Subscription.Spec.CatalogSourceNamespace, Name: in.Subscription.Spec.CatalogSource}
-	if m.Client.Get(ctx, key, s) != nil || s.Spec.Image == "" {
-		return []string{fmt.Sprintf("CatalogSource %s has no image that a ClusterCatalog could have, too: publish its content as an image, and create a ClusterCatalog of it", key)}
-	}
-	return []string{fmt.Sprintf("where no ClusterCatalog has the package: CatalogSource %s has image %s; create a ClusterCatalog with spec.source {type: Image, image: {ref: %s}}", key, s.Spec.Image, s.Spec.Image)}
 }

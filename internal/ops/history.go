@@ -105,7 +105,14 @@ func ReadHistory(ctx context.Context, reader client.Reader, name string) (*Histo
 func (h *History) Write(w io.Writer) error {
 	rows := [][]string{{"REVISION", "VERSION", "BUNDLE", "STATE", "CREATED", "OBJECTS", "NOTE"}}
 	for _, r := range h.Revisions {
-		rows = append(rows, []string{strconv.FormatInt(r.Number, 10), r.Version, r.Bundle, r.State, r.Created.Format("2006-01-02 15:04:05"), strconv.Itoa(r.Objects), r.note()})
+		var notes []string
+		if len(r.Lost) > 0 {
+			notes = append(notes, "its content is lost: "+strings.Join(r.Lost, "; "))
+		}
+		if r.Message != "" {
+			notes = append(notes, r.Message)
+		}
+		rows = append(rows, []string{strconv.FormatInt(r.Number, 10), r.Version, r.Bundle, r.State, r.Created.Format("2006-01-02 15:04:05"), strconv.Itoa(r.Objects), strings.Join(notes, "; ")})
 	}
 	var b strings.Builder
 	b.WriteString(messages.Table(rows...))
@@ -121,18 +128,6 @@ func (h *History) Write(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// note is what is to be known of a revision besides its state.
-func (r *Revision) note() string {
-	if len(r.Lost) == 0 {
-		return r.Message
-	}
-	lost := "its content is lost: " + strings.Join(r.Lost, "; ")
-	if r.Message == "" {
-		return lost
-	}
-	return lost + "; " + r.Message
 }
 
 // set finds a revision by its number.

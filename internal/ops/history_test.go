@@ -111,9 +111,7 @@ func TestHistory(t *testing.T) {
 2         1.2.0    kite.v1.2.0  installed  2026-01-02 08:00:00  2        -
 1         1.1.0    kite.v1.1.0  archived   2026-01-01 08:00:00  1        -
 ` + "pinned to revision 1: catalogs do not matter until `fairlead upgrade kite` takes that back\n"
-	if diff := cmp.Diff(want, b.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "text", b.String(), want)
 	if _, err := ReadHistory(t.Context(), c, "none"); err == nil || !strings.Contains(err.Error(), "there is none of that name") {
 		t.Errorf("%v", err)
 	}
@@ -144,9 +142,7 @@ func TestHistoryOfLostContent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"Secret " + gone[0] + " is not there"}, h.Revisions[2].Lost); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "lost", h.Revisions[2].Lost, []string{"Secret " + gone[0] + " is not there"})
 	var b strings.Builder
 	must.NoError(t, h.Write(&b))
 	want := "1         1.1.0    kite.v1.1.0  archived   2026-01-01 08:00:00  1        its content is lost: Secret " + gone[0] + " is not there\n"
@@ -158,9 +154,7 @@ func TestHistoryOfLostContent(t *testing.T) {
 	}
 	_, err = h.Judge(t.Context(), c, 1)
 	for _, want := range []string{"go back to revision 1: its content is lost: Secret " + gone[0], "put back what is missing as it was, from a backup, or go back to revision 2"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+		must.Fail(t, "the call", err, want)
 	}
 }
 
@@ -290,12 +284,8 @@ func TestRollbackFromStuck(t *testing.T) {
 	if r.Possible() || !strings.Contains(strings.Join(r.Blocked, " "), `validating upgrade for CRD "kites.example.com"`) {
 		t.Errorf("blocked: %q", r.Blocked)
 	}
-	if diff := cmp.Diff([]string{"CustomResourceDefinition kites.example.com"}, r.Removed); diff != "" {
-		t.Errorf("removed (-want +got):\n%s", diff)
-	}
-	if len(r.Changed) != 0 {
-		t.Errorf("the newest revision counts: %q", r.Changed)
-	}
+	must.Equal(t, "removed", r.Removed, []string{"CustomResourceDefinition kites.example.com"})
+	must.Empty(t, "the newest revision counts", r.Changed)
 	if r := judge(t, c, 2); len(r.Added) != 0 || !r.Possible() {
 		t.Errorf("back to what is installed still: added %q, blocked %q", r.Added, r.Blocked)
 	}
@@ -342,9 +332,7 @@ func TestForward(t *testing.T) {
 		t.Errorf("exemptions %q", got)
 	}
 	want := map[string]string{RollbackToKey: "", ExemptionsKey: "", VersionKey: "", CRDExemptionsKey: "enum a.b"}
-	if diff := cmp.Diff(want, RollForward(ext)); diff != "" {
-		t.Errorf("what was exempted before stays (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "what was exempted before stays", RollForward(ext), want)
 }
 
 // TestVersionBefore: what was asked for before the first step back is remembered, unless somebody has chosen otherwise since.
@@ -369,9 +357,7 @@ func TestVersionBefore(t *testing.T) {
 			}
 			ext.Annotations = map[string]string{VersionKey: test.pinned}
 			ext.Spec.Source.Catalog.Version = "1.1.0"
-			if diff := cmp.Diff(test.before, HistoryVersion(ext)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "history version", HistoryVersion(ext), test.before)
 			ext.Spec.Source.Catalog.Version = "3.x"
 			if got := HistoryVersion(ext); got != nil {
 				t.Errorf("what somebody has chosen since is overwritten with %q", *got)

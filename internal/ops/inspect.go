@@ -218,7 +218,11 @@ func operatorReason(csv *v1alpha1.ClusterServiceVersion) string {
 	var unmet []string
 	for _, r := range csv.Status.RequirementStatus {
 		if r.Status != v1alpha1.RequirementStatusReasonPresent && r.Status != v1alpha1.RequirementStatusReasonDeploymentFound {
-			unmet = append(unmet, fmt.Sprintf("%s %s: %s%s", r.Kind, r.Name, r.Status, prefixed(", ", r.Message)))
+			text := fmt.Sprintf("%s %s: %s", r.Kind, r.Name, r.Status)
+			if r.Message != "" {
+				text += ", " + r.Message
+			}
+			unmet = append(unmet, text)
 		}
 	}
 	if csv.Status.Reason != v1alpha1.CSVReasonRequirementsNotMet || len(unmet) == 0 {
@@ -244,11 +248,4 @@ func deployment(d *appsv1.Deployment) Node {
 		}
 	}
 	return n
-}
-
-func prefixed(prefix, text string) string {
-	if text == "" {
-		return ""
-	}
-	return prefix + text
 }

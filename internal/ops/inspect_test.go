@@ -10,7 +10,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -215,12 +214,8 @@ Namespace operators
 			report := must.Value(InspectNamespace(t.Context(), fake.NewClientBuilder().WithScheme(scheme).WithObjects(test.objects...).Build(), ns))(t)
 			var tree strings.Builder
 			must.NoError(t, report.Write(&tree))
-			if diff := cmp.Diff(strings.TrimPrefix(test.want, "\n"), tree.String()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if report.Done() != test.done {
-				t.Errorf("Done() = %t", report.Done())
-			}
+			must.Equal(t, "text", tree.String(), strings.TrimPrefix(test.want, "\n"))
+			must.Equal(t, "done", report.Done(), test.done)
 		})
 	}
 }

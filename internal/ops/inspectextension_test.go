@@ -12,7 +12,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -112,16 +111,12 @@ func TestBothAPIsInOneTree(t *testing.T) {
 				report, err = report.Only(test.names)
 			}
 			if test.err != "" {
-				if err == nil || !strings.Contains(err.Error(), test.err) {
-					t.Errorf("%v; want %s", err, test.err)
-				}
+				must.Fail(t, "the call", err, test.err)
 				return
 			}
 			var tree strings.Builder
 			must.NoError(t, errors.Join(err, report.Write(&tree)))
-			if diff := cmp.Diff(test.want, tree.String()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "text", tree.String(), test.want)
 			if name == "everything" && !strings.Contains(page, "\n```\n"+tree.String()+"```\n") {
 				t.Errorf("docs/status.md shows another tree than:\n%s", tree.String())
 			}

@@ -11,7 +11,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -67,15 +66,11 @@ func TestPackage(t *testing.T) {
 			}
 			created, err := InstallPackage(t.Context(), cluster(t, test.objects...), o)
 			if test.err != "" {
-				if err == nil || !strings.Contains(err.Error(), test.err) {
-					t.Errorf("error %v, want %q", err, test.err)
-				}
+				must.Fail(t, "the call", err, test.err)
 				return
 			}
 			must.NoError(t, err)
-			if diff := cmp.Diff(test.want, created); diff != "" {
-				t.Errorf("created (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "created", created, test.want)
 		})
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -104,9 +103,7 @@ func TestRead(t *testing.T) {
 		"another namespace": {"", "c", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, text(t, cluster(t, test.without), test.namespace)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "text", text(t, cluster(t, test.without), test.namespace), test.want)
 		})
 	}
 	for _, without := range []string{"everything", "discovery of operators.coreos.com", "discovery of olm.operatorframework.io", "ClusterServiceVersionList", "InstallPlanList", "ClusterExtensionList", "ClusterObjectSetList"} {
@@ -123,9 +120,7 @@ func TestReadKnowsObjectsOfRevisions(t *testing.T) {
 	set.Spec.Phases[0].Objects = set.Spec.Phases[0].Objects[:1]
 	must.NoError(t, c.Update(t.Context(), set))
 	const want = "ClusterExtension tool with bundle tool.v2\n  batch/v1beta1 CronJob of CronJob nightly"
-	if diff := cmp.Diff(want, text(t, c, "tools")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "text", text(t, c, "tools"), want)
 }
 
 func FuzzDecode(f *testing.F) {

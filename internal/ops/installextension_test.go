@@ -110,23 +110,19 @@ func TestExtend(t *testing.T) {
 			c := clusterV1(t, test.objects...)
 			a, err := InstallExtension(t.Context(), c, o)
 			for _, want := range test.err {
-				if err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("error %v, want %q", err, want)
-				}
+				must.Fail(t, "the call", err, want)
 			}
 			if len(test.err) == 0 && err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, a.Created); diff != "" {
-				t.Errorf("created (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "created", a.Created, test.want)
 			if notes := strings.Join(a.Notes, "\n"); !strings.Contains(notes, test.notes) || test.notes == "" && notes != "" {
 				t.Errorf("notes %q, want %q", notes, test.notes)
 			}
 			var written olmv1.ClusterExtensionList
 			must.NoError(t, c.List(t.Context(), &written))
-			if o.DryRun && len(written.Items) != 0 {
-				t.Errorf("a dry run wrote %s", written.Items[0].Name)
+			if o.DryRun {
+				must.Empty(t, "a dry run wrote", written.Items)
 			}
 		})
 	}
@@ -195,9 +191,7 @@ func TestWaitExtension(t *testing.T) {
 	if err != nil || done.Name != "kite" {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"Retrying: no such package", "RollingOut: rolls out", "ProbeFailure: Deployment kite"}, told); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "told", told, []string{"Retrying: no such package", "RollingOut: rolls out", "ProbeFailure: Deployment kite"})
 	set(progressing("False", "InvalidConfiguration", `required field "watchNamespace" is missing`))
 	if _, err := WaitExtension(t.Context(), c, "kite", func(string, string) {}); err == nil || !strings.Contains(err.Error(), `InvalidConfiguration: required field "watchNamespace" is missing`) {
 		t.Errorf("when it stops: %v", err)

@@ -63,15 +63,11 @@ func TestCustomResourceDuringRemoval(t *testing.T) {
 			r := must.Value(find(t.Context(), c, test.options))(t)
 			var told []string
 			must.NoError(t, r.Run(t.Context(), c, func(what string) { told = append(told, what) }))
-			if there(t, c, definition("kites.example.com", false)) != test.stays {
-				t.Errorf("the definition with a custom resource that came late: stays %v, want %v: %q", !test.stays, test.stays, told)
-			}
+			must.Equal(t, "there", there(t, c, definition("kites.example.com", false)), test.stays)
 			says := slices.ContainsFunc(told, func(s string) bool {
 				return strings.Contains(s, "kites.example.com stays: it has got custom resources meanwhile")
 			})
-			if says != test.stays {
-				t.Errorf("it was told %q", told)
-			}
+			must.Equal(t, "it was told", says, test.stays)
 		})
 	}
 }

@@ -35,7 +35,16 @@ func (m *Mover) Run(ctx context.Context, v *Move, tell func(what string)) error 
 	for _, s := range []step{
 		{"Subscription " + b.CSV.Namespace + "/" + b.Subscription.GetName() + " upgrades nothing any more, and is as planned", a.begin},
 		{"ClusterExtension " + b.Extension.Name + " is created", a.create},
-		{"it has taken the operator over", a.takeOver(tell)},
+		{"it has taken the operator over", func(ctx context.Context) error {
+			// Nothing is taken from the ClusterServiceVersion before the ClusterExtension has all of the objects.
+			if _, err := WaitExtension(ctx, m.Client, b.Extension.Name, func(_, message string) { tell(message) }); err != nil {
+				return fmt.Errorf("%w\nThe operator runs as before, and belongs to the ClusterServiceVersion", err)
+			}
+			if err := WaitRemoval(ctx, func() (string, error) { return a.missing(ctx) }); err != nil {
+				return err
+			}
+			return a.noteAdded(ctx)
+		}},
 		{"ClusterServiceVersion " + b.CSV.String() + " is being deleted, and leaves what it had", a.retire},
 		{"the Subscription is deleted", func(ctx context.Context) error { return a.remove(ctx, migrate.RefOf(b.Subscription)) }},
 		{"the ClusterServiceVersion is gone", a.dismiss},
@@ -219,20 +228,6 @@ func isHeld(csv client.Object) bool { return controllerutil.ContainsFinalizer(cs
 
 func (m record) unhold(ctx context.Context, csv migrate.Ref) error {
 	return m.edit(ctx, csv, func(o client.Object) bool { return controllerutil.RemoveFinalizer(o, hold) })
-}
-
-// takeOver waits until the ClusterExtension has the objects. Nothing is taken from the ClusterServiceVersion before it has all of them.
-func (m adoption) takeOver(tell func(string)) func(context.Context) error {
-	b := m.Backup
-	return func(ctx context.Context) error {
-		if _, err := WaitExtension(ctx, m.Client, b.Extension.Name, func(_, message string) { tell(message) }); err != nil {
-			return fmt.Errorf("%w\nThe operator runs as before, and belongs to the ClusterServiceVersion", err)
-		}
-		if err := WaitRemoval(ctx, func() (string, error) { return m.missing(ctx) }); err != nil {
-			return err
-		}
-		return m.noteAdded(ctx)
-	}
 }
 
 // missing is an object that does not belong to the ClusterExtension, or why that cannot be told.

@@ -2,8 +2,10 @@ package ops
 
 import (
 	"context"
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fmt"
 	"io"
+	"slices"
 
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/ops/migrate"
@@ -29,30 +31,20 @@ func (m restoration) judge(ctx context.Context, v *Move) error {
 	if v.Unbegun {
 		return nil
 	}
-	v.Refused, err = m.noWayBack(ctx)
+	// The objects cannot be given back when they are those of another version by now.
+	e, err := m.extension(ctx)
+	var sets []olmv1.ClusterObjectSet
+	if err == nil && e != nil {
+		sets, err = revision.List(ctx, m.Client, e.Name, e.UID)
+	}
+	if i := slices.IndexFunc(sets, func(s olmv1.ClusterObjectSet) bool { return s.Spec.Revision > 1 }); i >= 0 {
+		v.Refused = append(v.Refused, fmt.Sprintf("ClusterExtension %s has had another revision since (%s): its Deployments are not those that ClusterServiceVersion %s had, and would be rolled out",
+			e.Name, sets[i].Name, m.Backup.CSV))
+	}
 	if why := stranger(sub, v); why != "" {
 		v.Refused = append(v.Refused, why)
 	}
 	return err
-}
-
-// noWayBack says why the objects cannot be given back: they are those of another version by now.
-func (m restoration) noWayBack(ctx context.Context) ([]string, error) {
-	b := m.Backup
-	e, err := m.extension(ctx)
-	if err != nil || e == nil {
-		return nil, err
-	}
-	sets, err := revision.List(ctx, m.Client, e.Name, e.UID)
-	if err != nil {
-		return nil, err
-	}
-	for i := range sets {
-		if s := &sets[i]; s.Spec.Revision > 1 {
-			return []string{fmt.Sprintf("ClusterExtension %s has had another revision since (%s): its Deployments are not those that ClusterServiceVersion %s had, and would be rolled out", e.Name, s.Name, b.CSV)}, nil
-		}
-	}
-	return nil, nil
 }
 
 // stranger says why the Subscription that is there must not be written: neither the migration nor the way back has left it so.

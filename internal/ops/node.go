@@ -106,7 +106,11 @@ func write(b *strings.Builder, nodes []Node, indent string) {
 		if i == len(nodes)-1 {
 			branch, below = "└── ", "    "
 		}
-		fmt.Fprintf(b, "%s%s%s %s\n", indent, branch, mark(n), n.line())
+		mark := "✗"
+		if n.Done {
+			mark = "✓"
+		}
+		fmt.Fprintf(b, "%s%s%s %s\n", indent, branch, mark, n.line())
 		// What is said below the line of a node. What the reason says already is not said twice.
 		var lines []string
 		if n.Reason != "" {
@@ -126,13 +130,6 @@ func write(b *strings.Builder, nodes []Node, indent string) {
 		}
 		write(b, n.Children, indent+below)
 	}
-}
-
-func mark(n Node) string {
-	if n.Done {
-		return "✓"
-	}
-	return "✗"
 }
 
 func (n Node) line() string {

@@ -123,22 +123,15 @@ func (r *Removal) check(o UninstallOptions) error {
 	for _, name := range o.DeleteCRDs {
 		i := slices.IndexFunc(r.CRDs, func(c CRD) bool { return c.Name == name })
 		if i < 0 {
-			return fmt.Errorf("delete CustomResourceDefinition %s: %s has none of that name; it has %s", name, r.Operator, r.crdNames())
+			var names []string
+			for _, c := range r.CRDs {
+				names = append(names, c.Name)
+			}
+			return fmt.Errorf("delete CustomResourceDefinition %s: %s has none of that name; it has %s", name, r.Operator, cmp.Or(strings.Join(names, ", "), "none"))
 		}
 		if !r.CRDs[i].Goes {
 			return fmt.Errorf("delete CustomResourceDefinition %s: it has to stay: %s", name, r.CRDs[i].Why)
 		}
 	}
 	return nil
-}
-
-func (r *Removal) crdNames() string {
-	var names []string
-	for _, c := range r.CRDs {
-		names = append(names, c.Name)
-	}
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
 }

@@ -26,7 +26,16 @@ func (r *Removal) Write(w io.Writer) error {
 		b.WriteString("\nCustomResourceDefinitions:\n")
 		rows := [][]string{{"NAME", "CUSTOM RESOURCES", "FINALIZERS", "WHAT HAPPENS"}}
 		for _, c := range r.CRDs {
-			rows = append(rows, []string{c.Name, c.instances(), strings.Join(c.Finalizers, ","), c.fate()})
+			fate := "stays: "
+			switch {
+			case c.Goes && (c.operands || c.Instances != 0):
+				fate = "goes with its custom resources: "
+			case c.Goes:
+				fate = "goes: "
+			case c.Converted:
+				fate = "stays, and is converted no more: "
+			}
+			rows = append(rows, []string{c.Name, c.instances(), strings.Join(c.Finalizers, ","), fate + c.Why})
 		}
 		b.WriteString(messages.Indent(messages.Table(rows...), 2))
 	}
@@ -61,17 +70,4 @@ func (c *CRD) instances() string {
 		return "unknown"
 	}
 	return strconv.FormatInt(c.Instances, 10)
-}
-
-// fate is what happens to a definition, and why.
-func (c *CRD) fate() string {
-	switch {
-	case c.Goes && (c.operands || c.Instances != 0):
-		return "goes with its custom resources: " + c.Why
-	case c.Goes:
-		return "goes: " + c.Why
-	case c.Converted:
-		return "stays, and is converted no more: " + c.Why
-	}
-	return "stays: " + c.Why
 }

@@ -25,8 +25,10 @@ const removalOwner = client.FieldOwner("fairlead")
 // in the time of the context is an error that says what it waits for; a removal of what Again names goes on.
 func (r *Removal) Run(ctx context.Context, c client.Client, tell func(what string)) error {
 	if r.API == "v0" { // so that nothing is installed or upgraded meanwhile
-		if err := r.subscription(ctx, c, tell); err != nil {
-			return err
+		if i := slices.IndexFunc(r.owners, func(o owner) bool { return o.Kind == "Subscription" }); i >= 0 {
+			if err := remove(ctx, c, r.owners[i].Ref, r.owners[i].uid, tell); err != nil {
+				return err
+			}
 		}
 	}
 	for i := range r.CRDs {
@@ -51,8 +53,15 @@ func (r *Removal) Run(ctx context.Context, c client.Client, tell func(what strin
 	}
 	for i := range r.CRDs {
 		d := &r.CRDs[i]
-		goes, err := d.goes(ctx, c, tell)
-		if err == nil && goes {
+		var err error
+		if d.Goes && !d.named {
+			// Look once more when the operator is gone, which may have taken minutes: the manager has kept a definition that got custom
+			// resources by then. One that the user named goes.
+			if _, err = d.look(ctx, c, tell); err != nil {
+				err = fmt.Errorf("find out whether CustomResourceDefinition %s got custom resources while the operator went: %w; it stays, and kubectl delete crd removes it", d.Name, err)
+			}
+		}
+		if err == nil && d.Goes {
 			err = d.remove(ctx, c, tell)
 		}
 		if err != nil {
@@ -93,15 +102,6 @@ func (r *Removal) Again() string {
 		}
 	}
 	return r.Operator.Name
-}
-
-// subscription removes the Subscription before everything else.
-func (r *Removal) subscription(ctx context.Context, c client.Client, tell func(string)) error {
-	i := slices.IndexFunc(r.owners, func(o owner) bool { return o.Kind == "Subscription" })
-	if i < 0 {
-		return nil
-	}
-	return remove(ctx, c, r.owners[i].Ref, r.owners[i].uid, tell)
 }
 
 // remove deletes an object, the one that was looked at where its UID is known, and waits until it is gone.

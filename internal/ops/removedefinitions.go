@@ -100,18 +100,6 @@ func (d *CRD) look(ctx context.Context, reader client.Reader, tell func(string))
 	return live, nil
 }
 
-// goes looks once more when the operator is gone, which may have taken minutes: the manager has kept a definition that got custom resources by
-// then. One that the user named goes.
-func (d *CRD) goes(ctx context.Context, reader client.Reader, tell func(string)) (bool, error) {
-	if !d.Goes || d.named {
-		return d.Goes, nil
-	}
-	if _, err := d.look(ctx, reader, tell); err != nil {
-		return false, fmt.Errorf("find out whether CustomResourceDefinition %s got custom resources while the operator went: %w; it stays, and kubectl delete crd removes it", d.Name, err)
-	}
-	return d.Goes, nil
-}
-
 // consent tells the manager which definitions of a ClusterExtension go whatever they have when it comes to them: it keeps others with custom
 // resources. Who may not write that deletes the definitions after the extension nevertheless.
 func (r *Removal) consent(ctx context.Context, c client.Client) error {

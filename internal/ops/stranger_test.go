@@ -8,7 +8,6 @@ import (
 	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -51,9 +50,7 @@ func TestNeverBegan(t *testing.T) {
 			u.get(sub, is)
 			u.get(users, &corev1.ConfigMap{})
 			u.get(movedExtension("", ""), &olmv1.ClusterExtension{})
-			if account.Labels[v1alpha1.OwnerLabel] != "etcd.v2" {
-				t.Errorf("labels of the ServiceAccount: %v", account.Labels)
-			}
+			must.Equal(t, "labels of the ServiceAccount", account.Labels[v1alpha1.OwnerLabel], "etcd.v2")
 			if is.Status.InstalledCSV != sub.Status.InstalledCSV || len(is.Annotations) > 0 || (is.Spec.InstallPlanApproval == "") != (name == "frozen") {
 				t.Errorf("the Subscription: %v %+v %+v", is.Annotations, is.Spec, is.Status)
 			}
@@ -143,10 +140,6 @@ func TestNothingOfRevisionsIsLeft(t *testing.T) {
 	must.NoError(t, (restoration{u.record(b)}).restore(t.Context(), ""))
 	is := &corev1.ConfigMap{}
 	u.get(live, is)
-	if diff := cmp.Diff(map[string]string{v1alpha1.OwnerLabel: "etcd.v1", olmv1.GroupName + "/mine": "x", "users": "y"}, is.Labels); diff != "" {
-		t.Errorf("labels (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(map[string]string{"users": "y"}, is.Annotations); diff != "" {
-		t.Errorf("annotations (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "labels", is.Labels, map[string]string{v1alpha1.OwnerLabel: "etcd.v1", olmv1.GroupName + "/mine": "x", "users": "y"})
+	must.Equal(t, "annotations", is.Annotations, map[string]string{"users": "y"})
 }

@@ -13,7 +13,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -181,7 +180,16 @@ func (m restoration) withdraw(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if live == nil || metav1.GetControllerOf(live) != nil || !isAdded(b, i, live) {
+		if live == nil || metav1.GetControllerOf(live) != nil {
+			continue
+		}
+		// An object is what the ClusterExtension had by the UID that was noted. A revision that was still being rolled out may have made more
+		// since; such an object has the revision as the writer of its fields.
+		had := slices.ContainsFunc(live.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool { return f.Manager == revisionManager })
+		if i < len(b.Kept.Added) && b.Kept.Added[i] != "" {
+			had = live.GetUID() == b.Kept.Added[i]
+		}
+		if !had {
 			continue
 		}
 		if err := m.remove(ctx, ref); err != nil {
@@ -189,13 +197,4 @@ func (m restoration) withdraw(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// isAdded tells whether an object is what the ClusterExtension had: by the UID that was noted. A revision that was still being rolled out may
-// have made more since; it is left as who wrote its fields.
-func isAdded(b *migrate.Backup, i int, live *unstructured.Unstructured) bool {
-	if i < len(b.Kept.Added) && b.Kept.Added[i] != "" {
-		return live.GetUID() == b.Kept.Added[i]
-	}
-	return slices.ContainsFunc(live.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool { return f.Manager == revisionManager })
 }

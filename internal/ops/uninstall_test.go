@@ -212,9 +212,7 @@ func TestSubscription(t *testing.T) {
 	r := must.Value(UninstallSubscription(t.Context(), c, UninstallOptions{Name: "kite", Namespace: "ops"}))(t)
 	var told []string
 	must.NoError(t, r.Run(t.Context(), c, func(what string) { told = append(told, what) }))
-	if diff := cmp.Diff([]string{"deleted Subscription ops/my-kite", "deleted ClusterServiceVersion ops/kite.v1"}, told); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "told", told, []string{"deleted Subscription ops/my-kite", "deleted ClusterServiceVersion ops/kite.v1"})
 	if !there(t, c, kite("a")) || !there(t, c, definition("kites.example.com", true)) || !there(t, c, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "somebody's"}}) {
 		t.Error("more has gone than was told")
 	}
@@ -242,9 +240,7 @@ func TestUpgradeUnderWay(t *testing.T) {
 			if len(r.CRDs) != 1 || !r.CRDs[0].Goes {
 				t.Errorf("versions of one operator are no strangers to each other: %+v", r.CRDs)
 			}
-			if got := r.Again(); got != "kite.v1" {
-				t.Errorf("what was cut short goes on with %s, want the one that goes last", got)
-			}
+			must.Equal(t, "what was cut short goes on with", r.Again(), "kite.v1")
 			var told []string
 			must.NoError(t, r.Run(t.Context(), c, func(what string) { told = append(told, what) }))
 			var want []string
@@ -253,9 +249,7 @@ func TestUpgradeUnderWay(t *testing.T) {
 			}
 			want = append(want, "deleted ClusterServiceVersion ops/kite.v3", "deleted ClusterServiceVersion ops/kite.v2", "deleted ClusterServiceVersion ops/kite.v1",
 				"deleted CustomResourceDefinition kites.example.com")
-			if diff := cmp.Diff(want, slices.DeleteFunc(told, func(s string) bool { return s == "deleted Operator kite.ops" })); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "told", slices.DeleteFunc(told, func(s string) bool { return s == "deleted Operator kite.ops" }), want)
 			if !there(t, c, stranger) {
 				t.Error("another operator has gone")
 			}
@@ -271,9 +265,7 @@ func TestWholeSubscription(t *testing.T) {
 	must.NoError(t, r.Run(t.Context(), c, func(what string) { told = append(told, what) }))
 	want := []string{"deleted Subscription ops/my-kite", "deleted the custom resources of kites.example.com", "deleted ClusterServiceVersion ops/kite.v1",
 		"deleted CustomResourceDefinition kites.example.com", "deleted Operator kite.ops"}
-	if diff := cmp.Diff(want, told); diff != "" {
-		t.Errorf("custom resources go while the operator runs (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "custom resources go while the operator runs", told, want)
 	if there(t, c, kite("a")) || there(t, c, definition("kites.example.com", true)) || there(t, c, &operatorsv1.Operator{ObjectMeta: metav1.ObjectMeta{Name: "kite.ops"}}) {
 		t.Error("something is left")
 	}
@@ -307,9 +299,7 @@ func TestDefinitions(t *testing.T) {
 			test.options.Name, test.options.Namespace = "my-kite", "ops"
 			r, err := UninstallSubscription(t.Context(), removalCluster(t, append(classic(nil), test.objects...)...), test.options)
 			if test.err != "" {
-				if err == nil || !strings.Contains(err.Error(), test.err) {
-					t.Errorf("%v", err)
-				}
+				must.Fail(t, "the call", err, test.err)
 				return
 			}
 			if err != nil || len(r.CRDs) != 1 || r.CRDs[0].Goes != test.goes || !strings.Contains(r.CRDs[0].Why, test.why) {
@@ -395,14 +385,10 @@ Stays:
   Namespace  -          ops      it may hold other things
   Service    ops        foreign  nothing says that it belongs to the extension
 `
-	if diff := cmp.Diff(want, shown(t, r)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "shown", shown(t, r), want)
 	var told []string
 	must.NoError(t, r.Run(t.Context(), c, func(what string) { told = append(told, what) }))
-	if diff := cmp.Diff([]string{"kept CustomResourceDefinition kites.example.com", "deleted ClusterExtension kite"}, told); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "told", told, []string{"kept CustomResourceDefinition kites.example.com", "deleted ClusterExtension kite"})
 	left := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "kites.example.com"}}
 	if !there(t, c, left) || len(left.OwnerReferences) != 0 || left.Spec.Conversion.Strategy != apiextensionsv1.NoneConverter || left.Spec.Conversion.Webhook != nil || !there(t, c, kite("a")) || !there(t, c, foreign) {
 		t.Errorf("%+v", left)
@@ -415,11 +401,7 @@ func TestSharedPlan(t *testing.T) {
 	shared.OwnerReferences = []metav1.OwnerReference{{APIVersion: "x/v1", Kind: "Subscription", Name: "my-kite", UID: "sub"}, {APIVersion: "x/v1", Kind: "Subscription", Name: "other", UID: "other"}}
 	r := must.Value(UninstallSubscription(t.Context(), removalCluster(t, append(classic(nil), shared)...), UninstallOptions{Name: "kite", Namespace: "ops"}))(t)
 	text := shown(t, r)
-	for _, want := range []string{"shared    other Subscriptions have it, too", "kite.ops  it lists the InstallPlan that stays"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the text has no %q:\n%s", want, text)
-		}
-	}
+	must.Contain(t, "text", text, "shared    other Subscriptions have it, too", "kite.ops  it lists the InstallPlan that stays")
 }
 
 // modern is an operator of the v1 API at revision 1, with a definition if there is one, and with some properties.
@@ -474,9 +456,7 @@ func TestConsent(t *testing.T) {
 		}
 		r := must.Value(UninstallExtension(t.Context(), c, o))(t)
 		must.NoError(t, r.Run(t.Context(), c, func(string) {}))
-		if said != want {
-			t.Errorf("the extension says %q when it is deleted, want %q", said, want)
-		}
+		must.Equal(t, "the extension says", said, want)
 	}
 }
 
@@ -558,9 +538,7 @@ Stays:
   ClusterExtension  -          shared  ClusterExtension bird needs it, or may
   Namespace         -          ops     it may hold other things
 `
-	if diff := cmp.Diff(want, shown(t, r)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "shown", shown(t, r), want)
 }
 
 // TestUnserved: of a definition that serves no version nobody can tell whether it has custom resources. It stays unless it is named.

@@ -66,7 +66,11 @@ func UninstallExtension(ctx context.Context, reader client.Reader, o UninstallOp
 		if err := reader.Get(ctx, client.ObjectKey{Name: r.CRDs[i].Name}, live); client.IgnoreNotFound(err) != nil {
 			return nil, fmt.Errorf("read CustomResourceDefinition %s: %w", r.CRDs[i].Name, err)
 		}
-		r.CRDs[i].Converted = convertedBy(live, r.Goes)
+		// A webhook with a Service of the operator converts its custom resources.
+		if conversion := live.Spec.Conversion; conversion != nil && conversion.Webhook != nil && conversion.Webhook.ClientConfig != nil && conversion.Webhook.ClientConfig.Service != nil {
+			s := conversion.Webhook.ClientConfig.Service
+			r.CRDs[i].Converted = slices.ContainsFunc(r.Goes, func(r Ref) bool { return r.Kind == "Service" && r.Namespace == s.Namespace && r.Name == s.Name })
+		}
 	}
 	return r, r.check(o)
 }

@@ -12,7 +12,6 @@ import (
 	"fairlead.dev/fairlead/test/busy"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,9 +35,7 @@ func TestChangeExtension(t *testing.T) {
 		change.DryRun = dry
 		_, said, err := ChangeExtension(t.Context(), c, "kite", change)
 		must.NoError(t, err)
-		if diff := cmp.Diff(want, said); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		must.Equal(t, "said", said, want)
 	}
 	must.NoError(t, c.Get(t.Context(), client.ObjectKey{Name: "kite"}, e))
 	if s := e.Spec.Source.Catalog; s.Version != "" || s.Channels[0] != "fast" || s.UpgradeConstraintPolicy != "SelfCertified" || e.Annotations["mine"] != "x" || len(e.Annotations) != 2 || e.Spec.Install == nil {
@@ -103,9 +100,7 @@ func TestChangesOfWhatIsWritten(t *testing.T) {
 	if err != nil || len(said) != 1 || e.Labels[busy.Label] == "" {
 		t.Errorf("a ClusterExtension: %q, %v", said, err)
 	}
-	if written != 3 {
-		t.Errorf("%d objects were written in between", written)
-	}
+	must.Equal(t, "written", written, 3)
 }
 
 // TestAPlanOfTheOldChannelIsNotNamed: what waits when the channel changes is of the channel that was.
@@ -132,9 +127,7 @@ func TestAPlanOfTheOldChannelIsNotNamed(t *testing.T) {
 	sub.Status.Conditions = []v1alpha1.SubscriptionCondition{{Type: "Ready", Status: "False", Message: "bundle kite.v3 is fetched"}}
 	must.NoError(t, c.Status().Update(t.Context(), sub))
 	_, err := WaitUpgrade(t.Context(), c, key, func(_, message string) {
-		if message != "bundle kite.v3 is fetched" {
-			t.Errorf("told %q", message)
-		}
+		must.Equal(t, "told", message, "bundle kite.v3 is fetched")
 		sub.Status.CurrentCSV, sub.Status.State, sub.Status.InstallPlanRef.Name = "kite.v3", v1alpha1.SubscriptionStateUpgradePending, "install-2"
 		if err := c.Status().Update(t.Context(), sub); err != nil {
 			t.Error(err)
@@ -165,9 +158,7 @@ func TestWaitUpgrade(t *testing.T) {
 	key := client.ObjectKeyFromObject(sub)
 	set(2, "kite.v1", "")
 	csv, err := WaitUpgrade(t.Context(), c, key, func(_, message string) {
-		if message != "kite.v1 runs" {
-			t.Errorf("told %q", message)
-		}
+		must.Equal(t, "told", message, "kite.v1 runs")
 		set(2, "kite.v2", "")
 	})
 	if csv != "kite.v2" || err != nil {
