@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"fairlead.dev/fairlead/test/must"
@@ -97,9 +96,7 @@ func TestCheck(t *testing.T) {
 		"1.30.5-rc.1": {"b MaxOpenShiftVersion its author knows it to work on OpenShift up to 4.12, and Kubernetes 1.30 is that of OpenShift 4.17", pdb},
 		"1.19":        {newer, "b MinKubeVersion it needs Kubernetes 1.20.0 or later"},
 	} {
-		if diff := cmp.Diff(want, findings(version, operators...)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", version, diff)
-		}
+		must.Equal(t, "findings for "+version, findings(version, operators...), want)
 	}
 	broken := Operator{Installed: Installed{Name: "c", Properties: "x"}, MinKubeVersion: "y", Unreadable: []string{"Secret z is gone"}}
 	if got := findings("1.30", broken); len(got) != 3 || !strings.Contains(strings.Join(got, "\n"), "Secret z is gone") {
@@ -118,9 +115,7 @@ func TestCheck(t *testing.T) {
 		{"1.37", `"4.23"`, maximum + "4.23 (which is 5.0), and Kubernetes 1.37 is that of OpenShift 5.1"},
 		{"1.37", `"5.1"`, ""},
 	} {
-		if got := strings.Join(findings(test.kubernetes, last(test.last)), "\n"); got != test.want {
-			t.Errorf("Kubernetes %s and %s: %q, want %q", test.kubernetes, test.last, got, test.want)
-		}
+		must.Equal(t, "findings for "+test.kubernetes+" and "+test.last, strings.Join(findings(test.kubernetes, last(test.last)), "\n"), test.want)
 	}
 	if _, err := Check("newest", nil); err == nil {
 		t.Error("newest is a version")
@@ -141,9 +136,7 @@ func TestRemovalsAreThoseOfKubernetes(t *testing.T) {
 			continue // requests, and no objects that anybody keeps
 		}
 		_, minor := lifecycle.APILifecycleRemoved()
-		if got := removedIn[api{kind.GroupVersion().String(), kind.Kind}]; got != uint64(minor) {
-			t.Errorf("%s %s goes in 1.%d; the table has 1.%d", kind.GroupVersion(), kind.Kind, minor, got)
-		}
+		must.Equal(t, "removal of "+kind.String(), removedIn[api{kind.GroupVersion().String(), kind.Kind}], uint64(minor))
 		compared++
 	}
 	if compared < 50 {

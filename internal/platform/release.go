@@ -48,18 +48,15 @@ func (r Release) Next() Release {
 func (r Release) String() string {
 	switch {
 	case r.named == lastFour || r.named == firstFive:
-		return fmt.Sprintf("%s (which is %s)", r.named, other(r.named))
+		other := firstFive
+		if r.named == firstFive {
+			other = lastFour
+		}
+		return fmt.Sprintf("%s (which is %s)", r.named, other)
 	case r.position() == firstFive:
 		return fmt.Sprintf("%s (%s, which is %s, is the last of OpenShift 4)", r.named, lastFour, firstFive)
 	}
 	return r.named.String()
-}
-
-func other(m Minor) Minor {
-	if m == lastFour {
-		return firstFive
-	}
-	return lastFour
 }
 
 // openShift returns the release of OpenShift that is made of a version of Kubernetes. Since OpenShift 4.3 and Kubernetes 1.16 both count on

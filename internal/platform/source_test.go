@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -68,9 +67,7 @@ func TestAServerFollows(t *testing.T) {
 	if err := shake(at, &tls.Config{MinVersion: tls.VersionTLS13}); err != nil {
 		t.Errorf("the profile modern refuses TLS 1.3: %v", err)
 	}
-	if s.Client().MinVersion != tls.VersionTLS13 {
-		t.Error("clients do not follow")
-	}
+	must.Equal(t, "clients do not follow", s.Client().MinVersion, tls.VersionTLS13)
 	if s.Set(of(t, Choice{Name: Modern})) {
 		t.Error("the same profile is a change")
 	}
@@ -137,9 +134,7 @@ func TestTheProfileOfACluster(t *testing.T) {
 			must.NoError(t, json.Unmarshal([]byte(test.spec), &security))
 			got, without, err := security.Profile()
 			if test.err != "" {
-				if err == nil || !strings.Contains(err.Error(), test.err) {
-					t.Errorf("%v, want %q", err, test.err)
-				}
+				must.Fail(t, "the call", err, test.err)
 				return
 			}
 			if err != nil || !got.Equal(test.want) || !slices.Equal(without, test.without) {

@@ -55,32 +55,28 @@ func (c *Checker) Check(ctx context.Context, names ...string) ([]Finding, error)
 		if len(names) > 0 && !slices.Contains(names, p.Name) {
 			continue
 		}
-		problem := "is missing: " + ErrNotServed.Error()
-		if served {
-			problem = c.problem(p, live.Items, bindings.Items)
+		i := slices.IndexFunc(live.Items, func(l admissionv1.ValidatingAdmissionPolicy) bool { return l.Name == p.Name })
+		problem, weakness := "", ""
+		if i >= 0 {
+			weakness = weaker(&p.Spec, &live.Items[i].Spec, c.Manager)
 		}
-		if problem != "" {
-			all = append(all, Finding{Policy: p.Name, Problem: problem})
+		switch {
+		case !served:
+			problem = "is missing: " + ErrNotServed.Error()
+		case i < 0 || !live.Items[i].DeletionTimestamp.IsZero():
+			problem = "does not exist"
+		case weakness != "":
+			problem = "is weaker than the shipped one: " + weakness
+		case !slices.ContainsFunc(bindings.Items, func(b admissionv1.ValidatingAdmissionPolicyBinding) bool {
+			return b.Spec.PolicyName == p.Name && denies(&b)
+		}):
+			problem = "has no ValidatingAdmissionPolicyBinding with validationActions [Deny] and without paramRef and matchResources"
+		default:
+			continue
 		}
+		all = append(all, Finding{Policy: p.Name, Problem: problem})
 	}
 	return all, nil
-}
-
-// problem is why one policy is not in force.
-func (c *Checker) problem(shipped *admissionv1.ValidatingAdmissionPolicy, live []admissionv1.ValidatingAdmissionPolicy, bindings []admissionv1.ValidatingAdmissionPolicyBinding) string {
-	i := slices.IndexFunc(live, func(p admissionv1.ValidatingAdmissionPolicy) bool { return p.Name == shipped.Name })
-	if i < 0 || !live[i].DeletionTimestamp.IsZero() {
-		return "does not exist"
-	}
-	if why := weaker(&shipped.Spec, &live[i].Spec, c.Manager); why != "" {
-		return "is weaker than the shipped one: " + why
-	}
-	if !slices.ContainsFunc(bindings, func(b admissionv1.ValidatingAdmissionPolicyBinding) bool {
-		return b.Spec.PolicyName == shipped.Name && denies(&b)
-	}) {
-		return "has no ValidatingAdmissionPolicyBinding with validationActions [Deny] and without paramRef and matchResources"
-	}
-	return ""
 }
 
 // MissingError refuses what relies on policies that are not in force.

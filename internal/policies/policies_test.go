@@ -149,9 +149,7 @@ func TestWhatIsRequired(t *testing.T) {
 				}
 			}
 		}
-		if text := strings.Join(got, ", "); text != refused {
-			t.Errorf("without %s %q is refused, want %q", missing, text, refused)
-		}
+		must.Equal(t, "refused without "+missing, strings.Join(got, ", "), refused)
 	}
 	var none *Checker
 	if err := none.Require(t.Context(), "", false); err != nil {
