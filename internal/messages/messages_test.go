@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestTheSameForTheSameTrouble(t *testing.T) {
@@ -22,9 +24,7 @@ func TestTheSameForTheSameTrouble(t *testing.T) {
 		}
 	}
 	for _, kept := range []string{"dial tcp 10.0.0.2:443: connect: connection refused", "digest sha256:" + strings.Repeat("1", 64), "image quay.io/a/b:v1.2.3 not found", "expired after 2020-01-01T00:00:00Z"} {
-		if got := Error(errors.New(kept)); got != kept {
-			t.Errorf("%q became %q", kept, got)
-		}
+		must.Equal(t, "what is kept", Error(errors.New(kept)), kept)
 	}
 }
 
@@ -37,9 +37,7 @@ func TestTextsAreShort(t *testing.T) {
 			t.Errorf("%d bytes: %.50q", len(got), got)
 		}
 	}
-	if got := Brief("short\xff"); got != "short?" {
-		t.Errorf("%q", got)
-	}
+	must.Equal(t, "brief", Brief("short\xff"), "short?")
 }
 
 // TestTextsForEvents have 1,024 bytes at most, with the remark, and are told in full where they fit.

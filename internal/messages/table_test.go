@@ -3,18 +3,14 @@ package messages
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestTable(t *testing.T) {
 	got := Table([]string{"NAME", "NOTE"}, []string{"größer", ""}, []string{"a\nb", "red\x1b[31m"})
 	want := "NAME    NOTE\ngrößer  -\na b     red [31m\n"
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if Table() != "" {
-		t.Error("no rows are printed as something")
-	}
+	must.Equal(t, "got", got, want)
+	must.Equal(t, "no rows are printed as something", Table(), "")
 }
 
 func TestIndent(t *testing.T) {

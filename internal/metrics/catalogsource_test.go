@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestCatalogSources(t *testing.T) {
@@ -31,9 +31,7 @@ func TestCatalogSources(t *testing.T) {
 			m := NewCatalogSources()
 			test.do(m)
 			slices.Sort(test.want)
-			if diff := cmp.Diff(test.want, scrape(t, m)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "scrape", scrape(t, m), test.want)
 		})
 	}
 }

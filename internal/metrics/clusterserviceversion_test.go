@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestClusterServiceVersions(t *testing.T) {
@@ -65,9 +65,7 @@ func TestClusterServiceVersions(t *testing.T) {
 			m := NewClusterServiceVersions()
 			test.do(m)
 			slices.Sort(test.want)
-			if diff := cmp.Diff(test.want, scrape(t, m)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "scrape", scrape(t, m), test.want)
 		})
 	}
 }

@@ -3,7 +3,7 @@ package metrics
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestConditions(t *testing.T) {
@@ -17,14 +17,10 @@ func TestConditions(t *testing.T) {
 		`fairlead_clusterkite_condition{name="a",reason="Failed",type="Progressing"} -1`,
 		`fairlead_clusterkite_condition{name="b",reason="Unavailable",type="Serving"} 0`,
 	}
-	if diff := cmp.Diff(want, scrape(t, m)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "scrape", scrape(t, m), want)
 	m.Seen("a", Condition{"Serving", "False", "Unavailable"}) // what was said before is said no more
 	m.Gone("b")
-	if diff := cmp.Diff([]string{kind, `fairlead_clusterkite_condition{name="a",reason="Unavailable",type="Serving"} 0`}, scrape(t, m)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "scrape", scrape(t, m), []string{kind, `fairlead_clusterkite_condition{name="a",reason="Unavailable",type="Serving"} 0`})
 	var none *Conditions
 	none.Seen("a")
 	none.Gone("a")

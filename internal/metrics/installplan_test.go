@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestInstallPlans(t *testing.T) {
@@ -24,9 +24,7 @@ func TestInstallPlans(t *testing.T) {
 			test.do(m)
 			want := append([]string{"install_plan_count " + test.count, "installplan_warnings_total " + test.warnings}, types...)
 			slices.Sort(want)
-			if diff := cmp.Diff(want, scrape(t, m)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "scrape", scrape(t, m), want)
 		})
 	}
 }

@@ -159,9 +159,7 @@ func TestWhereItListens(t *testing.T) {
 	if _, err := Open(t.Context(), Options{Address: busy.Addr().String(), Plain: true, Metrics: metrics()}); err == nil || !strings.Contains(err.Error(), "choose another address") {
 		t.Errorf("a busy port: %v", err)
 	}
-	if got := (Options{TLS: Files{Certificate: "c"}}).address(); got != DefaultTLSAddress {
-		t.Errorf("with a certificate it listens at %q", got)
-	}
+	must.Equal(t, "with a certificate it listens at", (Options{TLS: Files{Certificate: "c"}}).address(), DefaultTLSAddress)
 }
 
 // TestOldVersionsOfTLS are not spoken.

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
@@ -78,9 +77,7 @@ func TestSubscriptions(t *testing.T) {
 				want = append(want, "# TYPE subscription_sync_total counter")
 			}
 			slices.Sort(want)
-			if diff := cmp.Diff(want, scrape(t, m)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "scrape", scrape(t, m), want)
 		})
 	}
 }

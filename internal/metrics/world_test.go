@@ -156,9 +156,7 @@ func (v visitor) get(t *testing.T, s *Server, scheme, path string) (int, string,
 		return 0, "", err
 	}
 	defer response.Body.Close()
-	if response.ProtoMajor != 1 {
-		t.Errorf("%s is answered over %s", path, response.Proto)
-	}
+	must.Equal(t, "proto major", response.ProtoMajor, 1)
 	body, err := io.ReadAll(response.Body)
 	return response.StatusCode, string(body), err
 }

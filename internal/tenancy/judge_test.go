@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const (
@@ -132,12 +134,8 @@ func claiming(csv *v1alpha1.ClusterServiceVersion) Member {
 func TestWithoutClaim(t *testing.T) {
 	idle := Member{ClusterServiceVersion: operator(goose)}
 	mine := group("a", "x", "")
-	if got := Claim(mine, []Member{idle}, nil).String(); got != "" {
-		t.Errorf("the group claims %q for it", got)
-	}
-	if v := Judge(idle, mine, nil); v != (Verdict{}) {
-		t.Errorf("it may not be installed where no other group lists its API: %+v", v)
-	}
+	must.Equal(t, "the group claims", Claim(mine, []Member{idle}, nil).String(), "")
+	must.Equal(t, "it may not be installed where no other group lists its API", Judge(idle, mine, nil), (Verdict{}))
 	other := group("b", "x", goose, changedAt(2000))
 	if v := Judge(idle, mine, []*v1.OperatorGroup{other}); v.Reason != v1alpha1.CSVReasonInterOperatorGroupOwnerConflict {
 		t.Errorf("it does not give way to a group that lists its API: %+v", v)
@@ -147,9 +145,7 @@ func TestWithoutClaim(t *testing.T) {
 		t.Errorf("a static group that does not list its API lets it in: %+v", v)
 	}
 	half := Member{ClusterServiceVersion: operator(goose, duck), Claim: ParseAPIs(duck)}
-	if got := Claim(group("a", "x", ""), []Member{half}, nil).String(); got != duck {
-		t.Errorf("the group claims %q, want what was brought", got)
-	}
+	must.Equal(t, "the group claims", Claim(group("a", "x", ""), []Member{half}, nil).String(), duck)
 	if v := Judge(half, group("a", "x", duck), []*v1.OperatorGroup{other}); v.Reason != v1alpha1.CSVReasonInterOperatorGroupOwnerConflict {
 		t.Errorf("with a claim to another API only: %+v", v)
 	}
@@ -275,9 +271,7 @@ func TestOneOfTwoStays(t *testing.T) {
 		if bits&3 == 3 {
 			want = 0
 		}
-		if stays != want {
-			t.Errorf("case %05b: %d of the two stay, want %d", bits, stays, want)
-		}
+		must.Equal(t, fmt.Sprintf("case %05b: how many stay", bits), stays, want)
 	}
 }
 
@@ -288,15 +282,9 @@ func TestClaim(t *testing.T) {
 	copied := operator(egress)
 	copied.Labels = map[string]string{v1alpha1.CopiedFromLabel: "elsewhere"}
 	members := []Member{claiming(operator(goose)), claiming(own), claiming(copied)}
-	if got := Claim(group("a", "x", ""), members, nil).String(); got != goose {
-		t.Errorf("the group provides %q, want only what its members do that support its targets", got)
-	}
-	if got := Claim(group("a", "a-ns", ""), members, nil).String(); got != duck+","+goose {
-		t.Errorf("the group provides %q", got)
-	}
-	if got := Claim(group("a", "none", goose), members, nil).String(); got != "" {
-		t.Errorf("a group without targets provides %q", got)
-	}
+	must.Equal(t, "the group provides", Claim(group("a", "x", ""), members, nil).String(), goose)
+	must.Equal(t, "the group provides", Claim(group("a", "a-ns", ""), members, nil).String(), duck+","+goose)
+	must.Equal(t, "a group without targets provides", Claim(group("a", "none", goose), members, nil).String(), "")
 }
 
 func TestParseAPIs(t *testing.T) {
@@ -307,9 +295,7 @@ func TestParseAPIs(t *testing.T) {
 		goose + "," + goose:                  goose,
 		"Goose,Goose.v1,.v1.g,Goose..g,,x..": "",
 	} {
-		if got := ParseAPIs(list).String(); got != want {
-			t.Errorf("%q is read as %q, want %q", list, got, want)
-		}
+		must.Equal(t, "APIs of "+list, ParseAPIs(list).String(), want)
 	}
 	odd := operator()
 	odd.Spec.CustomResourceDefinitions.Owned = []v1alpha1.CRDDescription{{Name: "nodot", Version: "v1", Kind: "Nodot"}, {Name: "a.b", Version: "v1"}, {Name: "a.b", Kind: "A,B", Version: "v1"}}
@@ -318,7 +304,5 @@ func TestParseAPIs(t *testing.T) {
 	}
 	service := operator()
 	service.Spec.APIServiceDefinitions.Owned = []v1alpha1.APIServiceDescription{{Name: "geese", Group: "birds.example.com", Version: "v1", Kind: "Goose"}}
-	if got := ProvidedBy(service).String(); got != goose {
-		t.Errorf("an aggregated API is %q, want %q", got, goose)
-	}
+	must.Equal(t, "an aggregated API is", ProvidedBy(service).String(), goose)
 }
