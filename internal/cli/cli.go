@@ -9,7 +9,6 @@ import (
 
 	"fairlead.dev/fairlead/internal/cli/authoring"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/extensioncmd"
 )
 
 // Run runs a command line and returns the exit code.
@@ -43,17 +42,25 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func commands(s command.Streams) []*cobra.Command {
-	return append(append(resolveCommands(s), extensioncmd.Commands(s)...),
+	return append(resolveCommands(s),
 		authoring.NewBundle(s),
 		authoring.NewCatalog(s),
 		newCheckCommand(s),
 		newClusterCommand(s),
 		newDemoCommand(s),
+		newHistoryCommand(s),
+		newInfoCommand(s),
 		newInstallCommand(s),
 		newManagerCommand(s),
+		newMigrateCommand(s),
 		newPlanCommand(s),
+		newRollbackCommand(s),
+		newSearchCommand(s),
 		newStatusCommand(s),
+		newUninstallCommand(s),
+		newUpgradeCommand(s),
 		New(s),
 		newVersionCommand(s),
+		newVersionsCommand(s),
 	)
 }

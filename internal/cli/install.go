@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/extensioncmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -36,7 +35,7 @@ func newInstallCommand(s command.Streams) *cobra.Command {
 	var k kubeconfig.Flags
 	var o ops.InstallOptions
 	var wait time.Duration
-	var v1 extensioncmd.Install
+	var v1 extensionInstall
 	var api string
 	cmd := &cobra.Command{
 		Use:   "install PACKAGE",
@@ -49,12 +48,12 @@ func newInstallCommand(s command.Streams) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pkg := strings.Join(args, "")
 			switch {
-			case pkg == "" && v1.Image() == "":
+			case pkg == "" && v1.image == "":
 				return command.UsageError{Err: errors.New("name a package; fairlead search lists them")}
-			case v1.Image() != "" && !cmd.Flags().Changed("api"):
-				api = extensioncmd.V1 // the other one has nothing like it
+			case v1.image != "" && !cmd.Flags().Changed("api"):
+				api = apiV1 // the other one has nothing like it
 			}
-			both := extensioncmd.Both{Package: pkg, Channel: o.Channel, Catalog: o.Catalog, Watch: o.Targets, Wait: wait}
+			both := bothAPIs{Package: pkg, Channel: o.Channel, Catalog: o.Catalog, Watch: o.Targets, Wait: wait}
 			if err := checkInstall(cmd, api, &v1, both); err != nil {
 				return err
 			}
@@ -62,9 +61,9 @@ func newInstallCommand(s command.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if api == extensioncmd.V1 {
+			if api == apiV1 {
 				both.Namespace = namespace
-				return v1.Run(cmd.Context(), s, c, both)
+				return v1.run(cmd.Context(), s, c, both)
 			}
 			o.Package, o.Namespace = pkg, namespace
 			return runInstall(cmd.Context(), s, c, o, wait)
@@ -80,8 +79,8 @@ func newInstallCommand(s command.Streams) *cobra.Command {
 	flags.BoolVar(&o.Manual, "manual", false, "ask for approval before anything is installed or upgraded")
 	flags.StringSliceVar(&o.Targets, "watch", nil, "namespaces for the operator to watch (default: all); also --watch-namespace")
 	flags.DurationVar(&wait, "wait", 5*time.Minute, "how long to wait until the operator runs; 0 not at all")
-	flags.StringVar(&api, "api", extensioncmd.V0, "API to install by: v0 creates a Subscription, v1 a ClusterExtension")
-	v1.Flags(cmd)
+	flags.StringVar(&api, "api", apiV0, "API to install by: v0 creates a Subscription, v1 a ClusterExtension")
+	v1.flags(cmd)
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "watch-namespace" { // as the configuration of extensions calls it
 			name = "watch"
@@ -95,22 +94,22 @@ func newInstallCommand(s command.Streams) *cobra.Command {
 var v0Only = []string{"starting-csv", "manual", "global-namespace"}
 
 // checkInstall refuses flags of one API where the other is asked for.
-func checkInstall(cmd *cobra.Command, api string, v1 *extensioncmd.Install, both extensioncmd.Both) error {
+func checkInstall(cmd *cobra.Command, api string, v1 *extensionInstall, both bothAPIs) error {
 	switch api {
-	case extensioncmd.V0:
-		if name := v1.Changed(cmd); name != "" {
+	case apiV0:
+		if name := v1.changed(cmd); name != "" {
 			return command.UsageError{Err: fmt.Errorf("--%s is for the v1 API: add --api v1, or leave it out", name)}
 		}
 		return nil
-	case extensioncmd.V1:
+	case apiV1:
 		for _, name := range v0Only {
 			if cmd.Flags().Changed(name) {
 				return command.UsageError{Err: fmt.Errorf("--%s is for the v0 API: leave it out, or --api v1", name)}
 			}
 		}
-		return v1.Check(both)
+		return v1.check(both)
 	}
-	return command.UsageError{Err: fmt.Errorf("--api %q: choose %s or %s", api, extensioncmd.V0, extensioncmd.V1)}
+	return command.UsageError{Err: fmt.Errorf("--api %q: choose %s or %s", api, apiV0, apiV1)}
 }
 
 func runInstall(ctx context.Context, s command.Streams, c client.Client, o ops.InstallOptions, wait time.Duration) error {

@@ -18,21 +18,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/cli/extensioncmd"
 )
 
 func newPlanCommand(s command.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan [NAME]",
 		Short: "Tell what would change for a ClusterExtension; look at InstallPlans",
-		Long:  extensioncmd.PlanHelp,
+		Long:  planHelp,
 		Example: `  fairlead plan etcd
   fairlead plan -f extension.yaml -o json
   fairlead plan show install-abcde -n operators`,
 		Args: cobra.MaximumNArgs(1), // wrong usage is no plan that changes something, which exit code 2 says
 	}
-	plan := extensioncmd.NewPlan(s, cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return plan.Run(cmd.Context(), args) }
+	plan := newExtensionPlan(s, cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		err := plan.run(cmd.Context(), args)
+		if command.Code(err) == command.ExitUsage {
+			err = errors.New(err.Error()) // wrong usage is an error like others
+		}
+		return err
+	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return err })
 	show := newPlanShowCommand(s)
 	show.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.UsageError{Err: err} })

@@ -100,7 +100,7 @@ func (e *extensionFlags) run(ctx context.Context) error {
 	if e.kubernetes != "" {
 		q.Kubernetes = add.Kubernetes
 	}
-	return e.withLibrary(ctx, func(library *preview.Library) error {
+	return withLibrary(ctx, e.streams, func(library *preview.Library) error {
 		r, err := q.Extend(ctx, library, e.wanted)
 		if err != nil {
 			return err

@@ -65,7 +65,7 @@ func (f *subject) decide(cmd *cobra.Command, question func(ctx context.Context, 
 		return err
 	}
 	f.tell(q.Notes)
-	return f.withLibrary(ctx, func(library *preview.Library) error {
+	return withLibrary(ctx, f.streams, func(library *preview.Library) error {
 		p, err := q.Decide(ctx, library)
 		if err != nil {
 			return err
@@ -82,9 +82,9 @@ func (f *subject) tell(notes []string) {
 }
 
 // withLibrary opens what catalogs are read with, for as long as do takes.
-func (f *subject) withLibrary(ctx context.Context, do func(library *preview.Library) error) (err error) {
+func withLibrary(ctx context.Context, s command.Streams, do func(library *preview.Library) error) (err error) {
 	r := &bundleio.Renderer{}
-	done := command.Attach(r, f.streams)
+	done := command.Attach(r, s)
 	defer func() { err = errors.Join(err, done()) }()
 	library, err := preview.OpenLibrary(ctx, r)
 	if err != nil {

@@ -87,7 +87,7 @@ func TestCheckRefuses(t *testing.T) {
 		"controllers have one":                    {"internal/controller/subscription", "sigs.k8s.io/controller-runtime", false},
 		"controllers do not import each other":    {"internal/controller/subscription", module + "internal/controller/installplan", true},
 		"what people ask for does neither":        {"internal/ops/preview", module + "internal/controller/clusterextension", true},
-		"nor does a command":                      {"internal/cli/extensioncmd", module + "internal/controller/clusterextension", true},
+		"nor does a command":                      {"internal/cli/authoring", module + "internal/controller/clusterextension", true},
 		"the manager does":                        {"internal/manager", module + "internal/controller/clusterextension", false},
 		"a package may use its own sub-packages":  {"internal/controller/subscription", module + "internal/controller/subscription/sub", false},
 		"the manager never uses the devcluster":   {"cmd/fairlead-manager", module + "internal/devcluster", true},

@@ -1,4 +1,4 @@
-package extensioncmd
+package cli
 
 import (
 	"context"
@@ -10,15 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
 // The APIs that can be asked for.
 const (
-	V0 = "v0"
-	V1 = "v1"
+	apiV0 = "v0"
+	apiV1 = "v1"
 )
 
 // catalogs are the catalogs that a question is about, as its flags say.
@@ -52,35 +51,31 @@ func (c *catalogs) flags(cmd *cobra.Command) {
 }
 
 func (c *catalogs) check() error {
-	if c.api != "" && c.api != V0 && c.api != V1 {
-		return command.UsageError{Err: fmt.Errorf("--api %q: choose %s or %s, or leave it out for both", c.api, V0, V1)}
+	if c.api != "" && c.api != apiV0 && c.api != apiV1 {
+		return command.UsageError{Err: fmt.Errorf("--api %q: choose %s or %s, or leave it out for both", c.api, apiV0, apiV1)}
 	}
 	return c.output.Check()
 }
 
 // read reads all packages, or the one that is named, and tells what could not be read.
 func (c *catalogs) read(ctx context.Context, pkg string) (a preview.Answer, err error) {
-	r := &bundleio.Renderer{}
-	done := command.Attach(r, c.streams)
-	defer func() { err = errors.Join(err, done()) }()
-	library, err := preview.OpenLibrary(ctx, r)
-	if err != nil {
-		return a, err
-	}
-	defer func() { err = errors.Join(err, library.Close()) }()
-	if len(c.named) > 0 {
+	err = withLibrary(ctx, c.streams, func(library *preview.Library) (err error) {
+		if len(c.named) == 0 {
+			a, err = c.online(ctx, library, pkg)
+			return err
+		}
 		for _, named := range c.named {
 			name, source, found := strings.Cut(named, "=")
 			if !found {
 				name, source = path.Base(named), named
 			}
 			if err := a.Offline(ctx, library, name, source, pkg); err != nil {
-				return a, err
+				return err
 			}
 		}
-		return a, nil
-	}
-	return c.online(ctx, library, pkg)
+		return nil
+	})
+	return a, err
 }
 
 func (c *catalogs) online(ctx context.Context, library *preview.Library, pkg string) (a preview.Answer, err error) {
@@ -97,7 +92,7 @@ func (c *catalogs) online(ctx context.Context, library *preview.Library, pkg str
 		return a, err
 	}
 	cluster := preview.BrowseCluster{Reader: reader, Servers: servers, Library: library, Namespace: namespace, Catalogs: c.from}
-	ask := map[string]func(context.Context, string) (preview.Answer, error){"": cluster.Both, V0: cluster.V0, V1: cluster.V1}[c.api]
+	ask := map[string]func(context.Context, string) (preview.Answer, error){"": cluster.Both, apiV0: cluster.V0, apiV1: cluster.V1}[c.api]
 	if a, err = ask(ctx, pkg); err != nil {
 		for _, note := range a.Notes { // of the catalogs that could not be read besides
 			fmt.Fprintf(c.streams.Err, "note: %s\n", note)

@@ -1,4 +1,4 @@
-package extensioncmd
+package cli
 
 import (
 	"context"
@@ -16,46 +16,39 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// bundleImage is a bundle in an image.
-type bundleImage struct {
-	pinned string // by digest
-	bundle *bundle.Bundle
-}
-
-// readBundle reads the bundle of an image, as whoever runs the command can reach it: a tag is followed once, now.
-func readBundle(ctx context.Context, s command.Streams, ref string) (found bundleImage, err error) {
+// pullBundle reads the bundle of an image, as the user of the command can reach it: a tag is resolved to its digest once, now.
+func pullBundle(ctx context.Context, s command.Streams, ref string) (pinned string, b *bundle.Bundle, err error) {
 	r := &bundleio.Renderer{}
 	done := command.Attach(r, s)
 	defer func() { err = errors.Join(err, done()) }()
 	store, err := r.OpenStore(ctx)
 	if err != nil {
-		return found, err
+		return "", nil, err
 	}
 	img, err := store.Pull(ctx, ref, image.PullOptions{Select: image.SelectBundle})
 	if err != nil {
-		return found, err
+		return "", nil, err
 	}
 	defer img.Close()
-	if found.bundle, err = bundle.Load(img.FS()); err != nil {
-		return found, fmt.Errorf("read the bundle in image %s: %w", ref, err)
+	if b, err = bundle.Load(img.FS()); err != nil {
+		return "", nil, fmt.Errorf("read the bundle in image %s: %w", ref, err)
 	}
-	if _, err := snapshot.ReadBundleImage(found.bundle, img.Pinned); err != nil {
-		return found, fmt.Errorf("the bundle in image %s cannot be installed: %w", ref, err)
+	if _, err := snapshot.ReadBundleImage(b, img.Pinned); err != nil {
+		return "", nil, fmt.Errorf("the bundle in image %s cannot be installed: %w", ref, err)
 	}
-	found.pinned = img.Pinned
-	return found, nil
+	return img.Pinned, b, nil
 }
 
 // chosenImage is the image that a command is to have installed, by digest, and the package of its bundle. One that cannot be read from here may be
 // read by the manager, when its digest and its package are known.
 func chosenImage(ctx context.Context, s command.Streams, ref, pkg string) (pinned, of string, err error) {
-	found, err := readBundle(ctx, s, ref)
+	pinned, b, err := pullBundle(ctx, s, ref)
 	switch {
-	case err == nil && pkg != "" && found.bundle.Package != pkg:
-		return "", "", fmt.Errorf("image %s has bundle %s of package %s, not one of %s", ref, found.bundle.Name, found.bundle.Package, pkg)
+	case err == nil && pkg != "" && b.Package != pkg:
+		return "", "", fmt.Errorf("image %s has bundle %s of package %s, not one of %s", ref, b.Name, b.Package, pkg)
 	case err == nil:
-		fmt.Fprintf(s.Err, "image %s has bundle %s of package %s\n", found.pinned, found.bundle.Name, found.bundle.Package)
-		return found.pinned, found.bundle.Package, nil
+		fmt.Fprintf(s.Err, "image %s has bundle %s of package %s\n", pinned, b.Name, b.Package)
+		return pinned, b.Package, nil
 	case pkg == "" || image.CheckPinned(ref) != nil:
 		return "", "", fmt.Errorf("%w\nIf only the cluster can reach the registry, name the package, and the image by its digest", err)
 	}

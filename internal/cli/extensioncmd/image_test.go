@@ -1,4 +1,4 @@
-package extensioncmd
+package cli
 
 import (
 	"net/http"
@@ -20,21 +20,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// greeter pushes a bundle of the examples to a registry of the test, and returns its tag and its digest.
-func greeter(t *testing.T) (tagged, pinned string) {
+// pushGreeter pushes a bundle of the examples to a registry of the test, and returns its tag and its digest.
+func pushGreeter(t *testing.T) (tagged, pinned string) {
 	t.Helper()
 	t.Setenv("OLM_CACHE_DIR", t.TempDir())
 	registry := httptest.NewServer(image.NewRegistry(t.TempDir()))
 	t.Cleanup(registry.Close)
 	name := strings.TrimPrefix(registry.URL, "http://") + "/greeter"
-	digest := must.Value(image.Push(t.Context(), name+":hotfix", os.DirFS(filepath.Join("..", "..", "..", "examples", "bundles", "greeter-operator", "1.1.0")),
+	digest := must.Value(image.Push(t.Context(), name+":hotfix", os.DirFS(filepath.Join("..", "..", "examples", "bundles", "greeter-operator", "1.1.0")),
 		image.BundleLabels("greeter-operator", []string{"stable"}, "stable"), image.PushOptions{}))(t)
 	return name + ":hotfix", name + "@" + digest
 }
 
 // TestInstallFromAnImage: a tag becomes a digest, and the package is that of the bundle; no catalog has to be there.
 func TestInstallFromAnImage(t *testing.T) {
-	tagged, pinned := greeter(t)
+	tagged, pinned := pushGreeter(t)
 	absent := strings.Replace(pinned, "greeter@", "absent@", 1)
 	for name, test := range map[string]struct {
 		pkg, image string
@@ -53,7 +53,7 @@ func TestInstallFromAnImage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := cluster(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ops"}})
-			_, errs, err := asked(t, c, Both{Package: test.pkg, Namespace: "ops"}, append(test.flags, "--image", test.image, "--name", "my")...)
+			_, errs, err := asked(t, c, bothAPIs{Package: test.pkg, Namespace: "ops"}, append(test.flags, "--image", test.image, "--name", "my")...)
 			if test.want != "" {
 				if err == nil || !strings.Contains(err.Error(), test.want) || command.Code(err) != test.code {
 					t.Errorf("%v, exit code %d", err, command.Code(err))
@@ -96,7 +96,7 @@ func TestInstallLooksBeforeItPulls(t *testing.T) {
 	} {
 		requests = 0
 		c := cluster(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ops"}})
-		_, _, err := asked(t, c, Both{Namespace: test.namespace}, append(test.flags, "--image", ref)...)
+		_, _, err := asked(t, c, bothAPIs{Namespace: test.namespace}, append(test.flags, "--image", ref)...)
 		if err == nil || !strings.Contains(err.Error(), test.want) || (requests > 0) != test.requests {
 			t.Errorf("%s: after %d requests: %v", name, requests, err)
 		}
@@ -105,7 +105,7 @@ func TestInstallLooksBeforeItPulls(t *testing.T) {
 
 // TestUpgradeToAnImage writes the digest, and takes it away again.
 func TestUpgradeToAnImage(t *testing.T) {
-	tagged, pinned := greeter(t)
+	tagged, pinned := pushGreeter(t)
 	e := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "my"}}
 	e.Spec.Source = olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: "greeter-operator"}}
 	c := cluster(t, e)

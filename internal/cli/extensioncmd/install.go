@@ -1,36 +1,41 @@
-package extensioncmd
+package cli
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/kubeconfig"
-	"fairlead.dev/fairlead/internal/ops"
 )
 
-// Install is `fairlead install --api v1`: what its flags say, besides those that both APIs have.
-type Install struct {
+// extensionInstall is `fairlead install --api v1`: what its flags say, besides those that both APIs have.
+type extensionInstall struct {
 	options  ops.ExtensionOptions
 	selector string
 	config   string
-	image    string
+	image    string // empty is for what catalogs have
 	needs    bool
 	failing  failing
 	output   command.Output
 	own      *pflag.FlagSet
 }
 
-// Flags adds the flags of the v1 API.
-func (i *Install) Flags(cmd *cobra.Command) {
+// flags adds the flags of the v1 API.
+func (i *extensionInstall) flags(cmd *cobra.Command) {
 	i.own = pflag.NewFlagSet("v1", pflag.ContinueOnError)
 	o, flags := &i.options, i.own
 	flags.StringVar(&o.Name, "name", "", "v1: name of the ClusterExtension (default: that of the package)")
@@ -49,8 +54,8 @@ func (i *Install) Flags(cmd *cobra.Command) {
 	cmd.Flags().AddFlagSet(flags)
 }
 
-// Changed names a flag of the v1 API that was given; empty when there is none.
-func (i *Install) Changed(cmd *cobra.Command) string {
+// changed names a flag of the v1 API that was given; empty when there is none.
+func (i *extensionInstall) changed(cmd *cobra.Command) string {
 	changed := ""
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if i.own.Lookup(f.Name) != nil || f.Name == "output" {
@@ -60,18 +65,15 @@ func (i *Install) Changed(cmd *cobra.Command) string {
 	return changed
 }
 
-// Image is the image that is to be installed; empty is for what catalogs have.
-func (i *Install) Image() string { return i.image }
-
-// Both is what both APIs have flags for.
-type Both struct {
+// bothAPIs is what both APIs have flags for.
+type bothAPIs struct {
 	Package, Namespace, Channel, Catalog string
 	Watch                                []string
 	Wait                                 time.Duration
 }
 
-// Check refuses what no ClusterExtension says, before a cluster is asked.
-func (i *Install) Check(both Both) error {
+// check refuses what no ClusterExtension says, before a cluster is asked.
+func (i *extensionInstall) check(both bothAPIs) error {
 	var wrong error
 	if p := i.options.Policy; p != "" && p != "CatalogProvided" && p != "SelfCertified" {
 		wrong = fmt.Errorf("--upgrade-constraint-policy %q: choose CatalogProvided or SelfCertified", p)
@@ -103,8 +105,8 @@ func (i *Install) Check(both Both) error {
 	return i.output.Check()
 }
 
-// Run creates the ClusterExtension and waits until it is installed.
-func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, both Both) error {
+// run creates the ClusterExtension and waits until it is installed.
+func (i *extensionInstall) run(ctx context.Context, s command.Streams, c client.Client, both bothAPIs) error {
 	o := i.options
 	o.Package, o.Namespace, o.Watch = both.Package, both.Namespace, both.Watch
 	var err error
@@ -169,7 +171,7 @@ func (i *Install) Run(ctx context.Context, s command.Streams, c client.Client, b
 }
 
 // show prints what would be written.
-func (i *Install) show(s command.Streams, asked ops.AskedExtension) error {
+func (i *extensionInstall) show(s command.Streams, asked ops.AskedExtension) error {
 	asked.Extension.ManagedFields = nil
 	return i.output.Write(s.Out, asked.Extension, func(w io.Writer) error {
 		for _, what := range asked.Created {
@@ -180,4 +182,67 @@ func (i *Install) show(s command.Streams, asked ops.AskedExtension) error {
 		}
 		return nil
 	})
+}
+
+// The bounds of spec.progressDeadlineMinutes.
+const (
+	minDeadline = 10 * time.Minute
+	maxDeadline = 720 * time.Minute
+)
+
+// failing is when a rollout counts as failed, and what comes of that: two flags of install and upgrade.
+type failing struct {
+	rollback bool
+	deadline time.Duration
+}
+
+func (f *failing) flags(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.rollback, "rollback-on-failure", false, fmt.Sprintf("v1: go back to what was installed when an upgrade fails; one that takes longer than --progress-deadline, by default %d minutes then, has", revision.RollbackDeadlineMinutes))
+	flags.DurationVar(&f.deadline, "progress-deadline", 0, "v1: how long a rollout may take before it counts as failed, in whole minutes from 10m to 12h (default: no limit)")
+}
+
+// check refuses what the API server would.
+func (f *failing) check() error {
+	if d := f.deadline; d != 0 && (d < minDeadline || d > maxDeadline || d%time.Minute != 0) {
+		return fmt.Errorf("--progress-deadline %s: give whole minutes from %s to %s", d, minDeadline, maxDeadline)
+	}
+	return nil
+}
+
+// minutes is the progress deadline to ask for; 0 is none.
+func (f *failing) minutes() int32 {
+	if f.deadline == 0 && f.rollback {
+		return revision.RollbackDeadlineMinutes
+	}
+	return int32(f.deadline / time.Minute)
+}
+
+// maxConfig bounds what is read of a configuration, in bytes; the API server takes no object that is larger.
+const maxConfig = 1 << 20
+
+// readConfig reads the configuration of an operator from a file; - is standard input.
+func readConfig(in io.Reader, file string) (map[string]any, error) {
+	if file != "-" {
+		opened, err := os.Open(file)
+		if err != nil {
+			return nil, fmt.Errorf("read the configuration: %w", err)
+		}
+		defer opened.Close()
+		in = opened
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxConfig+1))
+	if err == nil && len(text) > maxConfig {
+		err = errors.New("it is larger than 1 MiB, which is more than the API server takes")
+	}
+	var config map[string]any
+	if err == nil {
+		text, err = catalog.ToJSON(text)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &config)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration from %s: %w; write an object, with the fields that the bundle takes", file, err)
+	}
+	return config, nil
 }

@@ -1,4 +1,4 @@
-package extensioncmd
+package cli
 
 import (
 	"bytes"
@@ -32,21 +32,21 @@ func cluster(t *testing.T, objects ...client.Object) client.Client {
 }
 
 // asked parses flags of `fairlead install --api v1` and runs it.
-func asked(t *testing.T, c client.Client, both Both, flags ...string) (out, errs string, err error) {
+func asked(t *testing.T, c client.Client, both bothAPIs, flags ...string) (out, errs string, err error) {
 	t.Helper()
-	var i Install
+	var i extensionInstall
 	cmd := &cobra.Command{Use: "install", Args: cobra.NoArgs}
-	i.Flags(cmd)
+	i.flags(cmd)
 	must.NoError(t, cmd.ParseFlags(flags))
 	var o, e bytes.Buffer
-	if err = i.Check(both); err == nil {
-		err = i.Run(t.Context(), command.Streams{In: strings.NewReader("deploymentConfig: {nodeSelector: {a: b}}"), Out: &o, Err: &e}, c, both)
+	if err = i.check(both); err == nil {
+		err = i.run(t.Context(), command.Streams{In: strings.NewReader("deploymentConfig: {nodeSelector: {a: b}}"), Out: &o, Err: &e}, c, both)
 	}
 	return o.String(), e.String(), err
 }
 
 func TestInstall(t *testing.T) {
-	both := Both{Package: "kite", Namespace: "ops", Channel: "stable,fast", Watch: []string{"a"}}
+	both := bothAPIs{Package: "kite", Namespace: "ops", Channel: "stable,fast", Watch: []string{"a"}}
 	objects := []client.Object{&olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: "toys"}}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ops"}}}
 	c := cluster(t, objects...)
 	out, _, err := asked(t, c, both, "--dry-run", "-o", "yaml", "--version", "1.x", "--install-dependencies", "--rollback-on-failure", "--config", "-", "--service-account", "", "--catalog-selector", "a notin (b)")
@@ -85,7 +85,7 @@ func TestInstallRefuses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "list.yaml")
 	must.NoError(t, os.WriteFile(file, []byte("[a]"), 0o600))
 	for name, test := range map[string]struct {
-		both  Both
+		both  bothAPIs
 		flags []string
 		want  string
 		code  int
@@ -93,7 +93,7 @@ func TestInstallRefuses(t *testing.T) {
 		"a policy":      {flags: []string{"--upgrade-constraint-policy", "Any"}, want: "choose CatalogProvided or SelfCertified", code: command.ExitUsage},
 		"a safety":      {flags: []string{"--crd-upgrade-safety", "Lax"}, want: "choose Strict or None", code: command.ExitUsage},
 		"a selector":    {flags: []string{"--catalog-selector", "a in b"}, want: "--catalog-selector", code: command.ExitUsage},
-		"a v0 catalog":  {both: Both{Catalog: "olm/c"}, want: "it has no namespace", code: command.ExitUsage},
+		"a v0 catalog":  {both: bothAPIs{Catalog: "olm/c"}, want: "it has no namespace", code: command.ExitUsage},
 		"a format":      {flags: []string{"-o", "xml"}, want: "choose text, json or yaml", code: command.ExitUsage},
 		"no file":       {flags: []string{"--config", "/nonexistent"}, want: "read the configuration", code: command.ExitFailed},
 		"no object":     {flags: []string{"--config", file}, want: "write an object", code: command.ExitFailed},

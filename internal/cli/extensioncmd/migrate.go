@@ -1,9 +1,10 @@
-package extensioncmd
+package cli
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +14,6 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/internal/ops"
@@ -103,8 +103,8 @@ func repeated(flags *pflag.FlagSet) string {
 	return text
 }
 
-func (m *migration) run(ctx context.Context, name string) (err error) {
-	p := &Plan{streams: m.streams, cluster: m.cluster}
+func (m *migration) run(ctx context.Context, name string) error {
+	p := &extensionPlan{streams: m.streams, cluster: m.cluster}
 	c, q, err := p.question(ctx)
 	if err != nil {
 		return err
@@ -113,14 +113,13 @@ func (m *migration) run(ctx context.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	r := &bundleio.Renderer{}
-	done := command.Attach(r, m.streams)
-	defer func() { err = errors.Join(err, done()) }()
-	library, err := preview.OpenLibrary(ctx, r)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, library.Close()) }()
+	return withLibrary(ctx, m.streams, func(library *preview.Library) error {
+		return m.move(ctx, c, q, library, client.ObjectKey{Namespace: namespace, Name: name})
+	})
+}
+
+// move plans what is asked for and does it: a Subscription becomes a ClusterExtension, or the ClusterExtension of the name is given back.
+func (m *migration) move(ctx context.Context, c client.Client, q *preview.Question, library *preview.Library, key client.ObjectKey) error {
 	planner := preview.Planner{Client: c, Library: library, Fetch: fetcher(library)}
 	mover := &ops.Mover{Client: c, Namespace: m.backups, Flags: m.again, Render: func(ctx context.Context, e *olmv1.ClusterExtension) (string, []*unstructured.Unstructured, []string, error) {
 		first, err := planner.First(ctx, q, e)
@@ -130,11 +129,11 @@ func (m *migration) run(ctx context.Context, name string) (err error) {
 		return first.Bundle, first.Objects, first.Blocked, nil
 	}}
 	if m.undo {
-		v, err := mover.Find(ctx, name)
+		v, err := mover.Find(ctx, key.Name)
 		if err != nil {
 			return err
 		}
-		question := fmt.Sprintf("Give the operator of ClusterExtension %s back to Subscription %s?", name, v.Subscription)
+		question := fmt.Sprintf("Give the operator of ClusterExtension %s back to Subscription %s?", key.Name, v.Subscription)
 		after := fmt.Sprintf("Subscription %s has its operator back", v.Subscription)
 		if v.Unbegun {
 			question = fmt.Sprintf("End the migration of Subscription %s, which took nothing over?", v.Subscription)
@@ -142,14 +141,46 @@ func (m *migration) run(ctx context.Context, name string) (err error) {
 		}
 		return m.act(ctx, v, v.WriteBack, question, mover.Undo, after)
 	}
-	v, err := mover.Plan(ctx, client.ObjectKey{Namespace: namespace, Name: name}, m.wish)
+	v, err := mover.Plan(ctx, key, m.wish)
 	if err != nil {
 		return err
 	}
 	if v.Done {
-		fmt.Fprintf(m.streams.Out, "Subscription %s/%s is ClusterExtension %s already; to take that back: fairlead migrate --undo %[3]s%[4]s\n", namespace, name, v.Extension.Name, m.again)
+		fmt.Fprintf(m.streams.Out, "Subscription %s is ClusterExtension %s already; to take that back: fairlead migrate --undo %[2]s%[3]s\n", key, v.Extension.Name, m.again)
 		return nil
 	}
 	return m.act(ctx, v, v.Write, fmt.Sprintf("Make ClusterExtension %s of Subscription %s?", v.Extension.Name, v.Subscription), mover.Run,
 		fmt.Sprintf("ClusterExtension %s has the operator; to take that back: fairlead migrate --undo %[1]s%[2]s", v.Extension.Name, m.again))
+}
+
+// act shows a move, asks, and makes it.
+func (m *migration) act(ctx context.Context, v *ops.Move, text func(io.Writer) error, question string, do func(context.Context, *ops.Move, func(string)) error, after string) error {
+	if err := m.output.Write(m.streams.Out, v, text); err != nil {
+		return err
+	}
+	if len(v.Refused) > 0 {
+		return command.ExitError{Code: command.ExitNo}
+	}
+	if m.dryRun {
+		return nil
+	}
+	if !m.yes && !confirmed(m.streams, "\n"+question+" [y/N] ") {
+		fmt.Fprintln(m.streams.Err, "Nothing was changed. To do it without being asked, add --yes.")
+		return command.ExitError{Code: command.ExitNo}
+	}
+	printer := progressOf(m.streams, m.output)
+	ctx, cancel := context.WithTimeout(ctx, m.timeout)
+	defer cancel()
+	err := do(ctx, v, func(what string) { printer.Done("%s", what) })
+	var stale *ops.StaleError
+	if errors.As(err, &stale) {
+		fmt.Fprintln(m.streams.Err, err)
+		return command.ExitError{Code: command.ExitNo}
+	}
+	if err != nil {
+		return fmt.Errorf("%w\nWhat was done is listed above, and Secret %s has what there was before. The same command goes on from here; to take it back: fairlead migrate --undo %s%s",
+			err, v.BackupSecret, v.Extension.Name, m.again)
+	}
+	printer.Done("%s", after)
+	return nil
 }

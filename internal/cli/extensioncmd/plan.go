@@ -1,4 +1,4 @@
-package extensioncmd
+package cli
 
 import (
 	"context"
@@ -19,8 +19,7 @@ import (
 	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
-// PlanHelp is what `fairlead plan` says of itself.
-const PlanHelp = `Tell what would change in the cluster if a ClusterExtension was brought up to date now: objects that are added, changed and removed,
+const planHelp = `Tell what would change in the cluster if a ClusterExtension was brought up to date now: objects that are added, changed and removed,
 verdicts on CustomResourceDefinitions, permissions and images that come and go, and what is in the way. The manager's own code decides, renders
 and checks, and nothing is written.
 
@@ -33,8 +32,8 @@ said what.`
 // changesCode is the exit code of a plan that changes something.
 const changesCode = 2
 
-// Plan is `fairlead plan`: what its flags say.
-type Plan struct {
+// extensionPlan is `fairlead plan`: what its flags say.
+type extensionPlan struct {
 	streams  command.Streams
 	cluster  kubeconfig.Flags
 	file     string
@@ -42,9 +41,9 @@ type Plan struct {
 	output   command.Output
 }
 
-// NewPlan makes one that prints to some streams, and adds its flags to a command.
-func NewPlan(s command.Streams, cmd *cobra.Command) *Plan {
-	p := &Plan{streams: s}
+// newExtensionPlan makes one that prints to some streams, and adds its flags to a command.
+func newExtensionPlan(s command.Streams, cmd *cobra.Command) *extensionPlan {
+	p := &extensionPlan{streams: s}
 	p.cluster.AddCluster(cmd.Flags())
 	p.output.Flag(cmd)
 	cmd.Flags().StringVarP(&p.file, "filename", "f", "", "read the ClusterExtension from this file; - is standard input")
@@ -52,18 +51,8 @@ func NewPlan(s command.Streams, cmd *cobra.Command) *Plan {
 	return p
 }
 
-// Run tells what would change for the extension that is named, or for the only one in the file. Wrong usage is an error like others: its exit
-// code is that of plans that change something.
-func (p *Plan) Run(ctx context.Context, args []string) error {
-	err := p.run(ctx, args)
-	var wrong command.UsageError
-	if errors.As(err, &wrong) {
-		return errors.New(err.Error())
-	}
-	return err
-}
-
-func (p *Plan) run(ctx context.Context, args []string) (err error) {
+// run prints what would change for the extension that is named, or for the only one in the file.
+func (p *extensionPlan) run(ctx context.Context, args []string) error {
 	if len(args) == 0 && p.file == "" {
 		return command.UsageError{Err: errors.New("name a ClusterExtension, or a file that has one with -f")}
 	}
@@ -89,19 +78,13 @@ func (p *Plan) run(ctx context.Context, args []string) (err error) {
 			return err
 		}
 	}
-	r := &bundleio.Renderer{}
-	done := command.Attach(r, p.streams)
-	defer func() { err = errors.Join(err, done()) }()
-	library, err := preview.OpenLibrary(ctx, r)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, library.Close()) }()
-	return p.show(ctx, preview.Planner{Client: c, Library: library, Fetch: fetcher(library)}, q, name)
+	return withLibrary(ctx, p.streams, func(library *preview.Library) error {
+		return p.show(ctx, preview.Planner{Client: c, Library: library, Fetch: fetcher(library)}, q, name)
+	})
 }
 
 // question is what the cluster has.
-func (p *Plan) question(ctx context.Context) (client.Client, *preview.Question, error) {
+func (p *extensionPlan) question(ctx context.Context) (client.Client, *preview.Question, error) {
 	c, _, err := p.cluster.Connect()
 	if err != nil {
 		return nil, nil, err
@@ -123,7 +106,7 @@ func (p *Plan) question(ctx context.Context) (client.Client, *preview.Question, 
 }
 
 // filed puts the extension of the file into the place of the one of its name.
-func (p *Plan) filed(ctx context.Context, c client.Client, q *preview.Question, name string) (string, error) {
+func (p *extensionPlan) filed(ctx context.Context, c client.Client, q *preview.Question, name string) (string, error) {
 	in := p.streams.In
 	if p.file != "-" {
 		opened, err := os.Open(p.file)
@@ -161,7 +144,7 @@ func (p *Plan) filed(ctx context.Context, c client.Client, q *preview.Question, 
 	return "", fmt.Errorf("read the ClusterExtension from %s: it has %d (%s), and one has to be chosen: name it, as in fairlead plan NAME -f %[1]s", p.file, len(names), strings.Join(names, ", "))
 }
 
-func (p *Plan) show(ctx context.Context, planner preview.Planner, q *preview.Question, name string) error {
+func (p *extensionPlan) show(ctx context.Context, planner preview.Planner, q *preview.Question, name string) error {
 	plan, err := planner.Plan(ctx, q, name)
 	if err != nil {
 		return err

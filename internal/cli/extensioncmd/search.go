@@ -1,4 +1,4 @@
-package extensioncmd
+package cli
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package extensioncmd
+package cli
 
 import (
 	"context"
@@ -28,8 +28,8 @@ func (t *target) flags(cmd *cobra.Command) {
 }
 
 func (t *target) check() error {
-	if t.api != "" && t.api != V0 && t.api != V1 {
-		return command.UsageError{Err: fmt.Errorf("--api %q: choose %s or %s, or leave it out", t.api, V0, V1)}
+	if t.api != "" && t.api != apiV0 && t.api != apiV1 {
+		return command.UsageError{Err: fmt.Errorf("--api %q: choose %s or %s, or leave it out", t.api, apiV0, apiV1)}
 	}
 	return nil
 }
@@ -59,11 +59,11 @@ func apiOf(ctx context.Context, c client.Reader, wanted, namespace, name string)
 	case err != nil:
 		return "", err
 	case extension && subscription:
-		return "", fmt.Errorf("there are ClusterExtension %s and Subscription %s; say which one is meant with --api %s or --api %s", name, key, V1, V0)
+		return "", fmt.Errorf("there are ClusterExtension %s and Subscription %s; say which one is meant with --api %s or --api %s", name, key, apiV1, apiV0)
 	case extension:
-		return V1, nil
+		return apiV1, nil
 	}
-	return V0, nil
+	return apiV0, nil
 }
 
 // has tells whether an object is there. Of an API that the cluster does not have nothing is.

@@ -1,4 +1,4 @@
-package extensioncmd
+package cli
 
 import (
 	"bufio"
@@ -86,7 +86,7 @@ func (r *removal) check(t *target) error {
 
 func (r *removal) run(ctx context.Context, c client.Client, api string) error {
 	find := ops.UninstallSubscription
-	if api == V1 {
+	if api == apiV1 {
 		find = ops.UninstallExtension
 	}
 	found, err := find(ctx, c, r.options)

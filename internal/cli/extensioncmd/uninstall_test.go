@@ -1,4 +1,4 @@
-package extensioncmd
+package cli
 
 import (
 	"bytes"
@@ -39,7 +39,7 @@ func TestUninstall(t *testing.T) {
 				r.output = command.OutputText
 			}
 			r.streams, r.options = command.Streams{In: strings.NewReader(test.answer), Out: &out, Err: &errs}, ops.UninstallOptions{Name: "kite"}
-			err := r.run(t.Context(), c, V1)
+			err := r.run(t.Context(), c, apiV1)
 			if command.Code(err) != test.code || !strings.Contains(out.String(), test.out) {
 				t.Errorf("exit code %d, want %d: %v\n%s", command.Code(err), test.code, err, &out)
 			}
@@ -58,11 +58,11 @@ func TestWhichAPI(t *testing.T) {
 		wanted    string
 		want, err string
 	}{
-		"neither":         {want: V0},
-		"an extension":    {objects: []client.Object{e}, want: V1},
-		"a Subscription":  {objects: []client.Object{s}, want: V0},
+		"neither":         {want: apiV0},
+		"an extension":    {objects: []client.Object{e}, want: apiV1},
+		"a Subscription":  {objects: []client.Object{s}, want: apiV0},
 		"both":            {objects: []client.Object{e, s}, err: "there are ClusterExtension kite and Subscription ops/kite; say which one is meant with --api v1 or --api v0"},
-		"both, and asked": {objects: []client.Object{e, s}, wanted: V1, want: V1},
+		"both, and asked": {objects: []client.Object{e, s}, wanted: apiV1, want: apiV1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := apiOf(t.Context(), cluster(t, test.objects...), test.wanted, "ops", "kite")

@@ -1,4 +1,4 @@
-package extensioncmd
+package cli
 
 import (
 	"context"
@@ -66,7 +66,7 @@ func newUpgradeCommand(s command.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if api == V1 {
+			if api == apiV1 {
 				return u.extension(cmd, c, args[0])
 			}
 			return u.subscription(cmd, c, client.ObjectKey{Namespace: namespace, Name: args[0]})
