@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -92,7 +93,11 @@ func Run(ctx context.Context, o Options, show *command.ProgressPrinter) (*Demo, 
 		o.Timeout = 2 * time.Minute
 	}
 	d := &Demo{options: o, show: show, scene: newScene(), succeeded: map[string]time.Duration{}, Result: Result{Namespace: namespace, Seconds: map[string]float64{}}}
-	for _, step := range []func(context.Context) error{d.readBundles, d.startCluster, d.startManager, d.prepareNamespace, d.tell} {
+	story := d.samples
+	if o.Bundles != "" {
+		story = d.bundles
+	}
+	for _, step := range []func(context.Context) error{d.readBundles, d.startCluster, d.startManager, d.prepareNamespace, story} {
 		if err := step(ctx); ctx.Err() != nil {
 			return d, ErrInterrupted
 		} else if err != nil {
@@ -100,13 +105,6 @@ func Run(ctx context.Context, o Options, show *command.ProgressPrinter) (*Demo, 
 		}
 	}
 	return d, d.summarise(ctx)
-}
-
-func (d *Demo) tell(ctx context.Context) error {
-	if d.options.Bundles != "" {
-		return d.bundles(ctx)
-	}
-	return d.samples(ctx)
 }
 
 // timed runs a part of the story and notes how long it took.
@@ -158,7 +156,8 @@ func (d *Demo) startManager(ctx context.Context) error {
 		ready := make(chan struct{})
 		go func() {
 			d.manager <- manager.Run(running, manager.Options{
-				Config: d.cluster.RESTConfig(), StoreDir: d.storeDir(), Log: d.options.Log, Ready: func() { close(ready) },
+				// The content store is beside the cluster's own data, so that it goes with it.
+				Config: d.cluster.RESTConfig(), StoreDir: filepath.Join(filepath.Dir(d.cluster.KubeconfigPath), "content"), Log: d.options.Log, Ready: func() { close(ready) },
 				PackageServer: manager.PackageServer{Route: d.cluster.Expose},
 			})
 		}()

@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -51,9 +50,4 @@ func (d *Demo) create(ctx context.Context, object client.Object) error {
 		return fmt.Errorf("create %T %s: %w", object, client.ObjectKeyFromObject(object), err)
 	}
 	return nil
-}
-
-// storeDir is the content store of the manager, beside the cluster's own data so that it goes with it.
-func (d *Demo) storeDir() string {
-	return filepath.Join(filepath.Dir(d.cluster.KubeconfigPath), "content")
 }

@@ -1,6 +1,8 @@
 package demo
 
 import (
+	"slices"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 )
@@ -38,12 +40,7 @@ func (s *scene) operator(pkg string) *v1alpha1.ClusterServiceVersion {
 
 // atHead tells whether every package runs in the newest version that its Subscription knows of.
 func (s *scene) atHead(packages ...string) bool {
-	for _, pkg := range packages {
-		if s.operator(pkg) == nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(packages, func(pkg string) bool { return s.operator(pkg) == nil })
 }
 
 // settled tells whether everything that is subscribed to runs, and its Subscription says so.
