@@ -1,6 +1,8 @@
 package devcluster
 
 import (
+	"net"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -33,65 +35,79 @@ var omittedControllers = []string{
 	"legacy-serviceaccount-token-cleaner-controller",
 }
 
-func (c *Cluster) etcdArgs() []string {
+// layout is where the components find what they share: the data directory, the certificates in it, the sockets and the port of the API server.
+type layout struct {
+	dir     dataDir
+	certs   *Directory
+	sockets string
+	apiPort int
+}
+
+func (l layout) socket(name string) string { return filepath.Join(l.sockets, name+".sock") }
+
+func (l layout) apiURL() string {
+	return "https://" + net.JoinHostPort(loopback, strconv.Itoa(l.apiPort))
+}
+
+func (l layout) etcdArgs(throwaway bool) []string {
 	return []string{
-		"--data-dir=" + c.dir.etcd(),
-		"--client-socket=" + c.socket("etcd"),
-		"--peer-socket=" + c.socket("etcd-peer"),
-		"--unsafe-no-fsync=" + strconv.FormatBool(c.opts.Throwaway),
+		"--data-dir=" + l.dir.etcd(),
+		"--client-socket=" + l.socket("etcd"),
+		"--peer-socket=" + l.socket("etcd-peer"),
+		"--unsafe-no-fsync=" + strconv.FormatBool(throwaway),
 	}
 }
 
-func (c *Cluster) apiServerArgs() []string {
+func (l layout) apiServerArgs() []string {
 	return []string{
-		"--etcd-servers=unix://" + c.socket("etcd"),
+		"--etcd-servers=unix://" + l.socket("etcd"),
 		"--bind-address=" + loopback,
-		"--secure-port=" + strconv.Itoa(c.apiPort.number),
+		"--secure-port=" + strconv.Itoa(l.apiPort),
 		"--permit-port-sharing=true",
 		"--advertise-address=" + advertised,
-		"--cert-dir=" + c.dir.pki(),
-		"--tls-cert-file=" + c.certs.Path(ServerCert),
-		"--tls-private-key-file=" + c.certs.Path(ServerKey),
-		"--client-ca-file=" + c.certs.Path(CACert),
+		"--cert-dir=" + l.dir.pki(),
+		"--tls-cert-file=" + l.certs.Path(ServerCert),
+		"--tls-private-key-file=" + l.certs.Path(ServerKey),
+		"--client-ca-file=" + l.certs.Path(CACert),
 		"--anonymous-auth=false",
 		"--authorization-mode=RBAC",
 		"--allow-privileged=true",
 		"--service-cluster-ip-range=" + serviceNetwork,
 		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file=" + c.certs.Path(ServiceAccountKey),
-		"--service-account-signing-key-file=" + c.certs.Path(ServiceAccountKey),
-		"--requestheader-client-ca-file=" + c.certs.Path(FrontProxyCACert),
+		"--service-account-key-file=" + l.certs.Path(ServiceAccountKey),
+		"--service-account-signing-key-file=" + l.certs.Path(ServiceAccountKey),
+		"--requestheader-client-ca-file=" + l.certs.Path(FrontProxyCACert),
 		"--requestheader-allowed-names=" + FrontProxyClientName,
 		"--requestheader-username-headers=X-Remote-User",
 		"--requestheader-group-headers=X-Remote-Group",
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-		"--proxy-client-cert-file=" + c.certs.Path(FrontProxyClientCert),
-		"--proxy-client-key-file=" + c.certs.Path(FrontProxyClientKey),
+		"--proxy-client-cert-file=" + l.certs.Path(FrontProxyClientCert),
+		"--proxy-client-key-file=" + l.certs.Path(FrontProxyClientKey),
 		"--enable-aggregator-routing=true",
-		"--egress-selector-config-file=" + c.dir.egress(),
+		"--egress-selector-config-file=" + l.dir.egress(),
 		"--profiling=false",
 	}
 }
 
-func (c *Cluster) controllerManagerArgs() []string {
+func (l layout) controllerManagerArgs() []string {
 	return []string{
-		"--kubeconfig=" + c.dir.clientConfig(managerUser),
+		"--kubeconfig=" + l.dir.clientConfig(managerUser),
 		"--leader-elect=false",
 		"--secure-port=0",
 		"--use-service-account-credentials=true",
-		"--service-account-private-key-file=" + c.certs.Path(ServiceAccountKey),
-		"--root-ca-file=" + c.certs.Path(CACert),
-		"--cluster-signing-cert-file=" + c.certs.Path(CACert),
-		"--cluster-signing-key-file=" + c.certs.Path(CAKey),
+		"--service-account-private-key-file=" + l.certs.Path(ServiceAccountKey),
+		"--root-ca-file=" + l.certs.Path(CACert),
+		"--cluster-signing-cert-file=" + l.certs.Path(CACert),
+		"--cluster-signing-key-file=" + l.certs.Path(CAKey),
 		"--controllers=*,-" + strings.Join(omittedControllers, ",-"),
 		"--kube-api-qps=2000", "--kube-api-burst=4000",
 		"--profiling=false",
 	}
 }
 
-func (c *Cluster) schedulerArgs() []string {
+func (l layout) schedulerArgs() []string {
 	return []string{
-		"--kubeconfig=" + c.dir.clientConfig(schedulerUser),
+		"--kubeconfig=" + l.dir.clientConfig(schedulerUser),
 		"--leader-elect=false",
 		"--secure-port=0",
 		"--kube-api-qps=2000", "--kube-api-burst=4000",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"time"
@@ -47,23 +46,6 @@ func (c *Cluster) await(ctx context.Context, question func(context.Context) erro
 		case <-ticker.C:
 		}
 	}
-}
-
-// etcdListens is satisfied when connections are taken; they are served once etcd has elected itself.
-func (c *Cluster) etcdListens(ctx context.Context) error {
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "unix", c.socket("etcd"))
-	if err != nil {
-		return err
-	}
-	return conn.Close()
-}
-
-func (c *Cluster) apiServerReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	_, err := c.client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
-	return err
 }
 
 func (c *Cluster) nodesReady(ctx context.Context) error {

@@ -2,11 +2,8 @@ package devcluster
 
 import (
 	"fmt"
-	"net"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -23,15 +20,13 @@ type Cluster struct {
 	// Registry is the host:port of the OCI registry.
 	Registry string
 
+	layout
 	opts Options
-	dir  dataDir
 	lock *fileLock
 	// previous is what the last run on the directory recorded.
 	previous record
-	certs    *Directory
 	started  time.Time
-	sockets  string
-	apiPort  *reservedPort
+	reserved *reservedPort
 	config   *rest.Config
 	client   kubernetes.Interface
 	routes   *routeTable
@@ -80,12 +75,6 @@ func (c *Cluster) Route(from, to string) (remove func(), err error) {
 		return nil, err
 	}
 	return c.routes.Add(origin, to)
-}
-
-func (c *Cluster) socket(name string) string { return filepath.Join(c.sockets, name+".sock") }
-
-func (c *Cluster) apiURL() string {
-	return "https://" + net.JoinHostPort(loopback, strconv.Itoa(c.apiPort.number))
 }
 
 // spawn starts a component and watches it: its unexpected end is the end of the cluster.

@@ -36,45 +36,47 @@ func listenUnix(path string) (net.Listener, error) {
 	return listener, nil
 }
 
-func (c *Cluster) handleStatus(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(c.Status()); err != nil {
-		log.Printf("answer a status request: %v", err)
-	}
-}
-
-func (c *Cluster) handleStop(w http.ResponseWriter, _ *http.Request) {
-	c.requestOnce.Do(func() { close(c.stopRequest) })
-	w.WriteHeader(http.StatusAccepted)
-}
-
-func (c *Cluster) handleLease(w http.ResponseWriter, r *http.Request) {
-	if !c.leases.take() {
-		http.Error(w, "the cluster is stopping", http.StatusServiceUnavailable)
-		return
-	}
-	defer c.leases.giveBack()
-	c.hold(w, r)
-}
-
-func (c *Cluster) handleRoute(w http.ResponseWriter, r *http.Request) {
-	remove, err := c.Route(r.FormValue("from"), r.FormValue("to"))
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusConflict)
-		return
-	}
-	defer remove()
-	c.hold(w, r)
+// controlHandler serves the requests of other processes about a cluster.
+func controlHandler(c *Cluster) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+pathStatus, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if err := json.NewEncoder(w).Encode(c.Status()); err != nil {
+			log.Printf("answer a status request: %v", err)
+		}
+	})
+	mux.HandleFunc("POST "+pathStop, func(w http.ResponseWriter, _ *http.Request) {
+		c.requestOnce.Do(func() { close(c.stopRequest) })
+		w.WriteHeader(http.StatusAccepted)
+	})
+	mux.HandleFunc("POST "+pathLease, func(w http.ResponseWriter, r *http.Request) {
+		if !c.leases.take() {
+			http.Error(w, "the cluster is stopping", http.StatusServiceUnavailable)
+			return
+		}
+		defer c.leases.giveBack()
+		hold(w, r, c.done)
+	})
+	mux.HandleFunc("POST "+pathRoute, func(w http.ResponseWriter, r *http.Request) {
+		remove, err := c.Route(r.FormValue("from"), r.FormValue("to"))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusConflict)
+			return
+		}
+		defer remove()
+		hold(w, r, c.done)
+	})
+	return mux
 }
 
 // hold keeps the response open until the client goes or the cluster stops.
-func (c *Cluster) hold(w http.ResponseWriter, r *http.Request) {
+func hold(w http.ResponseWriter, r *http.Request, stopped <-chan struct{}) {
 	w.WriteHeader(http.StatusOK)
 	if err := http.NewResponseController(w).Flush(); err != nil {
 		return
 	}
 	select {
 	case <-r.Context().Done():
-	case <-c.done:
+	case <-stopped:
 	}
 }

@@ -8,38 +8,40 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 )
 
-// serviceEndpoints lists the addresses that the API server may choose when it calls a Service; port 0 means all ports. A
-// Service that is not there has none: it may come later.
-func (c *Cluster) serviceEndpoints(ctx context.Context, namespace, name string, port uint16) ([]netip.AddrPort, error) {
-	service, err := c.client.CoreV1().Services(namespace).Get(ctx, name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	wanted := map[string]bool{}
-	for _, p := range service.Spec.Ports {
-		wanted[p.Name] = port == 0 || p.Port == int32(port)
-	}
-	slices, err := c.client.DiscoveryV1().EndpointSlices(namespace).List(ctx, metav1.ListOptions{
-		LabelSelector: discoveryv1.LabelServiceName + "=" + name,
-	})
-	if err != nil {
-		return nil, err
-	}
-	var found []netip.AddrPort
-	for _, slice := range slices.Items {
-		for _, p := range slice.Ports {
-			if p.Port == nil || p.Name == nil || !wanted[*p.Name] || p.Protocol != nil && *p.Protocol != corev1.ProtocolTCP {
-				continue
-			}
-			found = append(found, addresses(slice.Endpoints, uint16(*p.Port))...)
+// serviceEndpoints lists the addresses that the API server may choose when it calls a Service. A Service that is not there has none: it may
+// come later.
+func serviceEndpoints(client kubernetes.Interface) podEndpoints {
+	return func(ctx context.Context, namespace, name string, port uint16) ([]netip.AddrPort, error) {
+		service, err := client.CoreV1().Services(namespace).Get(ctx, name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil, nil
 		}
+		if err != nil {
+			return nil, err
+		}
+		wanted := map[string]bool{}
+		for _, p := range service.Spec.Ports {
+			wanted[p.Name] = port == 0 || p.Port == int32(port)
+		}
+		slices, err := client.DiscoveryV1().EndpointSlices(namespace).List(ctx, metav1.ListOptions{
+			LabelSelector: discoveryv1.LabelServiceName + "=" + name,
+		})
+		if err != nil {
+			return nil, err
+		}
+		var found []netip.AddrPort
+		for _, slice := range slices.Items {
+			for _, p := range slice.Ports {
+				if p.Port != nil && p.Name != nil && wanted[*p.Name] && (p.Protocol == nil || *p.Protocol == corev1.ProtocolTCP) {
+					found = append(found, addresses(slice.Endpoints, uint16(*p.Port))...)
+				}
+			}
+		}
+		return found, nil
 	}
-	return found, nil
 }
 
 func addresses(endpoints []discoveryv1.Endpoint, port uint16) []netip.AddrPort {

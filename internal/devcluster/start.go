@@ -25,7 +25,7 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	}
 	c := &Cluster{
 		opts:        options,
-		dir:         dataDir(options.DataDir),
+		layout:      layout{dir: dataDir(options.DataDir)},
 		started:     time.Now(),
 		routes:      &routeTable{},
 		leases:      newLeases(),
@@ -69,17 +69,28 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err := c.serve(); err != nil {
 		return err
 	}
-	if err := c.spawn(Etcd, c.etcdArgs()); err != nil {
+	if err := c.spawn(Etcd, c.etcdArgs(c.opts.Throwaway)); err != nil {
 		return err
 	}
 	// Each component is started when it can be served: those that come too early wait for a second before they try again.
-	if err := c.await(ctx, c.etcdListens, Etcd); err != nil {
+	if err := c.await(ctx, func(ctx context.Context) error { // connections are taken; they are served once etcd has elected itself
+		conn, err := new(net.Dialer).DialContext(ctx, "unix", c.socket("etcd"))
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	}, Etcd); err != nil {
 		return err
 	}
 	if err := c.spawn(APIServer, c.apiServerArgs()); err != nil {
 		return err
 	}
-	if err := c.await(ctx, c.apiServerReady, APIServer, Etcd); err != nil {
+	if err := c.await(ctx, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+		defer cancel()
+		_, err := c.client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+		return err
+	}, APIServer, Etcd); err != nil {
 		return err
 	}
 	c.isReady(Etcd)
@@ -118,9 +129,10 @@ func (c *Cluster) prepare() (err error) {
 	if c.sockets, err = c.dir.sockets(); err != nil {
 		return err
 	}
-	if c.apiPort, err = reservePort(c.previous.APIPort); err != nil {
+	if c.reserved, err = reservePort(c.previous.APIPort); err != nil {
 		return err
 	}
+	c.apiPort = c.reserved.number
 	if c.certs, err = Open(c.dir.pki()); err != nil {
 		return err
 	}
@@ -132,7 +144,7 @@ func (c *Cluster) prepare() (err error) {
 		return err
 	}
 	c.KubeconfigPath = c.dir.kubeconfig()
-	// Write the kubeconfigs of the administrator and of the components, and keeps the former's configuration.
+	// Write the kubeconfigs of the administrator and of the components, and keep the configuration of the former.
 	admin, err := c.writeClient(c.KubeconfigPath, adminUser, adminsGroup)
 	if err != nil {
 		return err
@@ -151,14 +163,13 @@ func (c *Cluster) prepare() (err error) {
 			return err
 		}
 	}
-	_, err = c.writeClient(c.dir.clientConfig(simulationUser), simulationUser, adminsGroup)
-	if err != nil {
+	if _, err = c.writeClient(c.dir.clientConfig(simulationUser), simulationUser, adminsGroup); err != nil {
 		return err
 	}
 	if c.client, err = kubernetes.NewForConfig(c.config); err != nil {
 		return err
 	}
-	c.routes.Endpoints = c.serviceEndpoints
+	c.routes.Endpoints = serviceEndpoints(c.client)
 	return os.WriteFile(c.dir.egress(), fmt.Appendf(nil, `apiVersion: apiserver.k8s.io/v1beta1
 kind: EgressSelectorConfiguration
 egressSelections:
@@ -192,12 +203,7 @@ func (c *Cluster) serve() error {
 	if err != nil {
 		return err
 	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+pathStatus, c.handleStatus)
-	mux.HandleFunc("POST "+pathStop, c.handleStop)
-	mux.HandleFunc("POST "+pathLease, c.handleLease)
-	mux.HandleFunc("POST "+pathRoute, c.handleRoute)
-	control := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	control := &http.Server{Handler: controlHandler(c), ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		if err := control.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			log.Printf("the control socket of %s stopped: %v", c, err)
@@ -215,7 +221,7 @@ func (c *Cluster) serve() error {
 		ProcessStart: processStart,
 		Started:      c.started,
 		Control:      c.socket("control"),
-		APIPort:      c.apiPort.number,
+		APIPort:      c.apiPort,
 		RegistryPort: registry.listener.Addr().(*net.TCPAddr).Port,
 		Throwaway:    c.opts.Throwaway,
 	})

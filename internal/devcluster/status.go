@@ -54,20 +54,10 @@ func (c *Cluster) Status() Status {
 	c.mu.Lock()
 	running := slices.Clone(c.processes)
 	c.mu.Unlock()
-	var all []ComponentStatus
 	for _, p := range running {
 		memory, _ := memoryOf(p.PID())
-		all = append(all, ComponentStatus{
-			Name:        p.Name,
-			State:       c.stateOf(p),
-			PID:         p.PID(),
-			MemoryBytes: memory,
-			Log:         p.Log,
-		})
-	}
-	for _, component := range all {
-		status.MemoryBytes += component.MemoryBytes
-		status.Components = append(status.Components, component)
+		status.MemoryBytes += memory
+		status.Components = append(status.Components, ComponentStatus{Name: p.Name, State: c.stateOf(p), PID: p.PID(), MemoryBytes: memory, Log: p.Log})
 	}
 	return status
 }

@@ -40,8 +40,8 @@ func (c *Cluster) stop(cause error) {
 			_ = s.Close() // what is not closed ends with the process
 		}
 		// Give back what start took before it started anything.
-		if c.apiPort != nil {
-			c.apiPort.release()
+		if c.reserved != nil {
+			c.reserved.release()
 		}
 		if c.sockets != "" && c.sockets != c.dir.path() {
 			os.RemoveAll(c.sockets)
