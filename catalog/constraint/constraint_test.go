@@ -46,9 +46,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, err := Parse(json.RawMessage(test.value)); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want one about %q", err, test.want)
-			}
+			_, err := Parse(json.RawMessage(test.value))
+			must.Fail(t, "Parse", err, test.want)
 		})
 	}
 }
@@ -76,9 +75,7 @@ func TestCEL(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			rule := must.Value(Compile(test.rule))(t)
-			if got := rule.Meets(properties); got != test.want {
-				t.Errorf("met: %t, want %t", got, test.want)
-			}
+			must.Equal(t, "rule.Meets(properties)", rule.Meets(properties), test.want)
 		})
 	}
 }

@@ -7,8 +7,6 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestDoubtfulConstraints are accepted with the meaning that clusters have given them so far, and are not accepted silently.
@@ -57,9 +55,7 @@ func TestDoubtfulConstraints(t *testing.T) {
 			must.NoErrorf(t, err, "Parse(%s)", test.value)
 			read := map[string]bool{kindGVK: c.GVK != nil, kindPackage: c.Package != nil, kindAll: c.All != nil, kindAny: c.Any != nil, kindNot: c.Not != nil, kindCEL: c.CEL != nil}
 			for kind, there := range read {
-				if there != (kind == test.counts) {
-					t.Errorf("%s is read: %t; %s counts", kind, there, test.counts)
-				}
+				must.Equal(t, kind+": there", there, kind == test.counts)
 			}
 			var got []string
 			for _, d := range c.Doubts(owner) {
@@ -68,9 +64,7 @@ func TestDoubtfulConstraints(t *testing.T) {
 				}
 				got = append(got, d.String())
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("doubts (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "doubts", got, test.want)
 		})
 	}
 }
@@ -87,9 +81,7 @@ func TestDoubtsOfPackage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, field := range []string{"version", "versionRange"} { // as in a dependency, as in a catalog
 				need := catalog.Property{Type: catalog.PropertyPackageRequired, Value: json.RawMessage(fmt.Sprintf(`{"packageName":%q,%q:%q}`, test.pkg, field, test.versions))}
-				if got := fmt.Sprint(DoubtsOf(need, owner)); got != test.want {
-					t.Errorf("%s: doubts %s, want %s", field, got, test.want)
-				}
+				must.Equal(t, field+": doubts", fmt.Sprint(DoubtsOf(need, owner)), test.want)
 			}
 		})
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/cel-go/common/types"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestLimitsAreExact(t *testing.T) {
@@ -23,9 +25,8 @@ func TestLimitsAreExact(t *testing.T) {
 		if _, err := Parse(json.RawMessage(test.most)); err != nil {
 			t.Errorf("%s: as much as is allowed is refused: %v", name, err)
 		}
-		if _, err := Parse(json.RawMessage(test.more)); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: one more gives %v, want an error about %q", name, err, test.want)
-		}
+		_, err := Parse(json.RawMessage(test.more))
+		must.Fail(t, name+": one more gives", err, test.want)
 	}
 }
 
@@ -52,9 +53,7 @@ func TestEveryPartIsPaidFor(t *testing.T) {
 			t.Errorf("%s is paid for with less than it costs", name)
 		}
 	}
-	if n := size(types.Bytes(long)); n != 1000 {
-		t.Errorf("1000 bytes have size %d", n)
-	}
+	must.Equal(t, "size(types.Bytes(long))", size(types.Bytes(long)), 1000)
 }
 
 // TestNameOfAPackage: the examples of the manuals write "name" where other readers want packageName.

@@ -42,9 +42,7 @@ func TestRest(t *testing.T) {
 			if done {
 				got = "done"
 			}
-			if got != test.want {
-				t.Errorf("left is %s, want %s", got, test.want)
-			}
+			must.Equal(t, "left is", got, test.want)
 		})
 	}
 }

@@ -7,8 +7,6 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestReview finds, in a catalog, the needs that no bundle should have, with the bundle and what to do.
@@ -47,7 +45,5 @@ properties:
 		at + `property[5] of type "olm.constraint": all #1: the bundle meets it itself, so it asks nothing of other operators [bundle-need-doubtful]; remove it, or ask for something that only another operator has`,
 		at + `property[6] of type "olm.constraint": it has a field "packages", which is not known, so the bundle is never chosen [bundle-constraint]; correct the constraint`,
 	}
-	if diff := cmp.Diff(strings.Join(want, "\n"), strings.Join(got, "\n")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "list", strings.Join(got, "\n"), strings.Join(want, "\n"))
 }

@@ -103,9 +103,7 @@ a        only     a.v1
 b        a        b.v1
 b        z        b.v2
 `)
-	if list[0].Deprecation != "no more" {
-		t.Errorf("%+v", list[0])
-	}
+	must.Equal(t, "list[0].Deprecation", list[0].Deprecation, "no more")
 }
 
 func TestBundles(t *testing.T) {
@@ -116,9 +114,7 @@ b        a        b.v1                                         example.com/b:1
 b        z        b.v1                                         example.com/b:1
 b        z        b.v2    b.v1      b.v1.1,b.v1.2  <2.0.0      example.com/b:2
 `)
-	if list[2].Version != "2.0.0" {
-		t.Errorf("%+v", list[2])
-	}
+	must.Equal(t, "list[2].Version", list[2].Version, "2.0.0")
 	list, err = Bundles(index(t), "a")
 	if err != nil || len(list) != 1 || list[0].Deprecation != "old" {
 		t.Errorf("%+v, %v", list, err)

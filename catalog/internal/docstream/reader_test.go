@@ -133,9 +133,7 @@ func TestUTF16(t *testing.T) {
 
 func TestBinary(t *testing.T) {
 	for text, want := range map[string]bool{"a: b": false, "": false, "\x89PNG\r\n\x1a\n\x00\x00": true} {
-		if got := NewReader(strings.NewReader(text), 256).Binary(); got != want {
-			t.Errorf("%q is binary: %v", text, got)
-		}
+		must.Equal(t, fmt.Sprint(text)+": NewReader", NewReader(strings.NewReader(text), 256).Binary(), want)
 	}
 }
 
@@ -186,16 +184,12 @@ func TestScanInPieces(t *testing.T) {
 			if end == split && s.depth > 0 || !s.begun {
 				end = split + s.scan([]byte(text[split:]+more))
 			}
-			if end != len(text) {
-				t.Errorf("%s cut at %d ends at %d, want %d", text, split, end, len(text))
-			}
+			must.Equal(t, text+": end", end, len(text))
 		}
 		var s scanner
 		for i := range text {
 			s.scan([]byte(text[i : i+1]))
-			if done := s.begun && s.depth == 0; done != (i == len(text)-1) {
-				t.Errorf("%s byte by byte: done is %v after %d", text, done, i)
-			}
+			must.Equal(t, text+": s.begun && s.depth == 0", s.begun && s.depth == 0, i == len(text)-1)
 		}
 	}
 }

@@ -85,9 +85,7 @@ func TestKind(t *testing.T) {
 	for text, want := range map[string]string{
 		" {}": "object", "[1]": "list", `"a"`: "string", "true": "boolean", "false": "boolean", "null": "null", "-1": "number", "0": "number",
 	} {
-		if got := Kind([]byte(text)); got != want {
-			t.Errorf("%s is a %s", text, got)
-		}
+		must.Equal(t, text+": Kind([]byte(text))", Kind([]byte(text)), want)
 	}
 }
 
@@ -108,26 +106,16 @@ func TestMembersAndElements(t *testing.T) {
 	for range Elements([]byte(`[1,2]`)) {
 		break
 	}
-	if n := Count([]byte(`[1,2,3]`), 10); n != 3 {
-		t.Errorf("counted %d elements", n)
-	}
-	if n := Count([]byte(`{"a":1,"b":2}`), 10); n != 2 {
-		t.Errorf("counted %d members", n)
-	}
-	if n := Count([]byte(`[1,2,3,4]`), 2); n != 3 {
-		t.Errorf("counted %d elements, want one more than the limit", n)
-	}
-	if n := Count([]byte(`"abc"`), 2); n != 0 {
-		t.Errorf("counted %d in a string", n)
-	}
+	must.Equal(t, "Count", Count([]byte(`[1,2,3]`), 10), 3)
+	must.Equal(t, "Count", Count([]byte(`{"a":1,"b":2}`), 10), 2)
+	must.Equal(t, "Count", Count([]byte(`[1,2,3,4]`), 2), 3)
+	must.Equal(t, "Count", Count([]byte(`"abc"`), 2), 0)
 }
 
 func TestString(t *testing.T) {
 	for text, want := range map[string]string{` "a" `: "a", `"\u00e9\n"`: "é\n", "1": "", `"\ud800"`: "\ufffd", `""`: "",
 		`"\ud83d}ude00"`: "\ufffd}ude00", `"\ud83d\ude00"`: "\U0001f600"} {
-		if got := String([]byte(text)); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
+		must.Equal(t, text+": String([]byte(text))", String([]byte(text)), want)
 	}
 }
 
@@ -172,9 +160,7 @@ func FuzzAppendUnquoted(f *testing.F) {
 		got := AppendUnquoted([]byte("before"), text)
 		var want string
 		if utf8.Valid(text) && len(text) > 0 && text[0] == '"' && json.Unmarshal(text, &want) == nil && string(bytes.TrimSpace(text)) == string(text) {
-			if string(got) != "before"+want {
-				t.Errorf("%s is read as %q, want %q", text, got, "before"+want)
-			}
+			must.Equal(t, string(text)+": string(got)", string(got), "before"+want)
 		}
 	})
 }
