@@ -32,9 +32,7 @@ func TestJSON(t *testing.T) {
 			value, warnings, err := decodeValue(file{data: []byte(test.text)}, fuzzLimits)
 			must.NoError(t, err)
 			must.Equal(t, "it", value.(map[string]any)["k"], any(test.want))
-			if (len(warnings) > 0) != strings.Contains(test.text, "---") {
-				t.Errorf("the warnings are %v", warnings)
-			}
+			must.Equal(t, "the warnings", len(warnings) > 0, strings.Contains(test.text, "---"))
 		})
 	}
 }
@@ -48,9 +46,8 @@ func TestJSONThatIsRefused(t *testing.T) {
 		"an object after another": {`{"k": "\ud83d\ude00"} {"k": 1}`, "parse: yaml:"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, _, err := decodeValue(file{data: []byte(test.text)}, fuzzLimits); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%v, want %q", err, test.want)
-			}
+			_, _, err := decodeValue(file{data: []byte(test.text)}, fuzzLimits)
+			must.Fail(t, "decodeValue", err, test.want)
 		})
 	}
 }

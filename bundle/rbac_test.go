@@ -91,9 +91,7 @@ func TestRBAC(t *testing.T) {
 	}}
 	must.Equal(t, "result", got, want)
 	got[0].Roles[0].Rules[0].Verbs[0] = "changed"
-	if podRules[0].Verbs[0] != "get" {
-		t.Error("the rules of the ClusterServiceVersion are shared with the Role")
-	}
+	must.Equal(t, "the rules of the ClusterServiceVersion are shared with the Role", podRules[0].Verbs[0], "get")
 }
 
 func TestRBACAccounts(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 
 	"fairlead.dev/fairlead/test/publicdata"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
 	kyaml "sigs.k8s.io/yaml"
@@ -61,9 +60,7 @@ func TestRealBundles(t *testing.T) {
 				return order[x.GetKind()+"/"+x.GetName()] - order[y.GetKind()+"/"+y.GetName()]
 			})
 			got := must.Value(Steps(again, target))(t)
-			if asJSON(t, steps) != asJSON(t, got) {
-				t.Errorf("steps from the catalog (-files +catalog):\n%s", cmp.Diff(steps, any(got)))
-			}
+			must.Equal(t, "asJSON(t, steps)", asJSON(t, steps), asJSON(t, got))
 		}
 	})
 }
@@ -121,9 +118,7 @@ func checkRunning(t *testing.T, b *Bundle) {
 	if _, err := Conversions(csv, o); err != nil {
 		t.Error(err)
 	}
-	if asJSON(t, csv) != before {
-		t.Error("the ClusterServiceVersion was changed")
-	}
+	must.Equal(t, "the ClusterServiceVersion was changed", asJSON(t, csv), before)
 }
 
 func checkService(t *testing.T, b *Bundle, name string, ca []byte) {

@@ -142,9 +142,7 @@ func TestServices(t *testing.T) {
 				got[service.Name] = service.Spec.Ports
 			}
 			must.Equal(t, "result", got, tc.want)
-			if len(ServingDeployments(csv)) != len(services) {
-				t.Errorf("serving Deployments %q, but %d Services", ServingDeployments(csv), len(services))
-			}
+			must.Equal(t, "len(ServingDeployments(csv))", len(ServingDeployments(csv)), len(services))
 		})
 	}
 }

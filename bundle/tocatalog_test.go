@@ -112,9 +112,7 @@ func checkMetadataForm(t *testing.T, c catalog.Bundle, image string) {
 	must.Equal(t, "migration changes other things", outline(out), before)
 	metadata := slices.DeleteFunc(slices.Clone(out.Payloads), func(p catalog.Payload) bool { return p.Type != catalog.PropertyCSVMetadata })
 	if image == "" {
-		if len(metadata) != 0 {
-			t.Error("without an image the manifests are all there is")
-		}
+		must.Equal(t, "without an image the manifests are all there is", len(metadata), 0)
 		return
 	}
 	if len(metadata) != 1 || len(out.Payloads) != 1 {

@@ -111,9 +111,7 @@ func TestWebhookNames(t *testing.T) {
 			seen[configuration.Name] = true
 		}
 	}
-	if len(seen) != 6 {
-		t.Errorf("%d different names for 6 configurations: %v", len(seen), seen)
-	}
+	must.Equal(t, "len(seen)", len(seen), 6)
 }
 
 func TestCheckWebhookRules(t *testing.T) {
@@ -271,8 +269,6 @@ func TestLongWebhookNames(t *testing.T) {
 			must.Empty(t, fmt.Sprintf("label %s of %s", key, configuration.Name), validation.IsValidLabelValue(value))
 		}
 	}
-	if len(names) != len(hooks) {
-		t.Errorf("%d different names for %d webhooks: %v", len(names), len(hooks), names)
-	}
+	must.Equal(t, "len(names)", len(names), len(hooks))
 	must.Equal(t, "the label that has room for all of it", configurations[4].Labels[v1alpha1.WebhookGenerateNameLabel], long[:62]+"s")
 }

@@ -3,6 +3,8 @@ package version
 import (
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestLimits(t *testing.T) {
@@ -26,9 +28,7 @@ func TestLimits(t *testing.T) {
 			for _, v := range r.Limits() {
 				got = append(got, v.String())
 			}
-			if strings.Join(got, " ") != test.want {
-				t.Errorf("%q has the limits %v, want %s", test.text, got, test.want)
-			}
+			must.Equal(t, "list", strings.Join(got, " "), test.want)
 		})
 	}
 }

@@ -29,9 +29,7 @@ func TestParseRelease(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), test.err) {
-				t.Errorf("ParseRelease(%q): error %v, want %q", test.text, err, test.err)
-			}
+			must.Fail(t, "ParseRelease", err, test.err)
 		})
 	}
 }
@@ -79,9 +77,7 @@ func TestCompare(t *testing.T) {
 func TestCompareIgnoresBuild(t *testing.T) {
 	a, _ := Parse("1.0.0+1")
 	b, _ := Parse("1.0.0+2")
-	if c := (VersionRelease{Version: a}).Compare(VersionRelease{Version: b}); c != 0 {
-		t.Errorf("1.0.0+1 compared with 1.0.0+2: %d", c)
-	}
+	must.Equal(t, "Compare", (VersionRelease{Version: a}).Compare(VersionRelease{Version: b}), 0)
 	if slices.Equal(a.Build, b.Build) {
 		t.Error("the builds were not read")
 	}
@@ -120,9 +116,7 @@ func TestFromBuild(t *testing.T) {
 			if got.Version.String() != test.want || got.Release.String() != test.release {
 				t.Errorf("FromBuild(%s) = version %s, release %q", test.version, got.Version, got.Release)
 			}
-			if v.String() != test.version {
-				t.Errorf("FromBuild changed its argument to %s", v)
-			}
+			must.Equal(t, "v.String()", v.String(), test.version)
 		})
 	}
 }
@@ -137,9 +131,7 @@ func FuzzParseRelease(f *testing.F) {
 		if errA != nil || errB != nil {
 			return
 		}
-		if a.String() != x {
-			t.Errorf("ParseRelease(%q) = %q", x, a)
-		}
+		must.Equal(t, "a.String()", a.String(), x)
 		if a.Compare(b) != -b.Compare(a) || (a.Compare(b) == 0) != (x == y) {
 			t.Errorf("%q compared with %q: %d, the other way round: %d", x, y, a.Compare(b), b.Compare(a))
 		}

@@ -3,6 +3,8 @@ package version
 import (
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestParse(t *testing.T) {
@@ -35,9 +37,7 @@ func TestParse(t *testing.T) {
 						t.Errorf("%s: the error has %d bytes", what, len(err.Error()))
 					}
 				}
-				if got != want {
-					t.Errorf("%s of %.30q = %q (%v), want %q", what, test.text, got, err, want)
-				}
+				must.Equal(t, what+": result", got, want)
 			}
 			strict, err := Parse(test.text)
 			check("Parse", test.strict, strict.String(), err)

@@ -161,9 +161,7 @@ func TestIs(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := Is(tree(test.files)); got != test.want {
-				t.Errorf("is one: %t", got)
-			}
+			must.Equal(t, "Is(tree(test.files))", Is(tree(test.files)), test.want)
 		})
 	}
 }
@@ -188,10 +186,8 @@ func TestRefused(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			c, _, err := Convert(t.Context(), tree(test.files))
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("catalog %v, error %v; want %q", c, err, test.want)
-			}
+			_, _, err := Convert(t.Context(), tree(test.files))
+			must.Fail(t, "Convert", err, test.want)
 		})
 	}
 }

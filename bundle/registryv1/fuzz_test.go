@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // FuzzConfig renders a bundle with any configuration: it is taken, always in the same way, or refused with a message that is not long.
@@ -78,8 +79,6 @@ func FuzzBundle(f *testing.F) {
 				t.Fatalf("two results: %v, %v", err, errAgain)
 			}
 		}
-		if after := asJSON(t, b.AllObjects()) + asJSON(t, b.CSV); after != before {
-			t.Error("rendering changed the bundle")
-		}
+		must.Equal(t, "rendering changed the bundle", asJSON(t, b.AllObjects())+asJSON(t, b.CSV), before)
 	})
 }

@@ -101,9 +101,7 @@ func TestRealBundles(t *testing.T) {
 					}
 				}
 			}
-			if asJSON(t, b.AllObjects())+asJSON(t, b.CSV) != before {
-				t.Error("rendering changed the bundle")
-			}
+			must.Equal(t, "rendering changed the bundle", asJSON(t, b.AllObjects())+asJSON(t, b.CSV), before)
 		})
 	}
 	t.Logf("%d bundles, %d of them refused, %d renderings", len(names), len(refused), rendered)
@@ -127,9 +125,7 @@ func checkObjects(t *testing.T, b *bundle.Bundle, o Options, out *Rendered) {
 			t.Errorf("incomplete object %v", object.Object)
 		}
 	}
-	if want := len(b.CSV.Spec.InstallStrategy.StrategySpec.DeploymentSpecs); deployments != want {
-		t.Errorf("%d Deployments, want %d", deployments, want)
-	}
+	must.Equal(t, "Deployments", deployments, len(b.CSV.Spec.InstallStrategy.StrategySpec.DeploymentSpecs))
 	for _, name := range bundle.ServingDeployments(b.CSV) {
 		if !have["Service/"+o.Namespace+"/"+bundle.ServingServiceName(name)] {
 			t.Errorf("no Service for Deployment %s", name)

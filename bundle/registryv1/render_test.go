@@ -143,17 +143,15 @@ func template(t *testing.T, out *Rendered) map[string]any {
 func TestConfigLimits(t *testing.T) {
 	b := loadTest(t, nil)
 	large := json.RawMessage(`{"deploymentConfig": {"annotations": {"a": "` + strings.Repeat("x", maxConfigBytes) + `"}}}`)
-	if _, err := Render(b, Options{Namespace: "ns", Config: large}); err == nil || !strings.Contains(err.Error(), "make it smaller") {
-		t.Errorf("error %v", err)
-	}
+	_, err := Render(b, Options{Namespace: "ns", Config: large})
+	must.Fail(t, "Render", err, "make it smaller")
 	long := json.RawMessage(`{"` + strings.Repeat("é", 5000) + `": 1, "watchNamespace": "` + strings.Repeat("x", 5000) + `"}`)
 	if _, err := Render(b, Options{Namespace: "ns", Config: long}); err == nil || len(err.Error()) > 1000 {
 		t.Errorf("the message has %d bytes", len(err.Error()))
 	}
 	many := json.RawMessage(`{"deploymentConfig": {"env": [` + strings.Repeat(`{"name": "A"},`, maxConfigValues/2) + `{"name": "A"}]}}`)
-	if _, err := Render(b, Options{Namespace: "ns", Config: many}); err == nil || !strings.Contains(err.Error(), "more than 2000 values: make it smaller") {
-		t.Errorf("error %v", err)
-	}
+	_, err = Render(b, Options{Namespace: "ns", Config: many})
+	must.Fail(t, "Render", err, "more than 2000 values: make it smaller")
 	deep := json.RawMessage(`{"deploymentConfig": ` + strings.Repeat(`{"affinity":`, 5000) + `1` + strings.Repeat(`}`, 5001))
 	if _, err := Render(b, Options{Namespace: "ns", Config: deep}); err == nil || len(err.Error()) > 1000 {
 		t.Errorf("error %v", err)
@@ -197,7 +195,5 @@ func TestDocumentedConfigurations(t *testing.T) {
 			t.Errorf("%v for\n%s", err, block)
 		}
 	}
-	if shown != 3 {
-		t.Errorf("%d configurations are shown, want 3", shown)
-	}
+	must.Equal(t, "configurations are shown", shown, 3)
 }

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"fairlead.dev/fairlead/bundle"
@@ -127,9 +126,7 @@ func TestRules(t *testing.T) {
 				}
 				got = append(got, fmt.Sprintf("%s %s/%s %s:%d", f.Severity, f.Validator, f.Rule, f.File, f.Line))
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s\n%v", diff, report.Findings)
-			}
+			must.Equal(t, "result", got, tc.want)
 			failed := slices.ContainsFunc(tc.want, func(w string) bool { return strings.HasPrefix(w, "Error") })
 			if report.Passed == failed {
 				t.Errorf("passed is %t", report.Passed)

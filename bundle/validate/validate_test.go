@@ -155,9 +155,8 @@ func TestSelect(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
-	if _, err := Run(t.Context(), bundle.Inspect(baseFiles(t)), Options{KubeVersion: "new"}); err == nil || !strings.Contains(err.Error(), "Kubernetes version") {
-		t.Errorf("error %v", err)
-	}
+	_, err := Run(t.Context(), bundle.Inspect(baseFiles(t)), Options{KubeVersion: "new"})
+	must.Fail(t, "Run", err, "Kubernetes version")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Run(ctx, bundle.Inspect(baseFiles(t)), Options{}); !errors.Is(err, context.Canceled) {
@@ -184,12 +183,8 @@ func TestParseCategories(t *testing.T) {
 
 func TestFindingOnOneLine(t *testing.T) {
 	f := Finding{Severity: catalog.Error, Validator: "csv", Rule: "r", File: "f.yaml", Line: 3, Object: "Kind name", Field: "spec.x", Message: "is wrong", Fix: "mend it"}
-	if got := f.String(); got != "f.yaml:3: error: Kind name: spec.x: is wrong [csv/r]; mend it" {
-		t.Error(got)
-	}
-	if got := (Finding{Severity: catalog.Warning, Validator: "v", Rule: "r", Message: "is odd"}).String(); got != "warning: is odd [v/r]" {
-		t.Error(got)
-	}
+	must.Equal(t, "f.String()", f.String(), "f.yaml:3: error: Kind name: spec.x: is wrong [csv/r]; mend it")
+	must.Equal(t, "String", (Finding{Severity: catalog.Warning, Validator: "v", Rule: "r", Message: "is odd"}).String(), "warning: is odd [v/r]")
 }
 
 // FuzzRun judges whatever is in three files: nothing panics, and the same bundle has the same findings.

@@ -1,12 +1,15 @@
 package safetext
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"fairlead.dev/fairlead/test/must"
+)
 
 func TestTruncate(t *testing.T) {
 	for text, want := range map[string]string{"": "", "abcd": "abcd", "abcde": "abcd...", "abcé": "abc..."} {
-		if got := Truncate(text, 4); got != want {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
-		}
+		must.Equal(t, fmt.Sprint(text)+": Truncate(text, 4)", Truncate(text, 4), want)
 	}
 }
 
@@ -16,7 +19,5 @@ func TestList(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if got := List([]string{"a", "b"}, 2, ", "); got != "a, b" {
-		t.Errorf("all of them: %q", got)
-	}
+	must.Equal(t, "List", List([]string{"a", "b"}, 2, ", "), "a, b")
 }

@@ -96,9 +96,8 @@ func TestDockerfileRefuses(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, err := Dockerfile(test.image); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want %s", err, test.want)
-			}
+			_, err := Dockerfile(test.image)
+			must.Fail(t, "Dockerfile", err, test.want)
 		})
 	}
 }
@@ -110,12 +109,10 @@ func TestWriteDockerfile(t *testing.T) {
 	if err != nil || name != dir+".Dockerfile" {
 		t.Fatalf("%s, %v", name, err)
 	}
-	if _, err := WriteDockerfile(dir, Image{}); err == nil || !strings.Contains(err.Error(), "there already") {
-		t.Errorf("a second time: %v", err)
-	}
-	if _, err := WriteDockerfile(name, Image{}); err == nil || !strings.Contains(err.Error(), "not a directory") {
-		t.Errorf("for a file: %v", err)
-	}
+	_, err = WriteDockerfile(dir, Image{})
+	must.Fail(t, "WriteDockerfile", err, "there already")
+	_, err = WriteDockerfile(name, Image{})
+	must.Fail(t, "WriteDockerfile", err, "not a directory")
 }
 
 func TestParseLabels(t *testing.T) {

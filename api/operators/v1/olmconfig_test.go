@@ -25,9 +25,7 @@ func TestOLMConfigSettings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			must.Equal(t, "copies are enabled", tc.config.CopiedCSVsEnabled(), tc.copies)
-			if got := tc.config.PackageServerSyncInterval(); got != tc.interval {
-				t.Errorf("the interval is %v, want %v", got, tc.interval)
-			}
+			must.Equal(t, "the interval", tc.config.PackageServerSyncInterval(), tc.interval)
 		})
 	}
 }

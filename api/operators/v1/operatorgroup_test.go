@@ -27,8 +27,6 @@ func TestOperatorGroupConditions(t *testing.T) {
 			Type: "OperatorGroupServiceAccount", Status: "True", Reason: "ServiceAccountNotFound", Message: "ServiceAccount a not found",
 		}},
 	} {
-		if tc.got != tc.want {
-			t.Errorf("%s: got %+v, want %+v", name, tc.got, tc.want)
-		}
+		must.Equal(t, name+": tc.got", tc.got, tc.want)
 	}
 }
