@@ -39,13 +39,9 @@ func TestSetCondition(t *testing.T) {
 		if got.Status != step.condition.Status || got.Message != step.condition.Message || got.ObservedGeneration != step.generation {
 			t.Errorf("step %d: got %+v", i, got)
 		}
-		if got.LastTransitionTime.Unix() != step.transition {
-			t.Errorf("step %d: moved at %v, want %d", i, got.LastTransitionTime, step.transition)
-		}
+		must.Equal(t, "got.LastTransitionTime.Unix()", got.LastTransitionTime.Unix(), step.transition)
 	}
-	if len(conditions) != 2 {
-		t.Errorf("there are %d conditions, want 2", len(conditions))
-	}
+	must.Equal(t, "conditions", len(conditions), 2)
 }
 
 func TestTruncateMessage(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 const (
@@ -43,9 +45,7 @@ func TestSupportsMatrix(t *testing.T) {
 			missing := slices.DeleteFunc(slices.Clone(tc.modes), func(m InstallModeType) bool { return set[m] })
 			want := !tc.never && len(missing) == 0
 			err := set.Supports("o", tc.targets)
-			if got := err == nil; got != want {
-				t.Errorf("%s with %v: supported is %t, want %t (%v)", name, set, got, want, err)
-			}
+			must.Equal(t, name+": err == nil", err == nil, want)
 			if len(missing) > 0 && !slices.ContainsFunc(missing, func(m InstallModeType) bool { return strings.HasPrefix(err.Error(), string(m)+" ") }) {
 				t.Errorf("%s with %v: %q does not begin with one of %v", name, set, err, missing)
 			}
@@ -76,7 +76,6 @@ func TestNewInstallModeSet(t *testing.T) {
 	if err != nil || !set[own] || set[all] || set[single] {
 		t.Errorf("got %v, %v; want only OwnNamespace to be supported", set, err)
 	}
-	if _, err := NewInstallModeSet([]InstallMode{{Type: own, Supported: true}, {Type: own, Supported: true}}); err == nil || !strings.Contains(err.Error(), "OwnNamespace") {
-		t.Errorf("a mode that is named twice gives %v, want an error that names it", err)
-	}
+	_, err = NewInstallModeSet([]InstallMode{{Type: own, Supported: true}, {Type: own, Supported: true}})
+	must.Fail(t, "a mode that is named twice gives", err, "OwnNamespace")
 }
