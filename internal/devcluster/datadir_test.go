@@ -13,9 +13,7 @@ func TestForeignDirectoryIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	must.NoError(t, os.WriteFile(filepath.Join(dir, "thesis.tex"), []byte("years of work"), 0o600))
 	_, err := Start(t.Context(), Options{DataDir: dir, Executable: "unused", Throwaway: true})
-	if err == nil || !strings.Contains(err.Error(), "is not empty and not the data directory of a cluster") {
-		t.Errorf("got %v", err)
-	}
+	must.Fail(t, "Start", err, "is not empty and not the data directory of a cluster")
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("the directory has %v now, %v", entries, err)
 	}
@@ -50,9 +48,7 @@ func TestReuse(t *testing.T) {
 			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
-			if previous.APIPort != test.port {
-				t.Errorf("port is %d, want %d", previous.APIPort, test.port)
-			}
+			must.Equal(t, "port", previous.APIPort, test.port)
 			if _, err := os.Stat(content); (err == nil) != test.kept {
 				t.Errorf("content: %v, kept should be %t", err, test.kept)
 			}
@@ -64,7 +60,6 @@ func TestReuse(t *testing.T) {
 func TestRecordOfAnotherKindOfFile(t *testing.T) {
 	dir := dataDir(t.TempDir())
 	must.NoError(t, os.WriteFile(dir.state(), []byte("{"), 0o600))
-	if _, err := dir.reuse(false); err == nil || !strings.Contains(err.Error(), dir.state()) {
-		t.Errorf("got %v, want an error that names the file", err)
-	}
+	_, err := dir.reuse(false)
+	must.Fail(t, "dir.reuse", err, dir.state())
 }

@@ -3,7 +3,6 @@ package devcluster
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -20,9 +19,7 @@ func TestAnotherProcessIsNotSignalled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client := &Client{dir: dir, record: r}
 			err := client.signal(syscall.SIGKILL) // would end this very process
-			if err == nil || !strings.Contains(err.Error(), "is not its supervisor any more") {
-				t.Errorf("got %v", err)
-			}
+			must.Fail(t, "client.signal", err, "is not its supervisor any more")
 		})
 	}
 }
@@ -34,10 +31,7 @@ func TestStopOfASilentSupervisor(t *testing.T) {
 	defer lock.release()
 	must.NoError(t, dir.writeRecord(record{PID: os.Getpid(), ProcessStart: "before", Control: filepath.Join(string(dir), "control.sock")}))
 	client := must.Value(Connect(string(dir)))(t)
-	if err := client.Stop(t.Context()); err == nil || !strings.Contains(err.Error(), "left alone") {
-		t.Errorf("stopping gives %v", err)
-	}
-	if _, err := client.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "control.sock") {
-		t.Errorf("the status is %v", err)
-	}
+	must.Fail(t, "client.Stop", client.Stop(t.Context()), "left alone")
+	_, err := client.Status(t.Context())
+	must.Fail(t, "the status", err, "control.sock")
 }

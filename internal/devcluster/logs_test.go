@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"fairlead.dev/fairlead/test/must"
@@ -36,14 +35,10 @@ func TestWriteLogs(t *testing.T) {
 				t.Fatalf("error is %v, want %q", err, test.err)
 			}
 			lines := strings.FieldsFunc(got.String(), func(r rune) bool { return r == '\n' })
-			if diff := cmp.Diff(test.want, lines, cmpopts.EquateEmpty()); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, "lines", lines, test.want, cmpopts.EquateEmpty())
 		})
 	}
-	if err := WriteLogs(t.Context(), &bytes.Buffer{}, t.TempDir(), LogOptions{}); err == nil || !strings.Contains(err.Error(), "no cluster was ever started there") {
-		t.Errorf("without logs: %v", err)
-	}
+	must.Fail(t, "WriteLogs", WriteLogs(t.Context(), &bytes.Buffer{}, t.TempDir(), LogOptions{}), "no cluster was ever started there")
 }
 
 func TestPrefixWriterKeepsLinesWhole(t *testing.T) {
@@ -54,7 +49,5 @@ func TestPrefixWriterKeepsLinesWhole(t *testing.T) {
 			t.Fatalf("writing %q gives %d, %v", part, n, err)
 		}
 	}
-	if want := "> ab\n> c\n> d\n> \n"; got.String() != want {
-		t.Errorf("got %q, want %q", got.String(), want)
-	}
+	must.Equal(t, "got.String()", got.String(), "> ab\n> c\n> d\n> \n")
 }

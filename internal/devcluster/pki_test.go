@@ -26,9 +26,7 @@ func TestAuthoritiesAndServiceAccountKeyAreKept(t *testing.T) {
 	kept := []string{CACert, CAKey, FrontProxyCACert, frontProxyCAKey, ServiceAccountKey}
 	before := readPEM(t, dir, kept)
 	again := open(t, dir)
-	if diff := cmp.Diff(before, readPEM(t, dir, kept)); diff != "" {
-		t.Errorf("opening again changed files: %s", diff)
-	}
+	must.Equal(t, "readPEM(t, dir, kept)", readPEM(t, dir, kept), before)
 	if !bytes.Equal(again.CA(), []byte(before[CACert])) {
 		t.Error("CA() is not the kept certificate")
 	}
@@ -50,9 +48,7 @@ func TestEveryFileIsForTheOwnerOnly(t *testing.T) {
 	must.NoError(t, d.WriteServer("127.0.0.1"))
 	must.NoError(t, d.WriteFrontProxyClient())
 	entries := must.Value(os.ReadDir(dir))(t)
-	if len(entries) != 9 {
-		t.Errorf("got %d files, want 9", len(entries))
-	}
+	must.Equal(t, "len(entries)", len(entries), 9)
 	for _, entry := range entries {
 		info := must.Value(entry.Info())(t)
 		if info.Mode().Perm() != 0o600 {

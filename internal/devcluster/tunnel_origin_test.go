@@ -4,8 +4,9 @@ import (
 	"net/netip"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestTunnelParseOrigin(t *testing.T) {
@@ -36,9 +37,7 @@ func TestTunnelParseOrigin(t *testing.T) {
 			if (err != nil) != test.bad {
 				t.Fatalf("error is %v, should be refused: %t", err, test.bad)
 			}
-			if diff := cmp.Diff(test.want, got, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, "result", got, test.want, cmpopts.EquateComparable(netip.Addr{}))
 		})
 	}
 }

@@ -85,9 +85,8 @@ func TestTunnelOneRouteForEachOrigin(t *testing.T) {
 	table := &routeTable{}
 	remove := addRoute(t, table, "10.0.0.1", "127.0.0.1:1")
 	origin := routeOrigin{IP: netip.MustParseAddr("10.0.0.1")}
-	if _, err := table.Add(origin, "127.0.0.1:2"); err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") {
-		t.Errorf("a second route gives %v, want an error that names the first", err)
-	}
+	_, err := table.Add(origin, "127.0.0.1:2")
+	must.Fail(t, "a second route", err, "127.0.0.1:1")
 	remove()
 	addRoute(t, table, "10.0.0.1", "127.0.0.1:2")
 }
@@ -181,9 +180,7 @@ func TestTunnelProxy(t *testing.T) {
 			if response.StatusCode != test.code || !strings.Contains(response.Status, test.status) {
 				t.Errorf("answer is %q, want %d and %q", response.Status, test.code, test.status)
 			}
-			if rest != test.rest {
-				t.Errorf("then came %q, want %q", rest, test.rest)
-			}
+			must.Equal(t, "the rest", rest, test.rest)
 		})
 	}
 }
