@@ -48,23 +48,22 @@ func OnChange(changed func()) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { changed() },
 		UpdateFunc: func(before, after any) {
-			if !sameForUs(before, after) {
+			same := false
+			switch a := after.(type) {
+			case *v1alpha1.CatalogSource:
+				b, ok := before.(*v1alpha1.CatalogSource)
+				same = ok && a.UID == b.UID && maps.Equal(a.Labels, b.Labels) && a.Spec.DisplayName == b.Spec.DisplayName &&
+					a.Spec.Publisher == b.Spec.Publisher && a.Spec.Priority == b.Spec.Priority
+			case *operatorsv1.OperatorGroup:
+				b, ok := before.(*operatorsv1.OperatorGroup)
+				same = ok && excludes(a) == excludes(b)
+			default:
+				same = reflect.DeepEqual(before, after)
+			}
+			if !same {
 				changed()
 			}
 		},
 		DeleteFunc: func(any) { changed() },
 	}
-}
-
-func sameForUs(before, after any) bool {
-	switch a := after.(type) {
-	case *v1alpha1.CatalogSource:
-		b, ok := before.(*v1alpha1.CatalogSource)
-		return ok && a.UID == b.UID && maps.Equal(a.Labels, b.Labels) && a.Spec.DisplayName == b.Spec.DisplayName &&
-			a.Spec.Publisher == b.Spec.Publisher && a.Spec.Priority == b.Spec.Priority
-	case *operatorsv1.OperatorGroup:
-		b, ok := before.(*operatorsv1.OperatorGroup)
-		return ok && excludes(a) == excludes(b)
-	}
-	return reflect.DeepEqual(before, after)
 }

@@ -54,25 +54,6 @@ func Convert(x *catalog.Index, name string) (p Package, ok bool, err error) {
 	return p, true, err
 }
 
-// shown is the channel that stands for the package, with its head: the default channel, or the first one that can be described. It is none
-// when a head that comes before cannot be read.
-func shown(x *catalog.Index, p *catalog.PackageInfo) (*catalog.ChannelInfo, *operator, error) {
-	channels := byName(p)
-	if c, ok := p.Channel(p.DefaultChannel); ok {
-		channels = append([]*catalog.ChannelInfo{c}, channels...)
-	}
-	for _, c := range channels {
-		o, err := describeVersion(x, p, c)
-		if err == nil {
-			return c, o, nil
-		}
-		if errors.As(err, &unreadVersion{}) {
-			return nil, nil, err
-		}
-	}
-	return nil, nil, nil
-}
-
 func byName(p *catalog.PackageInfo) []*catalog.ChannelInfo {
 	return slices.SortedFunc(slices.Values(p.Channels), func(a, b *catalog.ChannelInfo) int { return cmp.Compare(a.Name, b.Name) })
 }

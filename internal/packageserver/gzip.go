@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/flate"
@@ -128,12 +127,3 @@ func (a *answer) WriteHeader(code int) {
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 type answerKey struct{}
-
-func understandsGzip(h http.Header) bool {
-	for encoding := range strings.SplitSeq(h.Get("Accept-Encoding"), ",") {
-		if strings.TrimSpace(encoding) == "gzip" {
-			return true
-		}
-	}
-	return false
-}

@@ -4,9 +4,11 @@ import (
 	"context"
 	_ "embed"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -79,7 +81,10 @@ func iconHandler(icon *Icon) http.Handler {
 			data, mediaType = icon.Data, pictureType(icon.MediaType)
 			tag := strconv.Quote(icon.Tag)
 			h.Set("Etag", tag)
-			if matches(r.Header.Get("If-None-Match"), tag) {
+			if slices.ContainsFunc(strings.Split(r.Header.Get("If-None-Match"), ","), func(known string) bool {
+				known = strings.TrimPrefix(strings.TrimSpace(known), "W/")
+				return known == "*" || known == tag
+			}) {
 				w.WriteHeader(http.StatusNotModified)
 				return
 			}
@@ -100,17 +105,6 @@ func pictureType(given string) string {
 	return given
 }
 
-// matches compares a tag with those of an If-None-Match header.
-func matches(header, tag string) bool {
-	for candidate := range strings.SplitSeq(header, ",") {
-		candidate = strings.TrimPrefix(strings.TrimSpace(candidate), "W/")
-		if candidate == "*" || candidate == tag {
-			return true
-		}
-	}
-	return false
-}
-
 // maxIcon bounds a decoded icon: API servers hand it through, and browsers show it.
 const maxIcon = 4 << 20
 
@@ -122,25 +116,36 @@ type Icon struct {
 	Tag string
 }
 
-// FindIcon returns the picture of a package: that of the operator in its default channel, or of the package. It is nil when there is
-// none that can be shown; found is false when there is no such package. The error is that of an index which cannot be read.
+// FindIcon returns the picture of a package: that of the operator in its default channel, or else in the first channel that can be
+// described, or of the package. It is nil when there is none that can be shown; found is false when there is no such package, or no such
+// channel. The error is that of an index which cannot be read.
 func FindIcon(x *catalog.Index, name string) (icon *Icon, found bool, err error) {
 	info, ok := x.Package(name)
 	if !ok {
 		return nil, false, nil
 	}
-	c, o, err := shown(x, info)
-	if o == nil {
-		return nil, false, err
+	channels := byName(info)
+	if c, ok := info.Channel(info.DefaultChannel); ok {
+		channels = append([]*catalog.ChannelInfo{c}, channels...)
 	}
-	if len(o.icons) == 0 || base64.StdEncoding.DecodedLen(len(o.icons[0].Data)) > maxIcon {
-		return nil, true, nil
+	for _, c := range channels {
+		o, err := describeVersion(x, info, c)
+		if errors.As(err, &unreadVersion{}) {
+			return nil, false, err
+		}
+		if err != nil {
+			continue
+		}
+		if len(o.icons) == 0 || base64.StdEncoding.DecodedLen(len(o.icons[0].Data)) > maxIcon {
+			return nil, true, nil
+		}
+		data, err := base64.StdEncoding.DecodeString(o.icons[0].Data)
+		if err != nil || len(data) == 0 {
+			return nil, true, nil
+		}
+		return &Icon{Data: data, MediaType: o.icons[0].MediaType, Tag: info.Name + "." + c.Name + "." + c.Head}, true, nil
 	}
-	data, err := base64.StdEncoding.DecodeString(o.icons[0].Data)
-	if err != nil || len(data) == 0 {
-		return nil, true, nil
-	}
-	return &Icon{Data: data, MediaType: o.icons[0].MediaType, Tag: info.Name + "." + c.Name + "." + c.Head}, true, nil
+	return nil, false, nil
 }
 
 func base64Text(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

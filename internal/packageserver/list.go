@@ -77,21 +77,17 @@ func (l *list) CacheEncode(id runtime.Identifier, encode func(runtime.Object, io
 		}
 		return encode(all, w)
 	}
-	if l.answer == nil || l.size() <= compressAt {
+	size := 0 // about that of the list as JSON
+	for i := range l.offers {
+		size += l.offers[i].doc.size
+	}
+	if l.answer == nil || size <= compressAt {
 		return l.write(&plain{out: output{w: w}})
 	}
 	l.answer.compressed = true
 	err := l.write(&zipped{out: output{w: w, first: firstWrite}, stream: stream{out: slices.Clone(gzipHead)}})
 	l.answer.compressed = err == nil // what is said of an error is not compressed
 	return err
-}
-
-// size is about that of the list as JSON.
-func (l *list) size() (n int) {
-	for i := range l.offers {
-		n += l.offers[i].doc.size
-	}
-	return n
 }
 
 // form is how a list is written.
@@ -193,13 +189,9 @@ func selectionOf(o *internalversion.ListOptions) selection {
 	return s
 }
 
-func (s selection) matches(o *offer) bool {
-	if !s.fields.Matches(fields.Set{fieldName: o.doc.name, fieldNamespace: o.namespace}) {
-		return false
-	}
-	return s.labels.Empty() || s.labels.Matches(labels.Set(o.meta("").Labels))
-}
-
 func (s selection) of(offers []offer) []offer {
-	return slices.DeleteFunc(offers, func(o offer) bool { return !s.matches(&o) })
+	return slices.DeleteFunc(offers, func(o offer) bool {
+		return !s.fields.Matches(fields.Set{fieldName: o.doc.name, fieldNamespace: o.namespace}) ||
+			!s.labels.Empty() && !s.labels.Matches(labels.Set(o.meta("").Labels))
+	})
 }

@@ -33,21 +33,17 @@ type offer struct {
 	doc       *document
 }
 
-// rank orders offers of packages of the same name in the same namespace.
-func (o *offer) rank(p *offer) int {
-	own := func(o *offer) int {
+// compare is the order of lists: by namespace and name, like those of the API server. Of packages with the same name, those of catalogs
+// of the namespace itself come before global ones, then those of catalogs with higher priority, then by the name of the catalog.
+func (o *offer) compare(p *offer) int {
+	global := func(o *offer) int {
 		if o.source.Namespace == o.namespace {
 			return 0
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(own(o), own(p)), cmp.Compare(p.source.Spec.Priority, o.source.Spec.Priority), cmp.Compare(o.source.Name, p.source.Name))
-}
-
-// compare is the order of lists: by namespace and name, like those of the API server. Of packages with the same name, those of catalogs
-// of the namespace itself come before global ones, then those of catalogs with higher priority, then by the name of the catalog.
-func (o *offer) compare(p *offer) int {
-	return cmp.Or(cmp.Compare(o.namespace, p.namespace), cmp.Compare(o.doc.name, p.doc.name), o.rank(p))
+	return cmp.Or(cmp.Compare(o.namespace, p.namespace), cmp.Compare(o.doc.name, p.doc.name), cmp.Compare(global(o), global(p)),
+		cmp.Compare(p.source.Spec.Priority, o.source.Spec.Priority), cmp.Compare(o.source.Name, p.source.Name))
 }
 
 // meta is the metadata of an offer; revision says when anything that is shown changed last.

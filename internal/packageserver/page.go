@@ -21,11 +21,6 @@ type mark struct {
 	Place int `json:"p"`
 }
 
-func (m mark) token() (string, error) {
-	data, err := json.Marshal(m)
-	return base64.RawURLEncoding.EncodeToString(data), err
-}
-
 func parseMark(token string) (mark, error) {
 	var m mark
 	data, err := base64.RawURLEncoding.DecodeString(token)
@@ -57,7 +52,13 @@ func paginate(offers []offer, o *internalversion.ListOptions, now uint64) (page,
 		if err != nil {
 			return page{}, err
 		}
-		p.offers, p.revision = m.after(offers), m.Revision
+		at, _ := slices.BinarySearchFunc(offers, m, func(o offer, m mark) int {
+			return cmp.Or(cmp.Compare(o.namespace, m.Namespace), cmp.Compare(o.doc.name, m.Name))
+		})
+		for place := 0; at < len(offers) && place < m.Place && offers[at].namespace == m.Namespace && offers[at].doc.name == m.Name; place++ {
+			at++
+		}
+		p.offers, p.revision = offers[at:], m.Revision
 	}
 	if o.Limit <= 0 || int64(len(p.offers)) <= o.Limit {
 		return p, nil
@@ -70,20 +71,9 @@ func paginate(offers []offer, o *internalversion.ListOptions, now uint64) (page,
 	for i := len(sent) - 1; i >= 0 && sent[i].sameName(last); i-- {
 		m.Place++
 	}
-	var err error
-	p.next, err = m.token()
+	data, err := json.Marshal(m)
+	p.next = base64.RawURLEncoding.EncodeToString(data)
 	return p, err
-}
-
-// after is what comes behind the mark.
-func (m mark) after(offers []offer) []offer {
-	at, _ := slices.BinarySearchFunc(offers, m, func(o offer, m mark) int {
-		return cmp.Or(cmp.Compare(o.namespace, m.Namespace), cmp.Compare(o.doc.name, m.Name))
-	})
-	for place := 0; at < len(offers) && place < m.Place && offers[at].namespace == m.Namespace && offers[at].doc.name == m.Name; place++ {
-		at++
-	}
-	return offers[at:]
 }
 
 func (o *offer) sameName(p *offer) bool {

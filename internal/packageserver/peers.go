@@ -69,9 +69,18 @@ func (r *Registration) serving(ctx context.Context, others []peer) (map[string]b
 	if len(found) == len(others) {
 		return found, nil
 	}
-	trusted, err := r.believed(ctx)
+	// Whoever shows a certificate that the API server does not believe does not serve, whatever it answers.
+	live, err := r.apiService(ctx)
 	if err != nil {
 		return nil, err
+	}
+	trusted := r.options.bundle(live)
+	if trusted == nil {
+		_, stored, err := r.store.Load(ctx)
+		if err != nil {
+			return nil, err
+		}
+		trusted = stored.Trusted(r.options.Clock.Now())
 	}
 	r.ask(ctx, slices.DeleteFunc(slices.Clone(others), func(p peer) bool { return found[p.name] }), trusted, found)
 	return found, nil
@@ -95,19 +104,6 @@ func (r *Registration) ask(ctx context.Context, others []peer, trusted []byte, f
 		})
 	}
 	group.Wait()
-}
-
-// believed are the authorities that the API server believes: who shows another certificate does not serve, whatever it answers.
-func (r *Registration) believed(ctx context.Context) ([]byte, error) {
-	live, err := r.apiService(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if bundle := r.options.bundle(live); bundle != nil {
-		return bundle, nil
-	}
-	_, stored, err := r.store.Load(ctx)
-	return stored.Trusted(r.options.Clock.Now()), err
 }
 
 // remove deletes the endpoint of a process. One that serves after all puts it back.

@@ -117,8 +117,13 @@ func (p *present) look(ctx context.Context) (*snapshot, error) {
 	before := p.now()
 	for i := range sources {
 		var unread []string
-		sources[i].docs, unread = p.docs.of(ctx, sources[i].index)
-		sources[i].complete(unread, before.same(&sources[i]))
+		s := &sources[i]
+		s.docs, unread = p.docs.of(ctx, s.index)
+		// A catalog that was deleted and created again is another one.
+		at := slices.IndexFunc(before.sources, func(o source) bool { return o.Namespace == s.Namespace && o.Name == s.Name && o.UID == s.UID })
+		if at >= 0 {
+			s.complete(unread, &before.sources[at])
+		}
 	}
 	return newSnapshot(sources, alone), ctx.Err()
 }
@@ -158,14 +163,4 @@ func (p *present) replace(fresh *snapshot) {
 	close(p.next)
 	p.next = make(chan struct{})
 	p.docs.release(fresh, old)
-}
-
-// same is a catalog as it is in the snapshot, nil when it is not there. One that was deleted and made again is another.
-func (s *snapshot) same(wanted *source) *source {
-	for i := range s.sources {
-		if o := &s.sources[i]; o.Namespace == wanted.Namespace && o.Name == wanted.Name && o.UID == wanted.UID {
-			return o
-		}
-	}
-	return nil
 }

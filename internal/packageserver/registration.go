@@ -59,13 +59,6 @@ type Pod struct {
 
 func (o RegistrationOptions) home() string { return cmp.Or(o.Home, o.Namespace) }
 
-func (o RegistrationOptions) reached() netip.AddrPort {
-	if o.Reached.IsValid() {
-		return o.Reached
-	}
-	return o.Address
-}
-
 // store keeps the certificate that the options describe.
 func (o RegistrationOptions) store(c client.Client) *serving.Store {
 	return serving.NewStore(serving.Options{Client: c, Namespace: o.Namespace, Secret: secretName, Name: ServiceName, Hosts: o.hosts(), Life: o.Life,
@@ -160,13 +153,17 @@ const never = 24 * time.Hour
 
 // reconcile brings everything about, and returns when to look again.
 func (r *Registration) reconcile(ctx context.Context) (time.Time, error) {
-	leaving, err := r.leaving(ctx)
-	if err != nil {
-		return time.Time{}, err
-	}
-	if leaving {
-		// What this process may do goes with its namespace, and the namespace goes only when the APIService has gone.
-		return r.options.Clock.Now().Add(never), r.deleteAPIService(ctx)
+	for _, name := range []string{r.options.home(), r.options.Namespace} {
+		namespace := &metav1.PartialObjectMetadata{}
+		namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+		err := r.reader.Get(ctx, client.ObjectKey{Name: name}, namespace)
+		if client.IgnoreNotFound(err) != nil {
+			return time.Time{}, fmt.Errorf("find out whether namespace %s of the package server is being deleted: %w", name, err)
+		}
+		if err == nil && !namespace.DeletionTimestamp.IsZero() {
+			// What this process may do goes with its namespace, and the namespace goes only when the APIService has gone.
+			return r.options.Clock.Now().Add(never), r.deleteAPIService(ctx)
+		}
 	}
 	return r.store.Reconcile(ctx, r.publish)
 }
@@ -189,22 +186,6 @@ func (r *Registration) publish(ctx context.Context, merge func(published []byte)
 		return fmt.Errorf("register the package server: %w", err)
 	}
 	return nil
-}
-
-// leaving tells whether a namespace is being deleted without which this process cannot serve.
-func (r *Registration) leaving(ctx context.Context) (bool, error) {
-	for _, name := range []string{r.options.home(), r.options.Namespace} {
-		namespace := &metav1.PartialObjectMetadata{}
-		namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-		err := r.reader.Get(ctx, client.ObjectKey{Name: name}, namespace)
-		if client.IgnoreNotFound(err) != nil {
-			return false, fmt.Errorf("find out whether namespace %s of the package server is being deleted: %w", name, err)
-		}
-		if err == nil && !namespace.DeletionTimestamp.IsZero() {
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 // operator names the ClusterServiceVersion that owns the APIService, as that of another implementation's package server does; empty is none.

@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
-	"net/netip"
+	"slices"
 
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 	"fairlead.dev/fairlead/internal/rollout"
@@ -97,13 +97,20 @@ func (o RegistrationOptions) service() *unstructured.Unstructured {
 
 // slice leads to this process. Each process has its own, so that several can serve at a time.
 func (o RegistrationOptions) slice() *unstructured.Unstructured {
+	family, reached := discoveryv1.AddressTypeIPv6, o.Address
+	if o.Address.Addr().Is4() {
+		family = discoveryv1.AddressTypeIPv4
+	}
+	if o.Reached.IsValid() {
+		reached = o.Reached
+	}
 	slice := object("discovery.k8s.io/v1", "EndpointSlice", o.Namespace, o.sliceName(), map[string]any{
-		"addressType": string(family(o.Address.Addr())),
+		"addressType": string(family),
 		"endpoints":   []any{map[string]any{"addresses": []any{o.Address.Addr().String()}, "conditions": map[string]any{"ready": true}}},
 		"ports":       []any{map[string]any{"name": portName, "protocol": "TCP", "port": int64(o.Address.Port())}},
 	})
 	slice.SetLabels(map[string]string{discoveryv1.LabelServiceName: ServiceName, discoveryv1.LabelManagedBy: sliceManager})
-	slice.SetAnnotations(map[string]string{reachedAt: o.reached().String()})
+	slice.SetAnnotations(map[string]string{reachedAt: reached.String()})
 	if o.Pod.Name != "" {
 		// It goes with the pod, however that ends.
 		slice.Object["metadata"].(map[string]any)["ownerReferences"] = []any{map[string]any{
@@ -116,13 +123,6 @@ func (o RegistrationOptions) sliceName() string {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(o.Address.String())) // a hash never fails
 	return ServiceName + "-" + hex.EncodeToString(sum.Sum(nil))
-}
-
-func family(address netip.Addr) discoveryv1.AddressType {
-	if address.Is4() {
-		return discoveryv1.AddressTypeIPv4
-	}
-	return discoveryv1.AddressTypeIPv6
 }
 
 func (o RegistrationOptions) apiService(authorities []byte) *unstructured.Unstructured {
@@ -151,7 +151,12 @@ func viewRole() *unstructured.Unstructured {
 
 // claim leaves an APIService alone that leads to another server as long as that one answers.
 func (o RegistrationOptions) claim(live *unstructured.Unstructured) string {
-	if o.leadsHere(live) || !available(live) {
+	conditions, _, _ := unstructured.NestedSlice(live.Object, "status", "conditions")
+	available := slices.ContainsFunc(conditions, func(c any) bool {
+		condition, _ := c.(map[string]any)
+		return condition["type"] == "Available" && condition["status"] == "True"
+	})
+	if o.leadsHere(live) || !available {
 		return ""
 	}
 	namespace, _, _ := unstructured.NestedString(live.Object, "spec", "service", "namespace")
@@ -164,17 +169,6 @@ func (o RegistrationOptions) leadsHere(apiService *unstructured.Unstructured) bo
 	namespace, _, _ := unstructured.NestedString(apiService.Object, "spec", "service", "namespace")
 	name, _, _ := unstructured.NestedString(apiService.Object, "spec", "service", "name")
 	return namespace == o.Namespace && name == ServiceName
-}
-
-func available(apiService *unstructured.Unstructured) bool {
-	conditions, _, _ := unstructured.NestedSlice(apiService.Object, "status", "conditions")
-	for _, c := range conditions {
-		condition, _ := c.(map[string]any)
-		if condition["type"] == "Available" {
-			return condition["status"] == "True"
-		}
-	}
-	return false
 }
 
 // watch tells when one of the objects was changed by anybody. Only these few are watched, and only their metadata kept, which can be read.

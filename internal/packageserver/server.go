@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -80,18 +82,6 @@ func New(ctx context.Context, c Config) (*Server, error) {
 }
 
 func newServer(c Config) *Server {
-	running, end := context.WithCancel(context.Background())
-	return &Server{
-		config:  newConfig(c),
-		storage: &storage{present: newPresent(c), global: c.GlobalNamespace, opened: make(chan struct{}), ended: running.Done()},
-		changed: make(chan struct{}, 1),
-		running: running,
-		end:     end,
-		log:     c.Log,
-	}
-}
-
-func newConfig(c Config) *genericapiserver.Config {
 	g := genericapiserver.NewConfig(codecs)
 	g.EffectiveVersion = compatibility.DefaultBuildEffectiveVersion()
 	g.FeatureGate = utilfeature.DefaultFeatureGate
@@ -102,7 +92,8 @@ func newConfig(c Config) *genericapiserver.Config {
 		return genericapiserver.DefaultBuildHandlerChain(http.
 			Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				info, ok := request.RequestInfoFrom(r.Context())
-				if !ok || info.Verb != "list" || !understandsGzip(r.Header) {
+				accepted := strings.Split(r.Header.Get("Accept-Encoding"), ",")
+				if !ok || info.Verb != "list" || !slices.ContainsFunc(accepted, func(encoding string) bool { return strings.TrimSpace(encoding) == "gzip" }) {
 					api.ServeHTTP(w, r)
 					return
 				}
@@ -118,7 +109,15 @@ func newConfig(c Config) *genericapiserver.Config {
 	g.OpenAPIConfig.Info.Title, g.OpenAPIConfig.Info.Version = name, "v1"
 	g.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(openapi.GetOpenAPIDefinitions, names)
 	g.OpenAPIV3Config.Info.Title, g.OpenAPIV3Config.Info.Version = name, "v1"
-	return g
+	running, end := context.WithCancel(context.Background())
+	return &Server{
+		config:  g,
+		storage: &storage{present: newPresent(c), global: c.GlobalNamespace, opened: make(chan struct{}), ended: running.Done()},
+		changed: make(chan struct{}, 1),
+		running: running,
+		end:     end,
+		log:     c.Log,
+	}
 }
 
 // install makes the server of its configuration.

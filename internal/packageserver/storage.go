@@ -110,7 +110,26 @@ func (s *storage) Watch(ctx context.Context, options *internalversion.ListOption
 	if err := s.ready(); err != nil {
 		return nil, err
 	}
-	return newWatcher(ctx, s, request.NamespaceValue(ctx), options)
+	if options == nil {
+		options = &internalversion.ListOptions{}
+	}
+	from, initial, err := begin(options, s.present)
+	if err != nil {
+		return nil, err
+	}
+	w := &watcher{storage: s, namespace: request.NamespaceValue(ctx), selection: selectionOf(options), bookmarks: options.AllowWatchBookmarks,
+		events: make(chan watch.Event)}
+	ctx, w.stop = context.WithCancel(ctx)
+	go func() {
+		defer close(w.events)
+		defer w.stop()
+		if initial {
+			w.run(ctx, nil, options.SendInitialEvents != nil && *options.SendInitialEvents)
+		} else {
+			w.run(ctx, from.past(), false)
+		}
+	}()
+	return w, nil
 }
 
 // The names of the resource.

@@ -53,13 +53,9 @@ func (s *storage) ConvertToTable(_ context.Context, object runtime.Object, optio
 }
 
 func row(m *packagesv1.PackageManifest, catalog string) metav1.TableRow {
-	return metav1.TableRow{Cells: []any{m.Name, catalog, age(m.CreationTimestamp)}, Object: runtime.RawExtension{Object: m}}
-}
-
-// age is written as other API servers do, which is by the real clock.
-func age(created metav1.Time) string {
-	if created.IsZero() {
-		return "<unknown>"
+	age := "<unknown>"
+	if !m.CreationTimestamp.IsZero() {
+		age = duration.HumanDuration(time.Since(m.CreationTimestamp.Time)) // by the real clock, as other API servers do
 	}
-	return duration.HumanDuration(time.Since(created.Time))
+	return metav1.TableRow{Cells: []any{m.Name, catalog, age}, Object: runtime.RawExtension{Object: m}}
 }

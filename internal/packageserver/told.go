@@ -27,14 +27,6 @@ func (o *offer) key() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.namespace, Name: o.doc.name}
 }
 
-// same tells whether the same is said of a package.
-func (o *offer) same(p *offer) bool {
-	if o.source.CatalogSource == p.source.CatalogSource && o.doc == p.doc {
-		return true
-	}
-	return o.sum() == p.sum()
-}
-
 // sum identifies all that is said of a package.
 func (o *offer) sum() [sha256.Size]byte {
 	text, _ := json.Marshal(struct { // which has nothing that cannot be written
@@ -63,7 +55,7 @@ func (t told) changes(to told, doubt map[types.NamespacedName]bool) []change {
 		switch {
 		case !known:
 			other = append(other, change{watch.Added, o})
-		case doubt[key] || !before.same(&o):
+		case doubt[key] || (before.source.CatalogSource != o.source.CatalogSource || before.doc != o.doc) && before.sum() != o.sum():
 			other = append(other, change{watch.Modified, o})
 		}
 	}

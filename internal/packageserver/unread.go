@@ -90,7 +90,7 @@ func (c *documents) due() <-chan time.Time {
 
 // complete puts what was known of packages that cannot be read in their places.
 func (s *source) complete(unread []string, before *source) {
-	if len(unread) == 0 || before == nil {
+	if len(unread) == 0 {
 		return
 	}
 	docs := slices.Clone(s.docs)

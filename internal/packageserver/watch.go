@@ -36,28 +36,6 @@ type watcher struct {
 // errGone says that the client does not listen any more.
 var errGone = errors.New("the client has gone")
 
-func newWatcher(ctx context.Context, s *storage, namespace string, o *internalversion.ListOptions) (watch.Interface, error) {
-	if o == nil {
-		o = &internalversion.ListOptions{}
-	}
-	from, initial, err := begin(o, s.present)
-	if err != nil {
-		return nil, err
-	}
-	w := &watcher{storage: s, namespace: namespace, selection: selectionOf(o), bookmarks: o.AllowWatchBookmarks, events: make(chan watch.Event)}
-	ctx, w.stop = context.WithCancel(ctx)
-	go func() {
-		defer close(w.events)
-		defer w.stop()
-		if initial {
-			w.run(ctx, nil, o.SendInitialEvents != nil && *o.SendInitialEvents)
-		} else {
-			w.run(ctx, from.past(), false)
-		}
-	}()
-	return w, nil
-}
-
 // begin is the snapshot that a client knows; initial says that it knows none, and is to be told what there is now.
 func begin(o *internalversion.ListOptions, p *present) (from *snapshot, initial bool, err error) {
 	asked, err := parseRevision(o.ResourceVersion)

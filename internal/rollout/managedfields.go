@@ -59,7 +59,16 @@ func asWanted(wanted, live *unstructured.Unstructured, manager string) bool {
 		return false
 	}
 	root := place{live: live.Object}
-	root.ours, root.others = fieldSets(live, manager)
+	for _, entry := range live.GetManagedFields() {
+		var set fieldSet
+		switch {
+		case entry.Subresource == "status" || entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.GetRawBytes(), &set) != nil:
+		case entry.Manager == manager && entry.Subresource == "": // by apply or by create
+			root.ours = append(root.ours, set)
+		default:
+			root.others = append(root.others, set)
+		}
+	}
 	for name, value := range wanted.Object {
 		switch name {
 		case "apiVersion", "kind":
@@ -88,25 +97,6 @@ func ownsMetadata(metadata map[string]any, p place) bool {
 
 // fieldSet is a set of fields in the form of managedFields: members by name, and {} for the whole, or for the bare container.
 type fieldSet = map[string]any
-
-// fieldSets returns the fields that a manager owns, by apply or by create, and those that others own.
-func fieldSets(live *unstructured.Unstructured, manager string) (ours, others []fieldSet) {
-	for _, entry := range live.GetManagedFields() {
-		if entry.Subresource == "status" || entry.FieldsV1 == nil {
-			continue
-		}
-		var set fieldSet
-		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &set) != nil {
-			continue
-		}
-		if entry.Manager == manager && entry.Subresource == "" {
-			ours = append(ours, set)
-		} else {
-			others = append(others, set)
-		}
-	}
-	return ours, others
-}
 
 // place is a position in the live object: what is there, and what is owned there.
 type place struct {
@@ -220,20 +210,15 @@ func (p place) item(name string) place {
 // isNamed reports whether an item goes by a name.
 func isNamed(item any, name string) bool {
 	kind, text, _ := strings.Cut(name, ":")
-	return kind == "v" && sameScalar(item, text) || kind == "k" && hasKey(item, text)
-}
-
-// hasKey reports whether an item has the fields of a key. A field that the item leaves to its default may be anything.
-func hasKey(item any, text string) bool {
+	if kind == "v" {
+		return sameScalar(item, text)
+	}
 	fields, ok := item.(map[string]any)
-	if !ok {
-		return false
-	}
 	var key map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &key) != nil {
+	if kind != "k" || !ok || json.Unmarshal([]byte(text), &key) != nil {
 		return false
 	}
-	for name, value := range key {
+	for name, value := range key { // a field that the item leaves to its default may be anything
 		if mine, set := fields[name]; set && !sameScalar(mine, string(value)) {
 			return false
 		}

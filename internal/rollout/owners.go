@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,7 +21,7 @@ type Claim func(live *unstructured.Unstructured) string
 func ControlledByOthers(ours ...types.UID) Claim {
 	return func(live *unstructured.Unstructured) string {
 		controller := metav1.GetControllerOfNoCopy(live)
-		if controller == nil || contains(ours, controller.UID) {
+		if controller == nil || slices.Contains(ours, controller.UID) {
 			return ""
 		}
 		return fmt.Sprintf("is controlled by %s %s", controller.Kind, controller.Name)
@@ -36,15 +37,6 @@ func NotOurs(ours ...types.UID) Claim {
 		}
 		return others(live)
 	}
-}
-
-func contains(all []types.UID, uid types.UID) bool {
-	for _, u := range all {
-		if u == uid {
-			return true
-		}
-	}
-	return false
 }
 
 // Share is the Adjust for an object that several owners want: the owner references and annotations that it has stay. Wanted ones
@@ -67,22 +59,15 @@ func Share(wanted, live *unstructured.Unstructured) error {
 	}
 	references := wanted.GetOwnerReferences()
 	for _, there := range live.GetOwnerReferences() {
-		if !refers(references, there) {
+		// A reference without UID is to the owner that has the name now.
+		if !slices.ContainsFunc(references, func(r metav1.OwnerReference) bool {
+			return r.UID == there.UID || r.UID == "" && r.Kind == there.Kind && r.Name == there.Name
+		}) {
 			references = append(references, there)
 		}
 	}
 	wanted.SetOwnerReferences(references)
 	return nil
-}
-
-// refers reports whether one of the references means the same owner. A reference without UID is to the owner that has the name now.
-func refers(references []metav1.OwnerReference, to metav1.OwnerReference) bool {
-	for _, r := range references {
-		if r.UID == to.UID || r.UID == "" && r.Kind == to.Kind && r.Name == to.Name {
-			return true
-		}
-	}
-	return false
 }
 
 // ownerIndex knows the UIDs of the objects of a run, to complete owner references with.
@@ -112,38 +97,31 @@ func (x *ownerIndex) get(key ownerKey) (types.UID, bool) {
 	return uid, ok
 }
 
-// complete fills in the UIDs of owner references that have none.
+// complete fills in the UIDs of owner references that have none: of owners in the same namespace, from this run or else from the API server.
 func (x *ownerIndex) complete(ctx context.Context, reader client.Reader, u *unstructured.Unstructured) error {
 	references := u.GetOwnerReferences()
 	changed := false
 	for i := range references {
-		if references[i].UID != "" {
+		r := &references[i]
+		if r.UID != "" {
 			continue
 		}
-		uid, err := x.uidOf(ctx, reader, references[i], u.GetNamespace())
-		if err != nil {
-			return err
+		gvk := schema.FromAPIVersionAndKind(r.APIVersion, r.Kind)
+		key := ownerKey{gvk.GroupKind(), u.GetNamespace(), r.Name}
+		uid, ok := x.get(key)
+		if !ok {
+			owner := &metav1.PartialObjectMetadata{}
+			owner.SetGroupVersionKind(gvk)
+			if err := reader.Get(ctx, client.ObjectKey{Namespace: u.GetNamespace(), Name: r.Name}, owner); err != nil {
+				return fmt.Errorf("look up its owner %s %s: %w", r.Kind, r.Name, err)
+			}
+			uid = owner.GetUID()
+			x.put(key, uid)
 		}
-		references[i].UID, changed = uid, true
+		r.UID, changed = uid, true
 	}
 	if changed {
 		u.SetOwnerReferences(references)
 	}
 	return nil
-}
-
-// uidOf returns the UID of an owner in the namespace of what it owns, from this run or else from the API server.
-func (x *ownerIndex) uidOf(ctx context.Context, reader client.Reader, r metav1.OwnerReference, namespace string) (types.UID, error) {
-	gvk := schema.FromAPIVersionAndKind(r.APIVersion, r.Kind)
-	key := ownerKey{gvk.GroupKind(), namespace, r.Name}
-	if uid, ok := x.get(key); ok {
-		return uid, nil
-	}
-	owner := &metav1.PartialObjectMetadata{}
-	owner.SetGroupVersionKind(gvk)
-	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: r.Name}, owner); err != nil {
-		return "", fmt.Errorf("look up its owner %s %s: %w", r.Kind, r.Name, err)
-	}
-	x.put(key, owner.GetUID())
-	return owner.GetUID(), nil
 }

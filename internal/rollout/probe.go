@@ -36,31 +36,25 @@ func Observed(live *unstructured.Unstructured) string {
 // Condition waits until a condition of the object has a status.
 func Condition(kind, status string) Probe {
 	return func(live *unstructured.Unstructured) string {
-		c := condition(live, kind)
-		if c == nil {
-			return fmt.Sprintf("condition %s is not set yet", kind)
-		}
-		if c["status"] == status {
-			return ""
-		}
-		text := fmt.Sprintf("condition %s is %v", kind, c["status"])
-		for _, field := range []string{"reason", "message"} {
-			if value, _ := c[field].(string); value != "" {
-				text += ": " + value
+		conditions, _, _ := unstructured.NestedSlice(live.Object, "status", "conditions")
+		for _, each := range conditions {
+			c, _ := each.(map[string]any)
+			if c["type"] != kind {
+				continue
 			}
+			if c["status"] == status {
+				return ""
+			}
+			text := fmt.Sprintf("condition %s is %v", kind, c["status"])
+			for _, field := range []string{"reason", "message"} {
+				if value, _ := c[field].(string); value != "" {
+					text += ": " + value
+				}
+			}
+			return text
 		}
-		return text
+		return fmt.Sprintf("condition %s is not set yet", kind)
 	}
-}
-
-func condition(live *unstructured.Unstructured, kind string) map[string]any {
-	conditions, _, _ := unstructured.NestedSlice(live.Object, "status", "conditions")
-	for _, c := range conditions {
-		if c, ok := c.(map[string]any); ok && c["type"] == kind {
-			return c
-		}
-	}
-	return nil
 }
 
 // FieldValue waits until the field at a dotted path has a value, in the form in which it is printed. Clients match on what it says of another value.

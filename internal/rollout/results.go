@@ -121,7 +121,11 @@ func (f Failures) Error() string {
 		if i > 0 {
 			b.WriteString("; ")
 		}
-		b.WriteString(shorten(err.Error()))
+		text := err.Error()
+		if len(text) > failureLength {
+			text = strings.ToValidUTF8(text[:failureLength], "") + "..."
+		}
+		b.WriteString(text)
 	}
 	if more := len(f) - failuresShown; more > 0 {
 		fmt.Fprintf(&b, "; and %d more", more)
@@ -131,13 +135,6 @@ func (f Failures) Error() string {
 
 // Unwrap returns the errors.
 func (f Failures) Unwrap() []error { return f }
-
-func shorten(text string) string {
-	if len(text) <= failureLength {
-		return text
-	}
-	return strings.ToValidUTF8(text[:failureLength], "") + "..."
-}
 
 // RequestError reports which request about an object failed.
 type RequestError struct {

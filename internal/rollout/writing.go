@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -101,12 +102,12 @@ func (t *task) create(ctx context.Context) error {
 // apply takes the ownership of the desired fields. Fields that were desired before, and no longer are, go. It is refused when the object is not the
 // one that was read any more: it may belong to another client by now.
 func (t *task) apply(ctx context.Context, before sets.Set[string]) error {
-	revision, err := t.adopt(ctx, before)
+	adopted, err := adopt(ctx, t.client, t.live, before, t.engine.FieldManager)
 	if err != nil {
 		return err
 	}
 	t.wanted.SetUID(t.live.GetUID())
-	t.wanted.SetResourceVersion(revision)
+	t.wanted.SetResourceVersion(adopted.GetResourceVersion())
 	configuration := client.ApplyConfigurationFromUnstructured(t.wanted)
 	if err := t.client.Apply(ctx, configuration, client.FieldOwner(t.engine.FieldManager), client.ForceOwnership); err != nil {
 		return err
@@ -131,23 +132,20 @@ func (t *task) predecessors() sets.Set[string] {
 }
 
 // adopt turns what a create, or predecessors, recorded as their fields into what an apply records, so that no two own them. It returns
-// the revision of the object after that.
-func (t *task) adopt(ctx context.Context, managers sets.Set[string]) (revision string, _ error) {
-	patch, err := csaupgrade.UpgradeManagedFieldsPatch(t.live, managers, t.engine.FieldManager)
+// the object after that, which is live where there was nothing to turn.
+func adopt(ctx context.Context, c client.Client, live *unstructured.Unstructured, managers sets.Set[string], manager string) (*unstructured.Unstructured, error) {
+	patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, managers, manager)
 	if err != nil {
-		return "", fmt.Errorf("adopt the fields that it was written with: %w", err)
+		return nil, fmt.Errorf("adopt the fields that it was written with: %w", err)
 	}
 	if patch == nil {
-		return t.live.GetResourceVersion(), nil
+		return live, nil
 	}
 	target := &unstructured.Unstructured{}
-	target.SetGroupVersionKind(t.live.GroupVersionKind())
-	target.SetNamespace(t.live.GetNamespace())
-	target.SetName(t.live.GetName())
-	if err := t.client.Patch(ctx, target, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(t.engine.FieldManager)); err != nil {
-		return "", err
-	}
-	return target.GetResourceVersion(), nil
+	target.SetGroupVersionKind(live.GroupVersionKind())
+	target.SetNamespace(live.GetNamespace())
+	target.SetName(live.GetName())
+	return target, c.Patch(ctx, target, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(manager))
 }
 
 // Ensure writes one object for a caller that reads and judges it itself, and reads the answer into wanted. An object that the caller believes to be
@@ -163,22 +161,21 @@ func Ensure(ctx context.Context, c client.Client, wanted *unstructured.Unstructu
 	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), options...); err != nil {
 		return err
 	}
-	if !isCreator(wanted, manager) || isDryRun(options) {
+	created := slices.ContainsFunc(wanted.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
+		return e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationUpdate && e.Subresource == ""
+	})
+	if !created || isDryRun(options) {
 		return nil
 	}
-	patch, err := csaupgrade.UpgradeManagedFieldsPatch(wanted, sets.New(manager), manager)
-	if err != nil || patch == nil {
-		return err
-	}
-	target := &unstructured.Unstructured{}
-	target.SetGroupVersionKind(wanted.GroupVersionKind())
-	target.SetNamespace(wanted.GetNamespace())
-	target.SetName(wanted.GetName())
-	if err := c.Patch(ctx, target, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(manager)); err != nil {
+	adopted, err := adopt(ctx, c, wanted, sets.New(manager), manager)
+	if err != nil {
 		return fmt.Errorf("turn what the create of %s recorded into an apply: %w", RefOf(wanted), err)
 	}
-	again.SetUID(target.GetUID())
-	again.SetResourceVersion(target.GetResourceVersion())
+	if adopted == wanted {
+		return nil
+	}
+	again.SetUID(adopted.GetUID())
+	again.SetResourceVersion(adopted.GetResourceVersion())
 	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(again), options...); err != nil {
 		return err
 	}
@@ -190,16 +187,6 @@ func Ensure(ctx context.Context, c client.Client, wanted *unstructured.Unstructu
 // before, and no longer does, are removed.
 func Assert(ctx context.Context, c client.Client, fields runtime.ApplyConfiguration, manager client.FieldOwner, options ...client.ApplyOption) error {
 	return c.Apply(ctx, fields, append(options, manager, client.ForceOwnership)...)
-}
-
-// isCreator reports whether a manager has fields of an object by a create.
-func isCreator(live *unstructured.Unstructured, manager string) bool {
-	for _, e := range live.GetManagedFields() {
-		if e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationUpdate && e.Subresource == "" {
-			return true
-		}
-	}
-	return false
 }
 
 func isDryRun(options []client.ApplyOption) bool {
