@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -67,19 +66,14 @@ func TestPublishAndUnpack(t *testing.T) {
 	if err != nil || pinned != published.Image {
 		t.Fatalf("unpacked %s, %v, want %s", pinned, err, published.Image)
 	}
-	if got, want := paths(t, os.DirFS(out)), paths(t, files); !slices.Equal(got, want) {
-		t.Errorf("unpacked %v, want %v", got, want)
-	}
-	if _, err := Unpack(t.Context(), renderer(t), ref, out, true); err == nil || !strings.Contains(err.Error(), "is there already") {
-		t.Errorf("unpacked twice: %v", err)
-	}
+	must.Equal(t, "unpacked", paths(t, os.DirFS(out)), paths(t, files))
+	_, err = Unpack(t.Context(), renderer(t), ref, out, true)
+	must.Fail(t, "Unpack", err, "is there already")
 	source, err := Open(t.Context(), renderer(t), ref)
 	if err != nil || source.Image != published.Image {
 		t.Fatalf("%+v, %v", source, err)
 	}
-	if err := errors.Join(Check(t.Context(), source.FS), source.Close()); err != nil {
-		t.Error(err)
-	}
+	must.NoError(t, errors.Join(Check(t.Context(), source.FS), source.Close()))
 }
 
 func TestPublishOnDisk(t *testing.T) {
@@ -125,9 +119,8 @@ func TestUnpackRefusesInvalidBundles(t *testing.T) {
 func TestUnpackRefusesCatalogs(t *testing.T) {
 	ref := emptyRegistry(t) + "/op/catalog:v1"
 	must.Value(image.Push(t.Context(), ref, fstest.MapFS{"configs/x.json": {Data: []byte("{}")}}, image.CatalogLabels(), image.PushOptions{}))(t)
-	if _, err := Unpack(t.Context(), renderer(t), ref, t.TempDir(), true); err == nil || !strings.Contains(err.Error(), "catalog image") {
-		t.Errorf("error %v", err)
-	}
+	_, err := Unpack(t.Context(), renderer(t), ref, t.TempDir(), true)
+	must.Fail(t, "Unpack", err, "catalog image")
 }
 
 // TestWriteTreeStaysInside writes through a link that leads out of the directory.
@@ -137,22 +130,18 @@ func TestWriteTreeStaysInside(t *testing.T) {
 	if err := writeTree(fstest.MapFS{"manifests/x.yaml": {Data: []byte("x")}}, dir); err == nil {
 		t.Error("no error")
 	}
-	if left := paths(t, os.DirFS(outside)); len(left) > 0 {
-		t.Errorf("wrote %v outside", left)
-	}
+	must.Empty(t, "wrote outside", paths(t, os.DirFS(outside)))
 }
 
 func TestOpenRefuses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.yaml")
 	must.NoError(t, os.WriteFile(file, nil, 0o600))
 	for ref, want := range map[string]string{file: "it is a file", "./nowhere": "there is no file or directory of that name", "nowhere": "there is no file or directory of that name"} {
-		if _, err := Open(t.Context(), renderer(t), ref); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want one with %q", ref, err, want)
-		}
+		_, err := Open(t.Context(), renderer(t), ref)
+		must.Fail(t, ref, err, want)
 	}
-	if _, _, err := ImageOf(t.TempDir()); err == nil || !strings.Contains(err.Error(), "read directory metadata") {
-		t.Errorf("error %v", err)
-	}
+	_, _, err := ImageOf(t.TempDir())
+	must.Fail(t, "ImageOf", err, "read directory metadata")
 }
 
 // TestUnpackWritesAllOrNothing has one of the files in the way.
@@ -161,9 +150,7 @@ func TestUnpackWritesAllOrNothing(t *testing.T) {
 	must.NoError(t, os.WriteFile(filepath.Join(dir, "z.yaml"), []byte("mine"), 0o600))
 	err := writeTree(fstest.MapFS{"a.yaml": {Data: []byte("a")}, "z.yaml": {Data: []byte("z")}}, dir)
 	must.Fail(t, "writeTree", err, "z.yaml is there already")
-	if left := paths(t, os.DirFS(dir)); !slices.Equal(left, []string{"z.yaml"}) {
-		t.Errorf("there are %v", left)
-	}
+	must.Equal(t, "there", paths(t, os.DirFS(dir)), []string{"z.yaml"})
 }
 
 func TestPublishRefuses(t *testing.T) {
@@ -174,13 +161,10 @@ func TestPublishRefuses(t *testing.T) {
 		"oci:": "needs a path", "oci::v1": "needs a path", "oci-archive:": "needs a path", "org/name:v1": "write the host", "": "write the host",
 		"oci-archive:" + mine + ":v1": "it is there already",
 	} {
-		if _, err := Publish(t.Context(), files, nil, destination, image.PushOptions{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want one with %q", destination, err, want)
-		}
+		_, err := Publish(t.Context(), files, nil, destination, image.PushOptions{})
+		must.Fail(t, destination, err, want)
 	}
-	if text, err := os.ReadFile(mine); err != nil || string(text) != "mine" {
-		t.Errorf("%q, %v", text, err)
-	}
+	must.Equal(t, "read file", string(must.Value(os.ReadFile(mine))(t)), "mine")
 }
 
 // TestManifestsElsewhere pushes a bundle whose annotations name another directory of manifests.
@@ -194,9 +178,8 @@ func TestManifestsElsewhere(t *testing.T) {
 	must.NoError(t, errors.Join(err1, err2, err3))
 	files, _, err := ImageOf(dir)
 	must.NoError(t, err)
-	if err := Check(t.Context(), files); err != nil || len(paths(t, files)) != len(paths(t, os.DirFS(dir))) {
-		t.Errorf("%v, %v", paths(t, files), err)
-	}
+	must.NoErrorf(t, Check(t.Context(), files), "Check")
+	must.Equal(t, "check", len(paths(t, files)), len(paths(t, os.DirFS(dir))))
 }
 
 func TestSplitTag(t *testing.T) {
@@ -218,9 +201,7 @@ func TestAuthoritiesOfAFile(t *testing.T) {
 	must.NoError(t, os.WriteFile(file, []byte("pem"), 0o600))
 	dir := must.Value(Authorities(file))(t)
 	defer os.RemoveAll(dir)
-	if data, err := os.ReadFile(filepath.Join(dir, "root.crt")); err != nil || string(data) != "pem" {
-		t.Errorf("%q, %v", data, err)
-	}
+	must.Equal(t, "read file", string(must.Value(os.ReadFile(filepath.Join(dir, "root.crt")))(t)), "pem")
 	if _, err := Authorities(file + "x"); err == nil {
 		t.Error("a file that is not there is read")
 	}

@@ -220,11 +220,7 @@ func TestReasons(t *testing.T) {
 	u, _, _ := newUnpacker(t)
 	r := newRegistry(t)
 	_, err := u.Fetch(t.Context(), Request{Name: "other.v1.0.0", Image: r.ref})
-	if got := ReasonOf(err); got != "InvalidBundle" {
-		t.Errorf("a bundle of another name: %s: %v", got, err)
-	}
+	must.Equal(t, "a bundle of another name", ReasonOf(err), "InvalidBundle")
 	_, err = u.Fetch(t.Context(), Request{Name: "a", Image: "Not A Reference"})
-	if got := ReasonOf(err); got != string(image.InvalidReference) {
-		t.Errorf("a reference that is none: %s: %v", got, err)
-	}
+	must.Equal(t, "a reference that is none", ReasonOf(err), string(image.InvalidReference))
 }

@@ -27,8 +27,15 @@ func (u *Unpacker) fetch(ctx context.Context, r Request, w *progress) (State, er
 		if err != nil {
 			return State{}, err
 		}
-		b, err := fromManifests(r)
-		return State{Bundle: b, Verification: v}, err
+		manifests, err := r.Manifests()
+		var b *bundle.Bundle
+		if err == nil {
+			b, err = bundle.FromManifests(manifests)
+		}
+		if err != nil {
+			return State{Verification: v}, fmt.Errorf("read the manifests of bundle %s from its catalog: %w", r.Name, err)
+		}
+		return State{Bundle: b, Verification: v}, sameName(b, r)
 	}
 	img, err := u.store.Pull(ctx, r.Image, image.PullOptions{Auth: r.Auth, Select: image.SelectBundle, Progress: w.note, NamedBy: r.NamedBy, Requested: r.Requested,
 		Limits: image.Limits{Duration: u.limit(r)}})
@@ -57,18 +64,6 @@ func (u *Unpacker) verifyCatalog(ctx context.Context, r Request) (*image.Verific
 		v.Outcome, v.Catalog = image.Covered, r.NamedBy
 	}
 	return v, nil
-}
-
-func fromManifests(r Request) (*bundle.Bundle, error) {
-	manifests, err := r.Manifests()
-	if err != nil {
-		return nil, fmt.Errorf("read the manifests of bundle %s from its catalog: %w", r.Name, err)
-	}
-	b, err := bundle.FromManifests(manifests)
-	if err != nil {
-		return nil, fmt.Errorf("read the manifests of bundle %s from its catalog: %w", r.Name, err)
-	}
-	return b, sameName(b, r)
 }
 
 // sameName guards against an image whose content is not what the catalog says it is, where the request goes by the name of that.

@@ -94,12 +94,9 @@ func TestJudge(t *testing.T) {
 			}
 			asked, _ := j.last()
 			covers := asked.NamedBy != nil
-			if (asked.Tag == "v1") != (name != "by digest") || covers != (name == "by digest") {
-				t.Errorf("the policy is asked about %+v", asked)
-			}
-			if inside := name == "in a catalog"; (s.Verification.Outcome == image.Covered) != inside {
-				t.Errorf("it is %+v", s.Verification)
-			}
+			must.Equal(t, "the policy is asked about", (asked.Tag == "v1"), name != "by digest")
+			must.Equal(t, "the policy is asked about", covers, name == "by digest")
+			must.Equal(t, "it", (s.Verification.Outcome == image.Covered), name == "in a catalog")
 			_, n := j.last()
 			u.Get(t.Context(), request, time.Second)
 			if _, again := j.last(); again != n {

@@ -55,9 +55,8 @@ func TestManifestsComeBackAsTheyWere(t *testing.T) {
 				t.Errorf("Refer gave %d bytes, more than the limit of %d", len(text), InlineLimit)
 			}
 			back, err := m.Resolve(t.Context(), text)
-			if err != nil || string(back) != test.manifest {
-				t.Errorf("Resolve gave %.60q, %v; want the manifest", back, err)
-			}
+			must.NoErrorf(t, err, "Resolve gave want the manifest")
+			must.Equal(t, "Resolve gave want the manifest", string(back), test.manifest)
 		})
 	}
 }

@@ -30,9 +30,7 @@ func TestPublishedCatalogCanBeServed(t *testing.T) {
 	p := publisher(t)
 	published := must.Value(p.Bundles(t.Context(), bundles(t)))(t)
 	c := must.Value(Linear(published))(t)
-	if problems := catalog.Validate(c); len(problems) > 0 {
-		t.Errorf("the catalog has problems: %v", problems)
-	}
+	must.Empty(t, "the catalog has problems", catalog.Validate(c))
 	digest := must.Value(p.Catalog(t.Context(), c, "catalog:latest"))(t)
 	store := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
 	img := must.Value(store.Pull(t.Context(), p.Registry+"/catalog@"+digest, image.PullOptions{Select: image.SelectCatalog}))(t)
@@ -78,7 +76,6 @@ func TestBrokenBundlesAreAllNamed(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "bundle a/1:") || !strings.Contains(err.Error(), "bundle b/2:") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := publisher(t).Bundles(t.Context(), fstest.MapFS{}); err == nil || !strings.Contains(err.Error(), "lay them out as <package>/<version>/manifests") {
-		t.Errorf("an empty directory: %v", err)
-	}
+	_, err = publisher(t).Bundles(t.Context(), fstest.MapFS{})
+	must.Fail(t, "Bundles", err, "lay them out as <package>/<version>/manifests")
 }

@@ -76,25 +76,27 @@ func ReadSource(tree fs.FS) ([]BundleSource, error) {
 // Push pushes the images of bundles and returns them in the same order.
 func (p Publisher) Push(ctx context.Context, sources []BundleSource) ([]PublishedBundle, error) {
 	published := make([]PublishedBundle, len(sources))
-	n := len(sources)
-	do := func(i int) (err error) {
-		published[i].Bundle = sources[i].Bundle
-		published[i].Image, err = p.push(ctx, sources[i].Bundle, sources[i].files)
-		return err
-	}
+	failures := make([]error, len(sources))
 	var group sync.WaitGroup
-	failures := make([]error, n)
 	slots := make(chan struct{}, parallelPushes)
-	for i := range n {
+	for i, source := range sources {
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			failures[i] = do(i)
+			b := source.Bundle
+			published[i].Bundle = b
+			repository := fmt.Sprintf("%s/%s-bundle", p.Registry, b.Package)
+			tag := "v" + strings.ReplaceAll(b.Version.String(), "+", "-")
+			digest, err := image.Push(ctx, repository+":"+tag, source.files, image.BundleLabels(b.Package, b.Channels, b.DefaultChannel), p.Options)
+			if err != nil {
+				failures[i] = err
+				return
+			}
+			published[i].Image = repository + "@" + digest
 		})
 	}
 	group.Wait()
-	err := errors.Join(failures...)
-	return published, err
+	return published, errors.Join(failures...)
 }
 
 // Bundles reads the bundle directories of a tree and pushes them. When one cannot be read none is pushed.
@@ -104,16 +106,6 @@ func (p Publisher) Bundles(ctx context.Context, tree fs.FS) ([]PublishedBundle, 
 		return nil, err
 	}
 	return p.Push(ctx, sources)
-}
-
-func (p Publisher) push(ctx context.Context, b *bundle.Bundle, files fs.FS) (string, error) {
-	tag := strings.NewReplacer("+", "-").Replace(b.Version.String())
-	repository := fmt.Sprintf("%s/%s-bundle", p.Registry, b.Package)
-	digest, err := image.Push(ctx, repository+":v"+tag, files, image.BundleLabels(b.Package, b.Channels, b.DefaultChannel), p.Options)
-	if err != nil {
-		return "", err
-	}
-	return repository + "@" + digest, nil
 }
 
 // Catalog pushes a catalog image under Registry/name and returns its digest.

@@ -39,9 +39,7 @@ func TestRebuildsOfOldKeepTheirVersion(t *testing.T) {
 				"- name: greeter-operator.v1.0.0-0.10.p\n  skips: [greeter-operator.v1.0.0, greeter-operator.v1.0.0-0.9.p]\n" +
 				"- name: greeter-operator.v1.0.0-0.9.p\n- name: greeter-operator.v1.0.0\n"
 			again := must.Value(catalog.Load(t.Context(), os.DirFS(write(t, map[string]string{"bundles.yaml": text(t, c), "channels.yaml": channel})), catalog.LoadOptions{}))(t)
-			if problems := catalog.Validate(again); len(problems) > 0 {
-				t.Errorf("problems: %v", problems)
-			}
+			must.Empty(t, "problems", catalog.Validate(again))
 			for i, want := range []string{`{"packageName":"greeter-operator","version":"1.0.0"}`, `{"packageName":"greeter-operator","version":"1.0.0+0.9.p"}`,
 				`{"packageName":"greeter-operator","version":"1.0.0+0.10.p"}`} {
 				if got := packageValue(c.Bundles[i]); got != want {
@@ -95,17 +93,13 @@ substitutions:
 		t.Run(name, func(t *testing.T) {
 			r := &Renderer{Store: store(t), Migrations: catalog.MigrateAll}
 			c := must.Value(template.Render(t.Context(), strings.NewReader(strings.ReplaceAll(content, "HOST", host)), template.Options{Bundles: r.Bundle}))(t)
-			if problems := catalog.Validate(c); problems.Err() != nil {
-				t.Errorf("problems: %v", problems)
-			}
+			must.NoErrorf(t, catalog.Validate(c).Err(), "problems")
 			x := must.Value(catalog.NewIndex(c, "sha256:0"))(t)
 			p, ok := x.Package("greeter-operator")
 			if !ok {
 				t.Fatal("the package is not served")
 			}
-			if head := p.Channels[0].Head; head != "greeter-operator.v1.0.0-10" {
-				t.Errorf("the head is %s", head)
-			}
+			must.Equal(t, "the head", p.Channels[0].Head, "greeter-operator.v1.0.0-10")
 			if b, _ := x.Bundle("greeter-operator", "greeter-operator.v1.0.0-10"); b == nil || b.VersionText != "1.0.0+10" {
 				t.Errorf("the bundle is %+v", b)
 			}

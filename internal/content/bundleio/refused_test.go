@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // The files of a bundle that is rendered.
@@ -139,7 +137,5 @@ func TestRefusedBundlesAreOnThePage(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(refusals)), got); diff != "" {
-		t.Errorf("rows (-tested +page):\n%s", diff)
-	}
+	must.Equal(t, "rows (-tested +page", got, slices.Sorted(maps.Keys(refusals)))
 }

@@ -131,8 +131,10 @@ func (r *Renderer) one(ctx context.Context, ref string) (*result, error) {
 		b.RelatedImages = slices.Clone(b.RelatedImages)
 		slices.SortStableFunc(b.RelatedImages, func(x, y catalog.RelatedImage) int { return strings.Compare(x.Image, y.Image) })
 	}
-	if f.catalog, err = migrate(f.catalog, r.Migrations); err != nil {
-		return nil, fmt.Errorf("render %q: %w", ref, err)
+	if r.Migrations != "" {
+		if f.catalog, err = catalog.Migrate(f.catalog, r.Migrations); err != nil {
+			return nil, fmt.Errorf("render %q: %w", ref, err)
+		}
 	}
 	if f.partial != nil {
 		f.partial = fmt.Errorf("render %q: %w", ref, f.partial)
@@ -211,11 +213,4 @@ func weight(propertyType string) int {
 		return 1
 	}
 	return 0
-}
-
-func migrate(c *catalog.Catalog, level catalog.MigrationLevel) (*catalog.Catalog, error) {
-	if level == "" {
-		return c, nil
-	}
-	return catalog.Migrate(c, level)
 }

@@ -124,9 +124,7 @@ func TestEveryKindOfReference(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := &Renderer{Store: store(t)}
 			c := must.Value(r.Render(t.Context(), test.ref))(t)
-			if got := text(t, c); !strings.Contains(got, test.want) {
-				t.Errorf("no %q in:\n%s", test.want, got)
-			}
+			must.Contain(t, "text", text(t, c), test.want)
 		})
 	}
 }
@@ -252,9 +250,8 @@ func TestTheImageOfABundleDirectory(t *testing.T) {
 		t.Errorf("payloads after the migration: %v", b.Payloads)
 	}
 	for _, wrong := range []string{"{{.Tag}}", "{{"} {
-		if _, err := ParseImageRef(wrong); err == nil || !strings.Contains(err.Error(), "{{.Package}}") {
-			t.Errorf("%s: error %v", wrong, err)
-		}
+		_, err := ParseImageRef(wrong)
+		must.Fail(t, wrong, err, "{{.Package}}")
 	}
 }
 
@@ -295,9 +292,7 @@ func TestCheckBundles(t *testing.T) {
 		got = append(got, strings.Join([]string{strings.Replace(v.Image, host, "host", 1), fmt.Sprint(v.Exists), strings.Join(v.Bundles, " ")}, "|"))
 	}
 	must.Equal(t, "verdicts", got, []string{"host/catalog:1|false|p/b3", "host/good:1|true|p/b1 p/b2", "host/missing:1|false|p/b4"})
-	if !strings.Contains(verdicts[0].Reason, "bundle image") {
-		t.Errorf("a catalog in the place of a bundle: %s", verdicts[0])
-	}
+	must.Contain(t, "a catalog in the place of a bundle", verdicts[0].Reason, "bundle image")
 }
 
 func TestTheCacheDirectory(t *testing.T) {
@@ -306,9 +301,7 @@ func TestTheCacheDirectory(t *testing.T) {
 	host := pushedRegistry(t)
 	r := &Renderer{}
 	must.Value(r.Render(t.Context(), push(t, host+"/catalog:1", map[string]string{"configs/c.yaml": smallCatalog}, image.CatalogLabels())))(t)
-	if entries, err := os.ReadDir(filepath.Join(dir, "fairlead", "images")); err != nil || len(entries) != 1 {
-		t.Errorf("the image is not kept: %v, %v", entries, err)
-	}
+	must.Equal(t, "the image is not kept", len(must.Value(os.ReadDir(filepath.Join(dir, "fairlead", "images")))(t)), 1)
 	t.Setenv("OLM_CACHE_DIR", filepath.Join(write(t, map[string]string{"file": ""}), "file"))
 	r = &Renderer{}
 	if _, err := r.Render(t.Context(), host+"/catalog:1"); err != nil {
@@ -333,9 +326,7 @@ func TestPublicBundles(t *testing.T) {
 		checkIdempotent(t, c)
 		os.RemoveAll(dir)
 	}
-	if len(trees) != 138 {
-		t.Errorf("there are %d bundles", len(trees))
-	}
+	must.Equal(t, "there are bundles", len(trees), 138)
 }
 
 // sample is every tenth of the bundles where time is short, as with the race detector, and otherwise all of them.

@@ -32,18 +32,13 @@ func (o Origin) CatalogImage() image.Origin {
 	return image.Origin{Ref: o.Image, Digest: o.Index.Digest()}
 }
 
-// namedBy is the catalog image that names the bundles of the origin; nil when there is none.
-func (o Origin) namedBy() *image.Origin {
-	if o.Image == "" || o.Index == nil {
-		return nil
-	}
-	named := o.CatalogImage()
-	return &named
-}
-
 // Bundle is the request for a bundle of the catalog, with the pull secrets that the CatalogSource names.
 func (o Origin) Bundle(ctx context.Context, reader client.Reader, b *catalog.BundleInfo, p Policy) (Request, error) {
-	r := Request{Name: b.Name, Image: b.Image, Policy: p, NamedBy: o.namedBy(), ByCatalog: o.ByCatalog}
+	r := Request{Name: b.Name, Image: b.Image, Policy: p, ByCatalog: o.ByCatalog}
+	if o.Image != "" && o.Index != nil {
+		named := o.CatalogImage()
+		r.NamedBy = &named
+	}
 	if r.Image == "" {
 		r.Content = o.Index.Digest()
 		r.Manifests = func() ([]json.RawMessage, error) { return o.Index.Manifests(b) }

@@ -47,7 +47,11 @@ func (r *Renderer) open(ctx context.Context) (*image.Store, error) {
 	if err == nil {
 		var store *image.Store
 		if store, err = image.Open(dir, config); err == nil {
-			err = probe(dir)
+			// A store that is there already need not be one that can be written.
+			var probe *os.File
+			if probe, err = os.CreateTemp(filepath.Join(dir, "tmp"), "probe-"); err == nil {
+				err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+			}
 		}
 		if err == nil {
 			_, err = store.GC(ctx, nil, cacheBytes)
@@ -60,15 +64,6 @@ func (r *Renderer) open(ctx context.Context) (*image.Store, error) {
 	}
 	r.temporary = temporary
 	return image.Open(temporary, config)
-}
-
-// probe tells whether a store can be written: one that is there already need not be.
-func probe(dir string) error {
-	file, err := os.CreateTemp(filepath.Join(dir, "tmp"), "probe-")
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
 // Close removes what is not worth keeping. The Renderer is not to be used afterwards.

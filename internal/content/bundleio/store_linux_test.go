@@ -30,9 +30,7 @@ func TestReadOnlyCacheDirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			if err := syscall.Setfsuid(0); err != nil {
-				t.Error(err)
-			}
+			must.NoError(t, syscall.Setfsuid(0))
 			runtime.UnlockOSThread()
 		})
 	}
@@ -40,7 +38,5 @@ func TestReadOnlyCacheDirectory(t *testing.T) {
 	if _, err := r.open(t.Context()); err != nil || r.temporary == "" || strings.HasPrefix(r.temporary, dir) {
 		t.Errorf("store in %q, %v, want a temporary one", r.temporary, err)
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	must.NoError(t, r.Close())
 }

@@ -78,9 +78,7 @@ func TestFetchesAnImageOnceForAll(t *testing.T) {
 	for end := time.Now().Add(10 * time.Second); news.Load() == 0 && time.Now().Before(end); { // it comes after the answer
 		time.Sleep(time.Millisecond)
 	}
-	if news.Load() != 1 {
-		t.Errorf("%d pieces of news about one bundle", news.Load())
-	}
+	must.Equal(t, "pieces of news about one bundle", news.Load(), 1)
 }
 
 func TestFailuresAreTriedAgainWithPauses(t *testing.T) {
@@ -121,9 +119,7 @@ func TestPausesGrowAndEnd(t *testing.T) {
 		}
 		last = p
 	}
-	if last != longestPause {
-		t.Errorf("the pauses end at %s", last)
-	}
+	must.Equal(t, "the pauses end", last, longestPause)
 }
 
 func TestWrongContentIsRefused(t *testing.T) {
@@ -146,9 +142,8 @@ func TestTheCatalogNamesTheBundle(t *testing.T) {
 		if s, err := u.Fetch(t.Context(), accepting); err != nil || !s.Done() || s.Bundle.Name == request.Name {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
-		if _, err := u.Fetch(t.Context(), request); err == nil || !strings.Contains(err.Error(), "holds ClusterServiceVersion") {
-			t.Errorf("%s, by the name of the ClusterServiceVersion: %v", name, err)
-		}
+		_, err := u.Fetch(t.Context(), request)
+		must.Fail(t, name, err, "holds ClusterServiceVersion")
 	}
 }
 
@@ -165,9 +160,8 @@ func TestManifestsOfTheCatalog(t *testing.T) {
 		t.Errorf("inline manifests: %+v, %v", s, err)
 	}
 	broken := Request{Name: "b.v1.0.0", Content: "sha256:one", Manifests: func() ([]json.RawMessage, error) { return nil, errors.New("gone") }}
-	if _, err := u.Fetch(t.Context(), broken); err == nil || !strings.Contains(err.Error(), "read the manifests of bundle b.v1.0.0 from its catalog: gone") {
-		t.Errorf("manifests that cannot be read: %v", err)
-	}
+	_, err := u.Fetch(t.Context(), broken)
+	must.Fail(t, "Fetch", err, "read the manifests of bundle b.v1.0.0 from its catalog: gone")
 }
 
 func TestForgetsWhatNobodyAsksFor(t *testing.T) {
@@ -178,7 +172,5 @@ func TestForgetsWhatNobodyAsksFor(t *testing.T) {
 	u.Get(t.Context(), Request{Name: "other", Manifests: func() ([]json.RawMessage, error) { return nil, nil }}, 0)
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if len(u.jobs) != 1 {
-		t.Errorf("%d results are kept in memory, want the new one only", len(u.jobs))
-	}
+	must.Equal(t, "results are kept in memory", len(u.jobs), 1)
 }
