@@ -51,13 +51,9 @@ func TestALimitIsNamedAndRemembered(t *testing.T) {
 					t.Errorf("%d files were opened to find the same again", n)
 				}
 			}
-			if n := len(files(t, c, indexSuffix)); n != 0 {
-				t.Errorf("%d indexes of what is refused", n)
-			}
+			must.Equal(t, "indexes of what is refused", len(files(t, c, indexSuffix)), 0)
 			c.Limits = catalog.Limits{}
-			if x, err := c.FS(t.Context(), "sha256:1", tree); err != nil || version(t, x) != "1.0.0" {
-				t.Errorf("with other limits: %v", err)
-			}
+			must.Equal(t, "with other limits", version(t, must.Value(c.FS(t.Context(), "sha256:1", tree))(t)), "1.0.0")
 		})
 	}
 }

@@ -56,9 +56,8 @@ func version(t *testing.T, x *catalog.Index) string {
 	}
 	b := p.Channels[0].Entries[0].Bundle
 	metadata, err := x.CSVMetadata(b)
-	if err != nil || !strings.Contains(string(metadata), b.VersionText) {
-		t.Errorf("metadata %s of version %s, error %v", metadata, b.VersionText, err)
-	}
+	must.NoErrorf(t, err, "metadata of version")
+	must.Contain(t, "metadata of version error", string(metadata), b.VersionText)
 	return b.VersionText
 }
 
@@ -83,17 +82,11 @@ func TestDirFollowsTheDirectory(t *testing.T) {
 	for _, v := range []string{"1.0.0", "1.0.1", "1.0.0"} {
 		write(t, dir, "catalog.json", text(v), 0) // of the same size, and at nearly the same time
 		for range 2 {
-			if got := dirVersion(t, c, dir); got != v {
-				t.Errorf("version %s, want %s", got, v)
-			}
+			must.Equal(t, "version", dirVersion(t, c, dir), v)
 		}
 	}
-	if n := len(files(t, c, indexSuffix)); n != 2 {
-		t.Errorf("%d indexes of two contents", n)
-	}
-	if n := len(files(t, c, recordSuffix)); n != 0 {
-		t.Errorf("%d records of files that have just been written", n)
-	}
+	must.Equal(t, "indexes of two contents", len(files(t, c, indexSuffix)), 2)
+	must.Equal(t, "records of files that have just been written", len(files(t, c, recordSuffix)), 0)
 }
 
 // TestDirReadsNothingTwice finds out what was read by a record that lies.
@@ -101,31 +94,21 @@ func TestDirReadsNothingTwice(t *testing.T) {
 	c, dir := newCache(t), t.TempDir()
 	write(t, dir, "catalog.json", text("1.0.0"), time.Hour)
 	settle()
-	if got := dirVersion(t, c, dir); got != "1.0.0" {
-		t.Errorf("version %s", got)
-	}
+	must.Equal(t, "version", dirVersion(t, c, dir), "1.0.0")
 	records := files(t, c, recordSuffix)
 	if len(records) != 1 {
 		t.Fatalf("%d records", len(records))
 	}
 	x := must.Value(c.FS(t.Context(), "other", fstest.MapFS{"catalog.json": {Data: []byte(text("2.0.0"))}}))(t)
-	if got := version(t, x); got != "2.0.0" {
-		t.Errorf("version %s", got)
-	}
+	must.Equal(t, "version", version(t, x), "2.0.0")
 	v := must.Value(look(t.Context(), os.DirFS(dir)))(t)
 	c.remember(dir, v, "other")
-	if got := dirVersion(t, c, dir); got != "2.0.0" {
-		t.Errorf("version %s: the files were read although nothing changed", got)
-	}
+	must.Equal(t, "version the files were read although nothing changed", dirVersion(t, c, dir), "2.0.0")
 	c.Enforce = true
-	if got := dirVersion(t, c, dir); got != "1.0.0" {
-		t.Errorf("version %s: the files were not read", got)
-	}
+	must.Equal(t, "version the files were not read", dirVersion(t, c, dir), "1.0.0")
 	c.Enforce = false
 	write(t, dir, "catalog.json", text("1.0.9"), time.Hour)
-	if got := dirVersion(t, c, dir); got != "1.0.9" {
-		t.Errorf("version %s: a change of the same size, with its time set back, was not seen", got)
-	}
+	must.Equal(t, "version a change of the same size, with its time set back, was not seen", dirVersion(t, c, dir), "1.0.9")
 }
 
 func TestViewChanges(t *testing.T) {
@@ -138,9 +121,7 @@ func TestViewChanges(t *testing.T) {
 		if what == "a file that is ignored" {
 			want = "a change of size" // before that file was there
 		}
-		if got := seen[v.digest]; got != want {
-			t.Errorf("the view after %q is that after %q, want %q", what, got, want)
-		}
+		must.Equal(t, what, seen[v.digest], want)
 		seen[v.digest] = what
 	}
 	see("nothing")
@@ -182,18 +163,13 @@ func TestDirThatChangesIsNotKept(t *testing.T) {
 	if _, err := d.index(t.Context()); !errors.Is(err, errChanged) {
 		t.Errorf("error %v, want %v", err, errChanged)
 	}
-	if n := len(files(t, c, indexSuffix)); n != 0 {
-		t.Errorf("%d indexes were kept", n)
-	}
+	must.Equal(t, "indexes were kept", len(files(t, c, indexSuffix)), 0)
 	f.left.Store(0)
 	x := must.Value(d.index(t.Context()))(t)
-	if err := x.Close(); err != nil {
-		t.Error(err)
-	}
+	must.NoError(t, x.Close())
 	left, err := filepath.Glob(filepath.Join(c.dir, tempPrefix+"*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v (%v)", left, err)
-	}
+	must.NoErrorf(t, err, "left behind")
+	must.Empty(t, "left behind", left)
 }
 
 func TestDirErrors(t *testing.T) {
@@ -203,9 +179,8 @@ func TestDirErrors(t *testing.T) {
 		filepath.Join(dir, "none"): "no such file or directory",
 		filepath.Join(dir, "file"): "it is not a directory",
 	} {
-		if _, err := c.Dir(t.Context(), path); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %s", path, err, want)
-		}
+		_, err := c.Dir(t.Context(), path)
+		must.Fail(t, path, err, want)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -233,9 +208,7 @@ func TestFSBuildsOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if got := version(t, x); got != "1.0.0" {
-				t.Errorf("version %s", got)
-			}
+			must.Equal(t, "version", version(t, x), "1.0.0")
 		})
 	}
 	all.Wait()
@@ -243,9 +216,7 @@ func TestFSBuildsOnce(t *testing.T) {
 	c := must.Value(OpenCache(t.TempDir()))(t)
 	x := must.Value(c.FS(t.Context(), "sha256:1", f))(t)
 	defer x.Close()
-	if once := -f.left.Load() - opened; opened != once {
-		t.Errorf("%d files were opened, %d would do", opened, once)
-	}
+	must.Equal(t, "files were opened, would do", opened, -f.left.Load()-opened)
 }
 
 // TestDamageIsRepaired damages an index in all sorts of ways.
@@ -275,9 +246,7 @@ func TestDamageIsRepaired(t *testing.T) {
 			must.NoError(t, os.WriteFile(indexes[0], test.damage(data), 0o600))
 			for range 2 {
 				x := must.Value(c.FS(t.Context(), "sha256:1", fsys))(t)
-				if got := version(t, x); got != "1.0.0" {
-					t.Errorf("version %s", got)
-				}
+				must.Equal(t, "version", version(t, x), "1.0.0")
 			}
 		})
 	}
@@ -290,9 +259,7 @@ func TestDamagedRecordsAreIgnored(t *testing.T) {
 	dirVersion(t, c, dir)
 	for _, content := range []string{"", "{", `{"path":"/other"}`, "[]", strings.Repeat("x", maxRecord+1), `{"path":` + fmt.Sprintf("%q", dir) + `,"digest":"sha256:none"}`} {
 		must.NoError(t, os.WriteFile(c.recordPath(dir), []byte(content), 0o600))
-		if got := dirVersion(t, c, dir); got != "1.0.0" {
-			t.Errorf("version %s", got)
-		}
+		must.Equal(t, "version", dirVersion(t, c, dir), "1.0.0")
 		if repaired, err := os.ReadFile(c.recordPath(dir)); err != nil || string(repaired) == content {
 			t.Errorf("the record %.50q was not written again (%v)", content, err)
 		}
@@ -332,9 +299,7 @@ func TestGC(t *testing.T) {
 			t.Errorf("%s: there %v, want %v", filepath.Base(name), err == nil, want)
 		}
 	}
-	if got := dirVersion(t, c, dir); got != "1.0.0" {
-		t.Errorf("version %s", got)
-	}
+	must.Equal(t, "version", dirVersion(t, c, dir), "1.0.0")
 	if content, _ := old.Content(); content != nil {
 		if _, err := io.Copy(io.Discard, content); err != nil {
 			t.Errorf("an index that is open is not readable after it was collected: %v", err)

@@ -44,9 +44,7 @@ func TestAnIndexOfAnEarlierBuild(t *testing.T) {
 	if !ok {
 		t.Fatal("the index of an earlier build is not found")
 	}
-	if got := version(t, x); got != "2.0.0" {
-		t.Errorf("got that of version %s, want the newest", got)
-	}
+	must.Equal(t, "that of version", version(t, x), "2.0.0")
 	if _, ok := now.Earlier(t.Context(), "sha256:b"); ok {
 		t.Error("the index of another content is found")
 	}

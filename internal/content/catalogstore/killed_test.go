@@ -80,9 +80,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 	c := must.Value(OpenCache(cacheDir))(t)
 	x := must.Value(c.Dir(t.Context(), dir))(t)
-	if err := x.Close(); err != nil {
-		t.Error(err)
-	}
+	must.NoError(t, x.Close())
 }
 
 // builder is a process that has begun to fill the cache.
@@ -106,10 +104,6 @@ func checkIndex(t *testing.T, name string, want bigcatalog.Shape) {
 		return
 	}
 	defer x.Close()
-	if err := x.Verify(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if got := len(x.PackageNames()); got != want.Packages {
-		t.Errorf("%d packages, want %d", got, want.Packages)
-	}
+	must.NoError(t, x.Verify(t.Context()))
+	must.Equal(t, "packages", len(x.PackageNames()), want.Packages)
 }

@@ -72,9 +72,7 @@ func TestABrokenVersionAloneIsLeftOut(t *testing.T) {
 			var about []catalog.Object
 			for _, problem := range read.Problems {
 				about = append(about, problem.Object)
-				if !strings.Contains(problem.Message, "two") {
-					t.Errorf("it does not say what is wrong: %s", problem)
-				}
+				must.Contain(t, "it does not say what is wrong", problem.Message, "two")
 			}
 			must.Equal(t, "problems", about, append([]catalog.Object{{Schema: catalog.SchemaBundle, Package: "op", Name: "op.v2.0.0"}}, test.about...))
 			for _, problem := range x.Problems().Errors() {
@@ -82,9 +80,7 @@ func TestABrokenVersionAloneIsLeftOut(t *testing.T) {
 					t.Errorf("no warning says %s", problem)
 				}
 			}
-			if len(read.Warnings) != len(read.Problems) {
-				t.Errorf("warnings %q, problems %v", read.Warnings, read.Problems)
-			}
+			must.Equal(t, "warnings problems", len(read.Warnings), len(read.Problems))
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package catalogstore
 
 import (
-	"strings"
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
@@ -68,20 +67,16 @@ func TestManifests(t *testing.T) {
 		t.Fatalf("packages (-want +got):\n%s", diff)
 	}
 	p, _ := x.Package("a")
-	if p.DefaultChannel != "stable" || len(p.Channels) != 2 {
-		t.Errorf("package a: default channel %q, %d channels", p.DefaultChannel, len(p.Channels))
-	}
+	must.Equal(t, "package a: default channel channels", p.DefaultChannel, "stable")
+	must.Equal(t, "package a: default channel channels", len(p.Channels), 2)
 	b, ok := x.Bundle("a", "a.v2.0.0")
 	if !ok {
 		t.Fatal("a.v2.0.0 is not there")
 	}
 	manifests, err := x.Manifests(b)
-	if err != nil || len(manifests) != 2 {
-		t.Errorf("%d manifests, %v, want the ClusterServiceVersion and the definition that it owns", len(manifests), err)
-	}
-	if providers := x.Providers(catalog.GVK{Group: "example.com", Version: "v1", Kind: "Thing"}); len(providers) != 1 {
-		t.Errorf("%d providers of the API", len(providers))
-	}
+	must.NoErrorf(t, err, "manifests")
+	must.Equal(t, "manifests", len(manifests), 2)
+	must.Equal(t, "providers of the API", len(x.Providers(catalog.GVK{Group: "example.com", Version: "v1", Kind: "Thing"})), 1)
 }
 
 func TestFileBasedCatalogs(t *testing.T) {
@@ -126,9 +121,8 @@ func TestWhatCannotBeRead(t *testing.T) {
 		"a definition without any names": {map[string]string{"packages": packages, "customResourceDefinitions": "- {}"}, "customResourceDefinitions[0]: it has no metadata.name"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := ReadConfigMap(t.Context(), test.data, nil); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want %s", err, test.want)
-			}
+			_, err := ReadConfigMap(t.Context(), test.data, nil)
+			must.Fail(t, "ReadConfigMap", err, test.want)
 		})
 	}
 }

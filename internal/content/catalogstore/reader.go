@@ -59,9 +59,14 @@ func (r ImageReader) Open(ctx context.Context, ref string, auth image.Auth) (*ca
 
 // open also says where the catalog is.
 func (r ImageReader) open(ctx context.Context, ref, requested string, auth image.Auth) (x *catalog.Index, digest, where string, err error) {
-	img, err := r.Images.Pull(ctx, ref, image.PullOptions{Auth: auth, Select: image.SelectCatalog, Requested: requested, Limits: r.limits()})
+	most := r.Indexes.Limits.TotalBytes // a catalog that may be read can be pulled
+	img, err := r.Images.Pull(ctx, ref, image.PullOptions{Auth: auth, Select: image.SelectCatalog, Requested: requested,
+		Limits: image.Limits{KeptBytes: most, FileBytes: most}})
+	if image.KindOf(err) == image.LimitExceeded && r.Indexes.Flags["TotalBytes"] != "" {
+		err = fmt.Errorf("%w; the size of catalogs is limited by %s", err, r.Indexes.Flags["TotalBytes"])
+	}
 	if err != nil {
-		return nil, "", "", r.explain(err)
+		return nil, "", "", err
 	}
 	defer img.Close()
 	dir, err := image.CatalogDir(img.Labels)
@@ -77,22 +82,6 @@ func (r ImageReader) open(ctx context.Context, ref, requested string, auth image
 		return nil, "", "", fmt.Errorf("index the catalog in %s: %w", where, err)
 	}
 	return x, img.Digest, where, nil
-}
-
-// limits let a catalog be pulled that may be read.
-func (r ImageReader) limits() image.Limits {
-	most := r.Indexes.Limits.TotalBytes
-	return image.Limits{KeptBytes: most, FileBytes: most}
-}
-
-// explain adds what raises the limit that an image exceeds by its catalog.
-func (r ImageReader) explain(err error) error {
-	var exceeded *image.Error
-	flag := r.Indexes.Flags["TotalBytes"]
-	if errors.As(err, &exceeded) && exceeded.Kind == image.LimitExceeded && flag != "" {
-		return fmt.Errorf("%w; the size of catalogs is limited by %s", err, flag)
-	}
-	return err
 }
 
 // ErrNoPackage is in the chain of the error about a catalog without any package that can be used.

@@ -54,9 +54,7 @@ func TestRead(t *testing.T) {
 			if _, ok := x.Package("app"); !ok || x.Digest() != digest {
 				t.Errorf("packages %v, digest %s", x.PackageNames(), x.Digest())
 			}
-			if err := x.Close(); err != nil {
-				t.Error(err)
-			}
+			must.NoError(t, x.Close())
 		})
 	}
 	if _, _, err := reader.Read(t.Context(), strings.TrimPrefix(registry.URL, "http://")+"/gone:v1", image.Auth{}); image.KindOf(err) != image.NotFound {
@@ -75,9 +73,7 @@ func TestCheckV1(t *testing.T) {
 			Properties: []catalog.Property{{Type: catalog.PropertyPackage, Value: []byte(`{"packageName":"a","version":"` + n + `.0.0"}`)}}})
 	}
 	x := must.Value(catalog.NewIndex(c, "sha256:0"))(t)
-	if err := CheckImageV1(x, "here"); err != nil {
-		t.Errorf("under v1: %v", err)
-	}
+	must.NoErrorf(t, CheckImageV1(x, "here"), "under v1")
 	if err := CheckImage(x, "here"); !errors.Is(err, ErrNoPackage) {
 		t.Errorf("under v0: error %v, want %v", err, ErrNoPackage)
 	}

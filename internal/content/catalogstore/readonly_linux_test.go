@@ -26,9 +26,7 @@ func unprivileged(t *testing.T) {
 	runtime.LockOSThread()
 	must.NoError(t, syscall.Setfsuid(nobody))
 	t.Cleanup(func() {
-		if err := syscall.Setfsuid(0); err != nil {
-			t.Error(err)
-		}
+		must.NoError(t, syscall.Setfsuid(0))
 		runtime.UnlockOSThread()
 	})
 }
@@ -55,9 +53,7 @@ func TestReadOnlyCache(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.Chmod(c.dir, 0o755) }) // so that it can be removed
 	unprivileged(t)
-	if got := dirVersion(t, c, dir); got != "1.0.0" {
-		t.Errorf("version %s", got)
-	}
+	must.Equal(t, "version", dirVersion(t, c, dir), "1.0.0")
 	stats, err := c.GC(t.Context(), 24*time.Hour)
 	if err != nil || stats.Removed != 0 || stats.LeftBytes == 0 {
 		t.Errorf("collected %+v, %v, want everything left", stats, err)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestListenersHearOfVisibleChangesOnly(t *testing.T) {
@@ -62,9 +63,7 @@ func TestDescribeProblems(t *testing.T) {
 		"both":                             {catalog.Problems{capitals, wrong}, "what these 1 errors concern is not served; " + e + "; " + w},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := DescribeProblems(test.problems, "is not served"); got != test.want {
-				t.Errorf("got  %s\nwant %s", got, test.want)
-			}
+			must.Equal(t, "describe problems", DescribeProblems(test.problems, "is not served"), test.want)
 		})
 	}
 }

@@ -3,6 +3,8 @@ package catalogstore
 import (
 	"runtime/debug"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestThriftEndsWithTheLastReader and leaves the collector as it was.
@@ -24,9 +26,7 @@ func TestThriftEndsWithTheLastReader(t *testing.T) {
 			t.Errorf("from %d, while one reads it is %d, want %d", before, got, reading)
 		}
 		second()
-		if got := percent(); got != before {
-			t.Errorf("afterwards it is %d, want %d", got, before)
-		}
+		must.Equal(t, "afterwards it", percent(), before)
 		debug.SetGCPercent(was)
 	}
 }

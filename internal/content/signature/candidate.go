@@ -105,15 +105,6 @@ func (c *candidate) artifact(digest string) (verify.ArtifactPolicyOption, error)
 	return verify.WithArtifactDigest(algorithm, sum), nil
 }
 
-// asKey is the entity to verify by a key. A signature tag does not say whether
-// a key or a certificate made the signature that it holds.
-func (c *candidate) asKey() verify.SignedEntity {
-	if tagged, ok := c.entity.(*taggedEntity); ok {
-		return &keyEntity{tagged}
-	}
-	return c.entity
-}
-
 // taggedEntity is a signature of a signature or attestation tag. It implements
 // verify.SignedEntity.
 type taggedEntity struct {

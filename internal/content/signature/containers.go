@@ -324,12 +324,20 @@ func onePath(to *[]fileOrData) func(node) error {
 	}
 }
 
+// manyPaths returns a reader of a list of paths that is not empty.
 func manyPaths(to *[]fileOrData) func(node) error {
 	return func(n node) error {
-		var list []string
-		err := texts(&list)(n)
-		for _, file := range list {
-			*to = append(*to, fileOrData{file: file})
+		before := len(*to)
+		err := n.items(func(item node) error {
+			var file string
+			err := text(&file)(item)
+			if err == nil {
+				*to = append(*to, fileOrData{file: file})
+			}
+			return err
+		})
+		if err == nil && len(*to) == before {
+			return n.errorf("the list is empty")
 		}
 		return err
 	}

@@ -174,27 +174,19 @@ func parseLogEntry(data []byte) (entry *tlog.Entry, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("logID is not hexadecimal: %w", err)
 	}
-	kind, err := entryKind(document.Payload.Body)
-	if err != nil {
-		return nil, err
+	var body struct {
+		Kind    string `json:"kind"`
+		Version string `json:"apiVersion"`
+	}
+	if err := json.Unmarshal(document.Payload.Body, &body); err != nil {
+		return nil, fmt.Errorf("the body of the entry cannot be read: %w", err)
 	}
 	return tlog.ParseTransparencyLogEntry(&protorekor.TransparencyLogEntry{
 		LogIndex:          document.Payload.LogIndex,
 		LogId:             &protocommon.LogId{KeyId: id},
-		KindVersion:       kind,
+		KindVersion:       &protorekor.KindVersion{Kind: body.Kind, Version: body.Version},
 		IntegratedTime:    document.Payload.IntegratedTime,
 		InclusionPromise:  &protorekor.InclusionPromise{SignedEntryTimestamp: document.SignedEntryTimestamp},
 		CanonicalizedBody: document.Payload.Body,
 	})
-}
-
-func entryKind(body []byte) (*protorekor.KindVersion, error) {
-	var entry struct {
-		Kind    string `json:"kind"`
-		Version string `json:"apiVersion"`
-	}
-	if err := json.Unmarshal(body, &entry); err != nil {
-		return nil, fmt.Errorf("the body of the entry cannot be read: %w", err)
-	}
-	return &protorekor.KindVersion{Kind: entry.Kind, Version: entry.Version}, nil
 }

@@ -170,21 +170,13 @@ func TestRequests(t *testing.T) {
 		}
 		return asked
 	}
-	if got := requests(openStore(t, Config{Containers: t.TempDir() + "/gone", ContainersOptional: true}, "")); len(got) != 0 {
-		t.Errorf("without a policy: %q", got)
-	}
+	must.Empty(t, "without a policy", requests(openStore(t, Config{Containers: t.TempDir() + "/gone", ContainersOptional: true}, "")))
 	s.require("accept")
-	if got := requests(s.store()); len(got) != 0 {
-		t.Errorf("with a policy that accepts: %q", got)
-	}
+	must.Empty(t, "with a policy that accepts", requests(s.store()))
 	s.require("reject", `{scope: "HOST", KEY}`)
 	store := s.store()
-	if got := requests(store); len(got) != 1 {
-		t.Errorf("the first time: %q, want one request for the signature tag", got)
-	}
-	if got := requests(store); len(got) != 0 {
-		t.Errorf("the second time: %q", got)
-	}
+	must.Equal(t, "the first time", len(requests(store)), 1)
+	must.Empty(t, "the second time", requests(store))
 }
 
 // TestUndecided: a registry that fails, or refuses, is no reason to accept, and
@@ -257,9 +249,7 @@ func TestHostileSignatures(t *testing.T) {
 	s.fault(endless)
 	start := time.Now()
 	_, _, err := pull(t, s.store(), ref, image.PullOptions{})
-	if image.KindOf(err) != image.LimitExceeded {
-		t.Errorf("an endless manifest: %v", err)
-	}
+	must.Equal(t, "an endless manifest", image.KindOf(err), image.LimitExceeded)
 	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("an endless manifest took %s", took)
 	}

@@ -108,7 +108,10 @@ func (f *finder) referrer(referrer image.Descriptor) (bool, error) {
 		}
 		c, err := f.read(layer, parseBundle)
 		if err == nil && c.message {
-			err = f.readManifest(c)
+			var of *image.Manifest // the signature of the image itself is of its manifest
+			if of, err = f.from.Manifest(f.digest); err == nil {
+				c.manifest = of.Raw
+			}
 		}
 		if unreadableBlob(err) {
 			return false, err
@@ -116,16 +119,6 @@ func (f *finder) referrer(referrer image.Descriptor) (bool, error) {
 		return f.give(c, err), nil // an artifact holds one bundle
 	}
 	return f.give(nil, fmt.Errorf("the artifact %s holds no bundle", referrer.Digest)), nil
-}
-
-// readManifest gives a signature of the image itself what it must be of.
-func (f *finder) readManifest(c *candidate) error {
-	m, err := f.from.Manifest(f.digest)
-	if err != nil {
-		return err
-	}
-	c.manifest = m.Raw
-	return nil
 }
 
 // read reads and parses one signature.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/pflag"
 )
@@ -57,17 +58,6 @@ func fingerprint(data []byte, err error) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// unchanged reports whether all files are as they were read.
-func (f *files) unchanged() bool {
-	for _, name := range f.names {
-		data, err := readBounded(name)
-		if fingerprint(data, err) != f.digests[name] {
-			return false
-		}
-	}
-	return true
-}
-
 // policies are the files that decide, as they are now.
 type policies struct {
 	own        *policy     // nil when not configured
@@ -88,7 +78,10 @@ type loaded struct {
 func (v *Verifier) load() (*policies, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.current.policies != nil && v.current.files.unchanged() {
+	if v.current.policies != nil && !slices.ContainsFunc(v.current.files.names, func(name string) bool {
+		data, err := readBounded(name)
+		return fingerprint(data, err) != v.current.files.digests[name]
+	}) {
 		return v.current.policies, v.current.err
 	}
 	p := &policies{files: &files{}}

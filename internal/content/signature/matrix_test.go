@@ -91,13 +91,9 @@ func (c *cell) refused(s *image.Store, ref string, words ...string) {
 	if err == nil {
 		c.t.Fatalf("it was pulled: %q", content)
 	}
-	if image.KindOf(err) != image.Unverified {
-		c.t.Errorf("error of kind %s: %v", image.KindOf(err), err)
-	}
+	must.Equal(c.t, "error of kind", image.KindOf(err), image.Unverified)
 	for _, w := range words {
-		if !strings.Contains(err.Error(), w) {
-			c.t.Errorf("the error does not say %q: %v", w, err)
-		}
+		must.Contain(c.t, "the error does not say", err.Error(), w)
 	}
 }
 
@@ -178,9 +174,7 @@ var situations = map[string]func(c *cell){
 			} else {
 				c.refused(s, r.host+"/"+repoPath+":v1", digests["evil"])
 			}
-			if asked.Load() != 1 {
-				c.t.Errorf("the tag was resolved %d times", asked.Load())
-			}
+			must.Equal(c.t, "the tag was resolved times", asked.Load(), 1)
 		}
 	},
 	"mirror": func(c *cell) {

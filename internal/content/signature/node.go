@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -84,7 +85,11 @@ func (n node) each(visit func(name string, value node) error) error {
 		if key.Kind != yaml.ScalarNode || key.Value == "" && key.Tag != "!!str" || key.Tag == "!!merge" {
 			return n.errorf("the name of a field must be a string")
 		}
-		value := n.child(fieldName(key.Value), n.Content[i+1])
+		name := key.Value
+		if name == "" || strings.ContainsAny(name, "./*:@ []") { // no identifier, such as a scope
+			name = strconv.Quote(name)
+		}
+		value := n.child(name, n.Content[i+1])
 		if seen[key.Value] {
 			return value.errorf("the field is repeated, at line %d", key.Line)
 		}
@@ -94,14 +99,6 @@ func (n node) each(visit func(name string, value node) error) error {
 		}
 	}
 	return nil
-}
-
-// fieldName writes names that are no identifiers, such as scopes, in quotes.
-func fieldName(name string) string {
-	if name == "" || bytes.ContainsAny([]byte(name), "./*:@ []") {
-		return strconv.Quote(name)
-	}
-	return name
 }
 
 // items gives each item of a list to a reader.
@@ -128,24 +125,6 @@ func text(to *string) func(node) error {
 		}
 		*to = n.Value
 		return nil
-	}
-}
-
-// texts returns a reader of a list of strings that is not empty.
-func texts(to *[]string) func(node) error {
-	return func(n node) error {
-		err := n.items(func(item node) error {
-			var s string
-			if err := text(&s)(item); err != nil {
-				return err
-			}
-			*to = append(*to, s)
-			return nil
-		})
-		if err == nil && len(*to) == 0 {
-			return n.errorf("the list is empty")
-		}
-		return err
 	}
 }
 

@@ -2,14 +2,11 @@ package signature
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestScopes(t *testing.T) {
@@ -20,9 +17,7 @@ func TestScopes(t *testing.T) {
 		"localhost:5000/a":               {"localhost:5000/a", "localhost:5000"},
 	}
 	for repository, want := range tests {
-		if diff := cmp.Diff(want, scopes(repository)); diff != "" {
-			t.Errorf("%s: %s", repository, diff)
-		}
+		must.Equal(t, repository, scopes(repository), want)
 	}
 }
 
@@ -60,9 +55,7 @@ rules:
 		if scope != "" {
 			want = fmt.Sprintf("rule %q of policy.yaml", scope)
 		}
-		if got := p.rule(repository).rule; got != want {
-			t.Errorf("%s: %s, want %s", repository, got, want)
-		}
+		must.Equal(t, repository, p.rule(repository).rule, want)
 	}
 }
 
@@ -186,9 +179,8 @@ func TestContainersErrors(t *testing.T) {
 		"pki for anyone":        {scope(`{"type": "sigstoreSigned", "pki": {"caRootsData": "AA=="}}`), "subjectHostname"},
 	}
 	for name, tt := range tests {
-		if _, err := parseContainers("policy.json", []byte(tt.text), &files{}); err == nil || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%s: error %v does not say %q", name, err, tt.says)
-		}
+		_, err := parseContainers("policy.json", []byte(tt.text), &files{})
+		must.Fail(t, name, err, tt.says)
 	}
 }
 
@@ -222,9 +214,7 @@ func TestContainersScopes(t *testing.T) {
 		for _, r := range c.requirements(ref, tt.repository) {
 			got = append(got, r.action)
 		}
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %v, want %v", ref, got, tt.want)
-		}
+		must.Equal(t, ref, got, tt.want)
 	}
 	gpg := c.requirements("a.example.com/x:v1", "a.example.com/x")[0]
 	if err := rejected(gpg); !strings.Contains(err.Error(), `"signedBy"`) || !strings.Contains(err.Error(), "*.example.com") {

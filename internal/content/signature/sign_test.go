@@ -47,9 +47,8 @@ func TestSignAndVerify(t *testing.T) {
 				signBoth(t, key, publicPEM(t, private.Public()))
 			}
 			wrong := func() ([]byte, error) { return []byte("other"), nil }
-			if _, err := ParseKey(pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED SIGSTORE PRIVATE KEY", Bytes: secret}), wrong); err == nil || !strings.Contains(err.Error(), "password is wrong") {
-				t.Errorf("with a wrong password: %v", err)
-			}
+			_, err := ParseKey(pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED SIGSTORE PRIVATE KEY", Bytes: secret}), wrong)
+			must.Fail(t, "ParseKey", err, "password is wrong")
 		})
 	}
 }
@@ -63,18 +62,15 @@ func signBoth(t *testing.T, key *Key, public string) {
 	both := s.push(t, "a/both:v1", "both")
 	s.sign("a/both", both)
 	s.sign("a/both", both) // adds nothing
-	if m := manifestOf(t, s, "a/both", tagOf(both)+".sig"); len(m.Layers) != 1 {
-		t.Errorf("signed twice: %d signatures", len(m.Layers))
-	}
+	must.Equal(t, "signed twice: signatures", len(manifestOf(t, s, "a/both", tagOf(both)+".sig").Layers), 1)
 	tag := must.Value(signatureTag(s.host+"/a/tag", s.push(t, "a/tag:v1", "tag"), key))(t)
 	s.attach(t, "a/tag", s.push(t, "a/tag:v1", "tag"), tag)
 	referring := must.Value(signatureBundle(s.push(t, "a/bundle:v1", "bundle"), key))(t)
 	s.attach(t, "a/bundle", s.push(t, "a/bundle:v1", "bundle"), referring)
 	for _, repository := range []string{"a/both", "a/tag", "a/bundle"} {
 		v, err := s.store().Verify(context.Background(), s.host+"/"+repository+":v1", image.VerifyOptions{})
-		if err != nil || v.Signers[0].Key != key.ID {
-			t.Errorf("%s: %v, %v", repository, v, err)
-		}
+		must.NoErrorf(t, err, "%s", repository)
+		must.Equal(t, repository, v.Signers[0].Key, key.ID)
 	}
 }
 
@@ -116,9 +112,8 @@ func TestParseKeyErrors(t *testing.T) {
 		"a damaged RSA key": {string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: []byte("x")})), "no RSA private key"},
 	}
 	for name, tt := range tests {
-		if _, err := ParseKey([]byte(tt.text), none); err == nil || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%s: error %v does not say %q", name, err, tt.says)
-		}
+		_, err := ParseKey([]byte(tt.text), none)
+		must.Fail(t, name, err, tt.says)
 	}
 }
 
@@ -182,7 +177,5 @@ func TestAttest(t *testing.T) {
 		t.Error("accepted without an attestation")
 	}
 	must.NoError(t, Attest(t.Context(), s.host+"/a/b", digest, statement, s.key, image.PushOptions{}))
-	if err := verify(); err != nil {
-		t.Errorf("with the attestation: %v", err)
-	}
+	must.NoErrorf(t, verify(), "with the attestation")
 }

@@ -107,13 +107,8 @@ func (s *signer) check(c *candidate, digest string, now time.Time) (v verified, 
 		v.signer.Key, v.expires = k.id, expires
 		return v, err
 	}
-	return s.checkKeys(c, digest)
-}
-
-func (s *signer) checkKeys(c *candidate, digest string) (verified, error) {
-	err := errors.New("there is no key")
+	err = errors.New("there is no key")
 	for _, k := range s.keys {
-		var v verified
 		if v, err = s.checkKey(c, k, digest); err == nil {
 			v.signer.Key = k.id
 			return v, nil
@@ -127,7 +122,11 @@ func (s *signer) checkKey(c *candidate, k *publicKey, digest string) (verified, 
 	if s.timestamps == 0 && !s.integrated {
 		options = append(options, verify.WithNoObserverTimestamps())
 	}
-	return c.verify(c.asKey(), material{s.material(), k}, digest, options, verify.WithKey())
+	entity := c.entity
+	if tagged, ok := entity.(*taggedEntity); ok { // a signature tag does not say whether a key or a certificate made the signature that it holds
+		entity = &keyEntity{tagged}
+	}
+	return c.verify(entity, material{s.material(), k}, digest, options, verify.WithKey())
 }
 
 func (s *signer) options() []verify.VerifierOption {
