@@ -19,7 +19,17 @@ func (o *Origins) accept(ctx context.Context, source string, x *catalog.Index) (
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.used[source] = x.Digest()
-	return x, o.collect(ctx)
+	// Remove contents from the cache that are not in use: those of others, who may share a cache that is not temporary, later.
+	unused, images := keepUnused, int64(keepImages)
+	if o.temp != "" {
+		unused, images = 0, 0
+	}
+	used := slices.Collect(maps.Values(o.used))
+	if _, err := o.cache.GC(ctx, unused, used...); err != nil || o.images == nil {
+		return x, err
+	}
+	_, err := o.images.GC(ctx, func(digest string) bool { return slices.Contains(used, digest) }, images)
+	return x, err
 }
 
 // loadRules are those that are broken by what could not be read.
@@ -54,17 +64,3 @@ const (
 	keepUnused = 7 * 24 * time.Hour
 	keepImages = 4 << 30 // bytes
 )
-
-// collect removes contents from the cache that are not in use: those of others, who may share a cache that is not temporary, later.
-func (o *Origins) collect(ctx context.Context) error {
-	unused, images := keepUnused, int64(keepImages)
-	if o.temp != "" {
-		unused, images = 0, 0
-	}
-	used := slices.Collect(maps.Values(o.used))
-	if _, err := o.cache.GC(ctx, unused, used...); err != nil || o.images == nil {
-		return err
-	}
-	_, err := o.images.GC(ctx, func(digest string) bool { return slices.Contains(used, digest) }, images)
-	return err
-}

@@ -85,9 +85,7 @@ func startChild(b *testing.B, dir, cacheDir string) *child {
 	return &child{conn, "http://" + web, time.Since(start), cmd.Process.Pid, func() {
 		conn.Close()
 		in.Close()
-		if err := cmd.Wait(); err != nil {
-			b.Errorf("the server ended with %v", err)
-		}
+		must.NoErrorf(b, cmd.Wait(), "the server ended")
 	}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestConditionsAndRanges(t *testing.T) {
@@ -53,9 +54,7 @@ func TestConditionsAndRanges(t *testing.T) {
 			if answer.StatusCode != test.code || body != test.body {
 				t.Errorf("%s %q, want %d %q", answer.Status, body, test.code, test.body)
 			}
-			if answer.Header.Get("Content-Encoding") != "" {
-				t.Errorf("coding %q", answer.Header.Get("Content-Encoding"))
-			}
+			must.Equal(t, "coding", answer.Header.Get("Content-Encoding"), "")
 			if test.code == 304 && (answer.Header.Get("ETag") == "" || answer.Header.Get("Vary") == "") {
 				t.Errorf("headers %v: want ETag and Vary", answer.Header)
 			}

@@ -2,7 +2,6 @@ package catalogserver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"regexp"
 
@@ -51,8 +50,17 @@ func (s *experimentalServer) ExperimentalListPackageCustomSchemas(request *regis
 		return nil
 	}
 	for object, err := range x.Objects(catalog.ObjectFilter{Schema: request.GetSchema(), Package: request.GetPackageName()}) {
+		if n := catalog.JSONValues(object); err == nil && n > maxCustomValues {
+			err = status.Errorf(codes.ResourceExhausted, "an object of schema %q has about %d values, more than the %d that are sent; make it smaller, or read it over HTTP",
+				request.GetSchema(), n, maxCustomValues)
+		}
+		var message structpb.Struct
 		if err == nil {
-			err = sendCustom(stream, request, object)
+			err = protojson.Unmarshal(object, &message)
+		}
+		// An object that belongs to a package is not sent where those are asked for that belong to none.
+		if err == nil && message.GetFields()["package"].GetStringValue() == request.GetPackageName() {
+			err = stream.Send(&message)
 		}
 		if err != nil {
 			// Give errors that have no code yet the right one
@@ -83,19 +91,3 @@ func checkCustom(request *registry.ExperimentalListPackageCustomSchemasRequest) 
 
 // maxCustomValues bounds the values in an object that is sent: each takes about 150 bytes, however short it is written.
 const maxCustomValues = 200_000
-
-// sendCustom sends an object, unless it belongs to a package and those that belong to none are asked for.
-func sendCustom(stream grpc.ServerStreamingServer[structpb.Struct], request *registry.ExperimentalListPackageCustomSchemasRequest, object json.RawMessage) error {
-	if n := catalog.JSONValues(object); n > maxCustomValues {
-		return status.Errorf(codes.ResourceExhausted, "an object of schema %q has about %d values, more than the %d that are sent; make it smaller, or read it over HTTP",
-			request.GetSchema(), n, maxCustomValues)
-	}
-	var message structpb.Struct
-	if err := protojson.Unmarshal(object, &message); err != nil {
-		return err
-	}
-	if message.GetFields()["package"].GetStringValue() != request.GetPackageName() {
-		return nil
-	}
-	return stream.Send(&message)
-}

@@ -89,9 +89,7 @@ func TestExperimentalListPackageCustomSchemas(t *testing.T) {
 					break
 				}
 				if err != nil {
-					if status.Code(err) != test.code {
-						t.Errorf("error %v, want code %s", err, test.code)
-					}
+					must.Equal(t, "code", status.Code(err), test.code)
 					break
 				}
 				got = append(got, strings.TrimSpace(oneLine(t, message)))
@@ -125,8 +123,6 @@ func TestObjectsOfManyValuesAreNotSent(t *testing.T) {
 		t.Errorf("got %v, want ResourceExhausted", err)
 	}
 	for text, want := range map[string]int{`{}`: 2, `"[,:{"`: 1, `"\"[,"`: 1, `{"a\\":[1,2]}`: 5} {
-		if got := catalog.JSONValues(json.RawMessage(text)); got != want {
-			t.Errorf("values of %s: %d, want %d", text, got, want)
-		}
+		must.Equal(t, text, catalog.JSONValues(json.RawMessage(text)), want)
 	}
 }

@@ -16,9 +16,7 @@ func TestCacheOfAnImage(t *testing.T) {
 	write(t, dir, map[string]string{"catalog.yaml": small("one")})
 	serve := func() {
 		c := must.Value(open(t, Options{CacheDir: cacheDir}).Catalog("c", dir))(t)
-		if got := read(t, c); got != "one" {
-			t.Errorf("package %s", got)
-		}
+		must.Equal(t, "package", read(t, c), "one")
 	}
 	serve()
 	for path, mode := range map[string]os.FileMode{filepath.Dir(dir): 0o755, cacheDir: 0o555} {
@@ -31,9 +29,7 @@ func TestCacheOfAnImage(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			if err := syscall.Setfsuid(0); err != nil {
-				t.Error(err)
-			}
+			must.NoError(t, syscall.Setfsuid(0))
 			runtime.UnlockOSThread()
 		})
 	}

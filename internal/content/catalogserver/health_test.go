@@ -20,14 +20,12 @@ func TestHealthIsThatOfTheServerForAnyService(t *testing.T) {
 		s.health.Set(want == healthpb.HealthCheckResponse_SERVING)
 		for _, service := range []string{"", "Registry", "api.Registry", "anything"} {
 			answer, err := client.Check(soon(t), &healthpb.HealthCheckRequest{Service: service})
-			if err != nil || answer.GetStatus() != want {
-				t.Errorf("Check(%q) = %v, %v, want %v", service, answer, err, want)
-			}
+			must.NoErrorf(t, err, "%s", service)
+			must.Equal(t, service, answer.GetStatus(), want)
 		}
 		list, err := client.List(soon(t), &healthpb.HealthListRequest{})
-		if err != nil || list.GetStatuses()[""].GetStatus() != want {
-			t.Errorf("List = %v, %v, want %v", list, err, want)
-		}
+		must.NoErrorf(t, err, "List")
+		must.Equal(t, "list", list.GetStatuses()[""].GetStatus(), want)
 	}
 }
 
@@ -53,9 +51,7 @@ func TestHealthCanBeWatchedUntilTheServerStops(t *testing.T) {
 		t.Errorf("after the end: %v, want Unavailable", err)
 	}
 	s.health.Set(true)
-	if s.health.Serving() {
-		t.Error("a stopped server serves again")
-	}
+	must.Equal(t, "a stopped server serves again", s.health.Serving(), false)
 }
 
 func TestReflection(t *testing.T) {

@@ -137,5 +137,16 @@ func (s *httpServer) metas(w http.ResponseWriter, r *http.Request, served Served
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	return c.end(writeObjects(c, served.Index, filter))
+	for object, err := range served.Index.Objects(filter) { // as JSON lines, one at a time
+		if err == nil {
+			_, err = c.Write(object)
+		}
+		if err == nil {
+			_, err = c.Write([]byte("\n"))
+		}
+		if err != nil {
+			return c.end(err)
+		}
+	}
+	return c.end(nil)
 }

@@ -135,9 +135,7 @@ func checkHeaders(t *testing.T, answer *http.Response) {
 	for key, want := range map[string]string{
 		"Content-Type": "application/jsonl", "Last-Modified": "Tue, 14 Nov 2023 22:13:20 GMT", "Vary": "Accept-Encoding", "X-Content-Type-Options": "nosniff",
 	} {
-		if got := answer.Header.Get(key); got != want {
-			t.Errorf("%s: %q, want %q", key, got, want)
-		}
+		must.Equal(t, key, answer.Header.Get(key), want)
 	}
 	if tag := answer.Header.Get("ETag"); len(tag) != 34 || tag[0] != '"' {
 		t.Errorf("ETag %q is not a strong one", tag)

@@ -22,7 +22,13 @@ func addManifests(b *registry.Bundle, x *catalog.Index, at place) error {
 	}
 	for _, m := range manifests {
 		b.Object = append(b.Object, string(m))
-		if b.CsvJson == "" && isCSV(m) {
+		if b.CsvJson != "" || !bytes.Contains(m, []byte(kindCSV)) {
+			continue
+		}
+		var object struct {
+			Kind string `json:"kind"`
+		}
+		if json.Unmarshal(m, &object) == nil && object.Kind == kindCSV {
 			b.CsvJson = b.Object[len(b.Object)-1]
 		}
 	}
@@ -40,16 +46,6 @@ func addManifests(b *registry.Bundle, x *catalog.Index, at place) error {
 		b.Object = []string{b.CsvJson}
 	}
 	return nil
-}
-
-func isCSV(manifest json.RawMessage) bool {
-	if !bytes.Contains(manifest, []byte(kindCSV)) {
-		return false
-	}
-	var object struct {
-		Kind string `json:"kind"`
-	}
-	return json.Unmarshal(manifest, &object) == nil && object.Kind == kindCSV
 }
 
 // specKeys are the keys of olm.csv.metadata and what they are called in the spec of a ClusterServiceVersion.

@@ -82,7 +82,10 @@ func (o *Origins) Catalogs(args []string) ([]Catalog, error) {
 	var catalogs []Catalog
 	names := map[string]string{}
 	for _, arg := range args {
-		name, source := splitName(arg)
+		name, source, named := strings.Cut(arg, "=")
+		if _, err := os.Stat(arg); !named || err == nil { // a directory that exists under the whole argument is meant by it
+			name, source = "", arg
+		}
 		if name == "" {
 			name = defaultName(source)
 			if len(args) == 1 && !ValidName(name) {
@@ -123,15 +126,6 @@ func (o *Origins) Catalog(name, source string) (Catalog, error) {
 		return c, fmt.Errorf("serve catalog %s: there is no such directory, and the reference of an image begins with the host of its registry: %w", source, err)
 	}
 	return c, nil
-}
-
-// splitName reads an argument NAME=SOURCE or SOURCE. A directory that exists under the whole argument is meant by it.
-func splitName(arg string) (name, source string) {
-	name, source, ok := strings.Cut(arg, "=")
-	if _, err := os.Stat(arg); !ok || err == nil {
-		return "", arg
-	}
-	return name, source
 }
 
 // defaultName is the last element of a source, without tag and digest.

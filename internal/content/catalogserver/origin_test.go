@@ -49,9 +49,7 @@ func open(t *testing.T, o Options) *Origins {
 	t.Helper()
 	origins := must.Value(Open(o))(t)
 	t.Cleanup(func() {
-		if err := origins.Close(); err != nil {
-			t.Error(err)
-		}
+		must.NoError(t, origins.Close())
 	})
 	return origins
 }
@@ -65,9 +63,7 @@ func read(t *testing.T, c Catalog) string {
 		t.Fatalf("packages %v, want one", names)
 	}
 	for _, err := range x.Objects(catalog.ObjectFilter{}) {
-		if err != nil {
-			t.Error(err)
-		}
+		must.NoError(t, err)
 	}
 	return names[0]
 }
@@ -91,30 +87,20 @@ func TestDirectory(t *testing.T) {
 				t.Fatalf("%v, %v", c, err)
 			}
 			before := state(t, c)
-			if got := read(t, c); got != "one" {
-				t.Errorf("package %s", got)
-			}
-			if after := state(t, c); after != before {
-				t.Error("another state of the same files")
-			}
+			must.Equal(t, "package", read(t, c), "one")
+			must.Equal(t, "another state of the same files", state(t, c), before)
 			x, err := c.Origin.Read(t.Context()) // it is served while the next one is read
 			must.NoError(t, err)
 			write(t, dir, map[string]string{"one/catalog.yaml": small("other")})
 			if after := state(t, c); after == before {
 				t.Error("the same state of other files")
 			}
-			if got := read(t, c); got != "other" {
-				t.Errorf("package %s", got)
-			}
+			must.Equal(t, "package", read(t, c), "other")
 			for _, err := range x.Objects(catalog.ObjectFilter{}) {
-				if err != nil {
-					t.Errorf("the content before: %v", err)
-				}
+				must.NoErrorf(t, err, "the content before")
 			}
 			write(t, dir, map[string]string{"one/.indexignore": "nothing", "README.md": "text"})
-			if read(t, c) != "other" {
-				t.Error("files that are no part of the catalog change it")
-			}
+			must.Equal(t, "files that are no part of the catalog change it", read(t, c), "other")
 		})
 	}
 }
@@ -128,9 +114,8 @@ func TestTemporaryCachesHoldOnlyWhatIsUsed(t *testing.T) {
 		read(t, c)
 	}
 	indexes, err := filepath.Glob(filepath.Join(origins.temp, "*.index"))
-	if err != nil || len(indexes) != 1 {
-		t.Errorf("indexes %v, %v, want one", indexes, err)
-	}
+	must.NoErrorf(t, err, "indexes")
+	must.Equal(t, "indexes", len(indexes), 1)
 	must.NoError(t, origins.Close())
 	if _, err := os.Stat(origins.temp); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the temporary directory is left: %v", err)
@@ -150,16 +135,13 @@ func TestWhatIsNotServed(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := must.Value(origins.Catalog("c", write(t, t.TempDir(), test.files)))(t)
-			if _, err := c.Origin.Read(t.Context()); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want %s", err, test.want)
-			}
+			_, err := c.Origin.Read(t.Context())
+			must.Fail(t, "Read", err, test.want)
 		})
 	}
 	dir := write(t, t.TempDir(), map[string]string{"a.yaml": small("a"), "b.yaml": "schema: olm.package\nname: b\n"})
 	c := must.Value(origins.Catalog("c", dir))(t)
-	if got := read(t, c); got != "a" {
-		t.Errorf("package %s: a package that breaks rules takes others along", got)
-	}
+	must.Equal(t, "package a package that breaks rules takes others along", read(t, c), "a")
 	must.NoError(t, os.RemoveAll(dir))
 	if _, err := c.Origin.State(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("state of a directory that is gone: %v", err)
@@ -192,9 +174,7 @@ func TestImage(t *testing.T) {
 		t.Errorf("package %s, state before and after %s", got, before)
 	}
 	again := must.Value(open(t, Options{CacheDir: cacheDir, Enforce: true}).Catalog("c", ref))(t)
-	if got := read(t, again); got != "two" {
-		t.Errorf("from the cache: package %s", got)
-	}
+	must.Equal(t, "from the cache: package", read(t, again), "two")
 	push("bundle", image.BundleLabels("p", []string{"stable"}, "stable"))
 	if _, err := c.Origin.Read(t.Context()); err == nil {
 		t.Error("the image of a bundle was read as a catalog")

@@ -44,7 +44,11 @@ func (e *encoder) encode(m proto.Message, size int, held int64) (*outgoing, erro
 		into = (*a.pooled)[:0]
 	} else {
 		if cap(e.chunk) < trackedBytes {
-			e.chunk = make([]byte, 0, e.next())
+			size := chunkBytes
+			if e.chunk == nil { // the first message is the only one of most calls
+				size = trackedBytes
+			}
+			e.chunk = make([]byte, 0, size)
 		}
 		into = e.chunk
 	}
@@ -59,14 +63,6 @@ func (e *encoder) encode(m proto.Message, size int, held int64) (*outgoing, erro
 	// The library loses a buffer when a client cancels its call in the moment in which it is queued.
 	a.unused = runtime.AddCleanup(a, func(d *delivery) { d.written(held) }, a.of)
 	return a, nil
-}
-
-// next is the size of the next chunk: the first message is the only one of most calls.
-func (e *encoder) next() int {
-	if e.chunk == nil {
-		return trackedBytes
-	}
-	return chunkBytes
 }
 
 // Put is called once the message is written, or will not be.

@@ -2,7 +2,6 @@ package catalogserver
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"net/url"
 	"slices"
@@ -35,21 +34,4 @@ func parseQuery(raw string) (catalog.ObjectFilter, error) {
 			strings.Join(unknown, ", "), paramSchema, paramPackage, paramName)
 	}
 	return catalog.ObjectFilter{Schema: values.Get(paramSchema), Package: values.Get(paramPackage), Name: values.Get(paramName)}, nil
-}
-
-// writeObjects writes objects as JSON lines, one at a time.
-func writeObjects(w io.Writer, x *catalog.Index, f catalog.ObjectFilter) error {
-	for object, err := range x.Objects(f) {
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(object); err != nil {
-			return err
-		}
-		_, err := w.Write([]byte("\n"))
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -24,13 +24,9 @@ func TestCheckComplainsOfEverything(t *testing.T) {
 		t.Fatal("no complaint")
 	}
 	for _, want := range []string{"catalog broken from a test", "the package has no channel", "read catalog absent from a test: not there"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: want %q in it", err, want)
-		}
+		must.Contain(t, "want in it", err.Error(), want)
 	}
-	if err := Check(t.Context(), catalogs[:1], quiet); err != nil {
-		t.Error(err)
-	}
+	must.NoError(t, Check(t.Context(), catalogs[:1], quiet))
 }
 
 func TestReadSaysWhatIsWrong(t *testing.T) {
@@ -50,9 +46,7 @@ func TestTerminated(t *testing.T) {
 	logger := slog.New(slog.NewTextHandler(&log, nil))
 	Terminated(path, errors.New("a long reason"), logger)
 	Terminated(path, errors.New("the reason"), logger)
-	if content, err := os.ReadFile(path); err != nil || string(content) != "the reason\n" {
-		t.Errorf("got %q, %v", content, err)
-	}
+	must.Equal(t, "read file", string(must.Value(os.ReadFile(path))(t)), "the reason\n")
 	Terminated("", errors.New("the reason"), logger)
 	if log.has("termination") {
 		t.Errorf("log: %s", log.String())

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"fairlead.dev/fairlead/api/registry"
-	"fairlead.dev/fairlead/catalog"
 )
 
 // registryServer answers api.Registry.
@@ -129,7 +128,14 @@ func (s *registryServer) GetChannelEntriesThatReplace(request *registry.GetAllRe
 			}
 		}
 	}) {
-		for range edgesFrom(at.entry, name) {
+		ways := []string{at.entry.Replaces}
+		if at.entry.Replaces != name {
+			ways = at.entry.Skips
+		}
+		for _, from := range ways {
+			if from != name {
+				continue
+			}
 			found = true
 			if err := stream.Send(upgrade(at, at.entry.Replaces)); err != nil {
 				return err
@@ -140,20 +146,6 @@ func (s *registryServer) GetChannelEntriesThatReplace(request *registry.GetAllRe
 		return status.Errorf(codes.NotFound, "no channel entries found that replace %s", name)
 	}
 	return nil
-}
-
-// edgesFrom counts the ways in which an entry upgrades from a bundle.
-func edgesFrom(e *catalog.EntryInfo, name string) int {
-	if e.Replaces == name {
-		return 1
-	}
-	n := 0
-	for _, skip := range e.Skips {
-		if skip == name {
-			n++
-		}
-	}
-	return n
 }
 
 // ListBundles streams every entry of every channel, by the names of channel, package and bundle.

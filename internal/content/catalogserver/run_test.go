@@ -158,21 +158,15 @@ func TestRunListensAtOnceAndIsHealthyWhenAllIsRead(t *testing.T) {
 	origin := &fakeOrigin{state: "1", index: onePackage(t, "one"), gate: make(chan struct{})}
 	r := run(t, Config{GRPC: anyPort, HTTP: anyPort, Catalogs: []Catalog{{Name: "c", Origin: origin}}})
 	serving := r.serving(t)
-	if serving() {
-		t.Error("it serves before anything was read")
-	}
+	must.Equal(t, "it serves before anything was read", serving(), false)
 	if answer, _ := do(t, "http://"+r.HTTP.String(), request{path: "/api/v1/all"}); answer.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("before anything was read: %s", answer.Status)
 	}
 	close(origin.gate)
 	eventually(t, "it serves", serving)
-	if got := r.packages(t); got != "one" {
-		t.Errorf("package %s", got)
-	}
+	must.Equal(t, "package", r.packages(t), "one")
 	r.stop()
-	if err := <-r.done; err != nil {
-		t.Errorf("stopped with %v", err)
-	}
+	must.NoErrorf(t, <-r.done, "stopped")
 	r.done <- nil
 	if conn, err := net.Dial("tcp", r.GRPC.String()); err == nil {
 		conn.Close()
@@ -183,9 +177,7 @@ func TestRunListensAtOnceAndIsHealthyWhenAllIsRead(t *testing.T) {
 func TestRunStopsWhileItReads(t *testing.T) {
 	r := run(t, Config{GRPC: anyPort, Catalogs: []Catalog{{Name: "c", Origin: &fakeOrigin{state: "1", gate: make(chan struct{})}}}})
 	r.stop()
-	if err := <-r.done; err != nil {
-		t.Errorf("stopped with %v", err)
-	}
+	must.NoErrorf(t, <-r.done, "stopped")
 	r.done <- nil
 }
 
@@ -218,9 +210,7 @@ func TestRunFails(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
-			if got := first.count() > 0; got != test.reads {
-				t.Errorf("something was read: %t", got)
-			}
+			must.Equal(t, "something was read", first.count() > 0, test.reads)
 		})
 	}
 }
@@ -236,25 +226,19 @@ func TestRunServesNewContent(t *testing.T) {
 
 	origin.set("3", nil, errors.New("half of it is missing"))
 	eventually(t, "the trouble is said", func() bool { return r.log.has("half of it is missing") })
-	if got := r.packages(t); got != "two" {
-		t.Errorf("package %s, want the last good one", got)
-	}
+	must.Equal(t, "package", r.packages(t), "two")
 	origin.set("3", onePackage(t, "three"), nil)
 	eventually(t, "the same state is tried again", func() bool { return r.packages(t) == "three" })
 
 	origin.set("", nil, nil)
 	eventually(t, "the trouble with the state is said", func() bool { return r.log.has("no state") })
-	if got := r.packages(t); got != "three" {
-		t.Errorf("package %s, want the last good one", got)
-	}
+	must.Equal(t, "package", r.packages(t), "three")
 	origin.set("4", onePackage(t, "four"), nil)
 	eventually(t, "it goes on", func() bool { return r.packages(t) == "four" })
 
 	reads := origin.count()
 	time.Sleep(10 * poll)
-	if origin.count() != reads {
-		t.Error("what does not change was read again")
-	}
+	must.Equal(t, "what does not change was read again", origin.count(), reads)
 }
 
 func TestRunLeavesAloneWhatIsBeingWritten(t *testing.T) {

@@ -99,10 +99,19 @@ func (s *share) enter(ctx context.Context) (leave func(), err error) {
 	timeout := time.NewTimer(s.wait)
 	defer timeout.Stop()
 	for {
-		room, ok := s.tryEnter(from)
-		if ok {
+		s.mu.Lock()
+		p, room := s.peers[from], s.room
+		if s.calls < maxCalls && (p == nil || p.calls < maxCallsPeer) {
+			if p == nil {
+				p = &peerShare{large: semaphore.NewWeighted(maxLargePeer)}
+				s.peers[from] = p
+			}
+			s.calls++
+			p.calls++
+			s.mu.Unlock()
 			return func() { s.leave(from) }, nil
 		}
+		s.mu.Unlock()
 		select {
 		case <-room:
 		case <-ctx.Done():
@@ -112,22 +121,6 @@ func (s *share) enter(ctx context.Context) (leave func(), err error) {
 				maxCallsPeer, maxCalls)
 		}
 	}
-}
-
-func (s *share) tryEnter(from string) (room <-chan struct{}, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.peers[from]
-	if s.calls == maxCalls || p != nil && p.calls == maxCallsPeer {
-		return s.room, false
-	}
-	if p == nil {
-		p = &peerShare{large: semaphore.NewWeighted(maxLargePeer)}
-		s.peers[from] = p
-	}
-	s.calls++
-	p.calls++
-	return nil, true
 }
 
 func (s *share) leave(from string) {

@@ -40,9 +40,7 @@ func TestOneClientLeavesRoom(t *testing.T) {
 		t.Errorf("one more: %v, want ResourceExhausted", err)
 	}
 	leave, err := s.enter(other)
-	if err != nil {
-		t.Errorf("another client: %v", err)
-	}
+	must.NoErrorf(t, err, "another client")
 	leave()
 	s.wait = time.Minute
 	got := make(chan error)
@@ -51,9 +49,7 @@ func TestOneClientLeavesRoom(t *testing.T) {
 		got <- err
 	}()
 	leaves[0]()
-	if err := <-got; err != nil {
-		t.Errorf("when a call has ended: %v", err)
-	}
+	must.NoErrorf(t, <-got, "when a call has ended")
 	for i := range maxCalls - maxCallsPeer {
 		must.Value(s.enter(from(t.Context(), fmt.Sprintf("192.0.3.%d", i))))(t)
 	}
@@ -98,9 +94,7 @@ func TestLargeMessagesWaitForEachOther(t *testing.T) {
 	}
 	stream := entered(t, s, ctx, sink{ctx: ctx})
 	large := &registry.Bundle{CsvJson: strings.Repeat("x", largeMessage)}
-	if err := stream.SendMsg(large); status.Code(err) != codes.DeadlineExceeded {
-		t.Errorf("a large message beside others: %v, want that it waits", err)
-	}
+	must.Equal(t, "a large message beside others", status.Code(stream.SendMsg(large)), codes.DeadlineExceeded)
 	if err := stream.SendMsg(&registry.Bundle{CsvName: "small"}); err != nil && ctx.Err() == nil {
 		t.Errorf("a small message beside large ones: %v", err)
 	}
@@ -162,9 +156,7 @@ func TestACallEndsWhenItsMessagesAreWritten(t *testing.T) {
 	var waiting []mem.BufferSlice
 	stream := entered(t, s, ctx, queue{sink{ctx: ctx}, &waiting})
 	for _, size := range []int{0, 1, 100, trackedBytes, chunkBytes, largeMessage, 3 * maxLargePeer / 4} {
-		if err := stream.SendMsg(&registry.Bundle{CsvJson: strings.Repeat("x", size)}); err != nil {
-			t.Fatal(size, err)
-		}
+		must.NoError(t, stream.SendMsg(&registry.Bundle{CsvJson: strings.Repeat("x", size)}))
 	}
 	if s.roomOf("192.0.2.1").try(maxLargePeer / 4) {
 		t.Error("large messages that are not written take no room")
@@ -191,9 +183,7 @@ func TestFewLargeMessagesOfStreamsWaitForRoom(t *testing.T) {
 	s.built.TryAcquire(maxBuilt)
 	ctx := from(t.Context(), "192.0.2.1")
 	stream := entered(t, s, ctx, sink{ctx: ctx})
-	if err := stream.SendMsg(&registry.Bundle{CsvJson: strings.Repeat("x", largeMessage)}); status.Code(err) != codes.ResourceExhausted {
-		t.Errorf("one more large message: %v, want ResourceExhausted", err)
-	}
+	must.Equal(t, "one more large message", status.Code(stream.SendMsg(&registry.Bundle{CsvJson: strings.Repeat("x", largeMessage)})), codes.ResourceExhausted)
 }
 
 // TestErrorsAreBrief, which repeat names of the client.

@@ -39,9 +39,8 @@ func TestBundlesLargerThanTheUsualLimitAreSent(t *testing.T) {
 	client := registry.NewRegistryClient(dial(t, serve(t, map[string]*catalog.Index{"c": heavy(t, 8<<20)}).address))
 	request := &registry.GetBundleRequest{PkgName: "p", ChannelName: "stable", CsvName: "p.v1.0.0"}
 	b, err := client.GetBundle(soon(t), request, grpc.MaxCallRecvMsgSize(64<<20))
-	if err != nil || len(b.GetObject()) != 17 {
-		t.Errorf("got %d objects, %v, want 17", len(b.GetObject()), err)
-	}
+	must.NoErrorf(t, err, "got objects")
+	must.Equal(t, "objects", len(b.GetObject()), 17)
 	if _, err := client.GetBundle(soon(t), request); status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("a client with the usual limit got %v; the bundle is too small for this test", err)
 	}
@@ -50,9 +49,7 @@ func TestBundlesLargerThanTheUsualLimitAreSent(t *testing.T) {
 func TestLargeRequestsAreRefused(t *testing.T) {
 	client := registry.NewRegistryClient(dial(t, serve(t, map[string]*catalog.Index{"c": onePackage(t, "p")}).address))
 	_, err := client.GetPackage(soon(t), &registry.GetPackageRequest{Name: strings.Repeat("p", maxRequestBytes)})
-	if status.Code(err) != codes.ResourceExhausted {
-		t.Errorf("got %v, want ResourceExhausted", err)
-	}
+	must.Equal(t, "code", status.Code(err), codes.ResourceExhausted)
 }
 
 // manyChannels is a catalog whose list of bundles is more than fits into the buffers between a server and a client that does not read.
@@ -94,9 +91,7 @@ func TestDownloadsThatNobodyReadsEnd(t *testing.T) {
 	for range 3 * progressBytes / 1000 {
 		must.Value(w.Write(make([]byte, 1000)))(t)
 	}
-	if len(conn.deadlines) != 3 {
-		t.Errorf("the deadline was set %d times, want once a megabyte", len(conn.deadlines))
-	}
+	must.Equal(t, "the deadline was set times", len(conn.deadlines), 3)
 	for _, d := range conn.deadlines {
 		if d.Before(before.Add(time.Minute)) || d.After(time.Now().Add(time.Minute)) {
 			t.Errorf("deadline %v", d)

@@ -93,9 +93,7 @@ func readBundles(t *testing.T, conn *grpc.ClientConn) {
 		}
 		image, n = b.GetBundlePath(), n+1
 	}
-	if n != 50 {
-		t.Errorf("got %d bundles, want 50", n)
-	}
+	must.Equal(t, "bundles", n, 50)
 	b, err := client.GetBundleForChannel(t.Context(), &registry.GetBundleInChannelRequest{PkgName: "p", ChannelName: "stable"}) //nolint:staticcheck // SA1019: clients use it
 	if _, tag, _ := strings.Cut(b.GetBundlePath(), ":"); err != nil || !strings.Contains(b.GetCsvJson(), `"displayName":"`+tag+`"`) {
 		t.Errorf("got %v, %v", b, err)
@@ -117,7 +115,5 @@ func readObjects(t *testing.T, url string) {
 	}
 	_, rest, _ := strings.Cut(string(body), `"description":"`)
 	tag, _, _ := strings.Cut(rest, `"`)
-	if n := strings.Count(string(body), `"quay.io/example/p:`+tag+`"`); n != 50 {
-		t.Errorf("of content %q %d bundles were read, want 50", tag, n)
-	}
+	must.Equal(t, tag, strings.Count(string(body), `"quay.io/example/p:`+tag+`"`), 50)
 }

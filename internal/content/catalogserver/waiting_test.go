@@ -30,13 +30,9 @@ func TestThoseWhoWaitLeaveRoom(t *testing.T) {
 	for i := range maxWaitingConnection {
 		must.NoErrorf(t, watchHealth(t, first), "watch %d", i)
 	}
-	if err := watchHealth(t, first); status.Code(err) != codes.ResourceExhausted {
-		t.Errorf("one more of the same connection: %v, want ResourceExhausted", err)
-	}
+	must.Equal(t, "one more of the same connection", status.Code(watchHealth(t, first)), codes.ResourceExhausted)
 	second := dial(t, s.address)
-	if err := watchHealth(t, second); err != nil {
-		t.Errorf("another connection: %v", err)
-	}
+	must.NoErrorf(t, watchHealth(t, second), "another connection")
 	if _, err := registry.NewRegistryClient(first).GetPackage(soon(t), &registry.GetPackageRequest{Name: "p"}); err != nil {
 		t.Errorf("what does not wait: %v", err)
 	}
@@ -60,7 +56,6 @@ func TestWaiters(t *testing.T) {
 		w.leave(i + 1)
 	}
 	w.leave("one more")
-	if w.all != 0 || len(w.each) != 0 {
-		t.Errorf("left over: %d, %v", w.all, w.each)
-	}
+	must.Equal(t, "left over", w.all, 0)
+	must.Empty(t, "left over", w.each)
 }
