@@ -31,16 +31,6 @@ func (o *objects) write(c *catalog.Catalog) error {
 	return nil
 }
 
-// digest does not depend on the order of the objects.
-func (o *objects) digest() string {
-	slices.SortFunc(o.sums, func(a, b [sha256.Size]byte) int { return bytes.Compare(a[:], b[:]) })
-	all := sha256.New()
-	for _, sum := range o.sums {
-		all.Write(sum[:])
-	}
-	return "sha256:" + hex.EncodeToString(all.Sum(nil))
-}
-
 // finish writes what is only complete in the end. The order in which a server lists entries means nothing.
 func (g *gatherer) finish() (string, error) {
 	if g.err != nil {
@@ -72,5 +62,10 @@ func (g *gatherer) finish() (string, error) {
 			return "", err
 		}
 	}
-	return g.out.digest(), nil
+	slices.SortFunc(g.out.sums, func(a, b [sha256.Size]byte) int { return bytes.Compare(a[:], b[:]) })
+	all := sha256.New() // does not depend on the order of the objects
+	for _, sum := range g.out.sums {
+		all.Write(sum[:])
+	}
+	return "sha256:" + hex.EncodeToString(all.Sum(nil)), nil
 }

@@ -59,9 +59,14 @@ func bundleOf(b *registry.Bundle) (catalog.Bundle, error) {
 	for _, object := range b.GetObject() {
 		p.add(catalog.PropertyBundleObject, manifest{[]byte(object)})
 	}
-	result := catalog.Bundle{
-		Schema: catalog.SchemaBundle, Package: b.GetPackageName(), Name: b.GetCsvName(), Image: b.GetBundlePath(),
-		Properties: p.list, RelatedImages: relatedImages(b.GetCsvJson()),
+	result := catalog.Bundle{Schema: catalog.SchemaBundle, Package: b.GetPackageName(), Name: b.GetCsvName(), Image: b.GetBundlePath(), Properties: p.list}
+	var csv struct {
+		Spec struct {
+			RelatedImages []catalog.RelatedImage `json:"relatedImages"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal([]byte(b.GetCsvJson()), &csv) == nil { // one that cannot be read names no images
+		result.RelatedImages = csv.Spec.RelatedImages
 	}
 	return result, p.err
 }
@@ -138,17 +143,4 @@ func canonical(text string) (string, error) {
 		return "", fmt.Errorf("encode the value again: %w", err)
 	}
 	return string(bytes.TrimSuffix(out.Bytes(), []byte("\n"))), nil
-}
-
-// relatedImages are those that a ClusterServiceVersion names. One that cannot be read names none.
-func relatedImages(csv string) []catalog.RelatedImage {
-	var read struct {
-		Spec struct {
-			RelatedImages []catalog.RelatedImage `json:"relatedImages"`
-		} `json:"spec"`
-	}
-	if json.Unmarshal([]byte(csv), &read) != nil {
-		return nil
-	}
-	return read.Spec.RelatedImages
 }

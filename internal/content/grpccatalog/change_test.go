@@ -123,9 +123,8 @@ func TestModesChange(t *testing.T) {
 	c := newCluster(t, "operators")
 	c.settled()
 	changes, err := c.Remove(t.Context(), c.source)
-	if err != nil || len(changes) != 5 {
-		t.Errorf("removed: %v, %q", err, changes)
-	}
+	must.NoErrorf(t, err, "removed")
+	must.Equal(t, "removed", len(changes), 5)
 	if n := len(c.livePods()); n > 0 {
 		t.Errorf("%d pods are left", n)
 	}
@@ -159,9 +158,7 @@ func TestWhatAnotherImplementationRanForAConfigMapGoes(t *testing.T) {
 	for _, o := range left {
 		must.NoError(t, c.Create(t.Context(), o))
 	}
-	if changes, err := c.Remove(t.Context(), c.source); err != nil || len(changes) != len(left) {
-		t.Errorf("removed: %v, %d of %d: %q", err, len(changes), len(left), changes)
-	}
+	must.Equal(t, "removed", len(must.Value(c.Remove(t.Context(), c.source))(t)), len(left))
 	for _, o := range left {
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(o), o); err == nil && o.GetDeletionTimestamp() == nil {
 			t.Errorf("%T %s is left", o, o.GetName())
@@ -202,9 +199,7 @@ func TestTheManagerServedItBefore(t *testing.T) {
 		t.Errorf("once the pod answers: %q", out.Changes)
 	}
 	c.quiet()
-	if changes, err := c.Remove(t.Context(), c.source); err != nil || len(changes) != 5 {
-		t.Errorf("removed: %v, %q", err, changes)
-	}
+	must.Equal(t, "removed", len(must.Value(c.Remove(t.Context(), c.source))(t)), 5)
 }
 
 // TestTheManagerServesItAgain: the Service that led to the pod leads to the manager now, and no longer to the pod.
@@ -257,16 +252,12 @@ func TestAPreparedServiceAccountIsUsed(t *testing.T) {
 	c.source.Spec.Secrets = []string{"mine"}
 	out := c.settled()
 	want := []corev1.LocalObjectReference{{Name: "mine"}, {Name: "prepared"}}
-	if !slices.Equal(out.Serving.Spec.ImagePullSecrets, want) {
-		t.Errorf("pull secrets %v, want %v", out.Serving.Spec.ImagePullSecrets, want)
-	}
+	must.Equal(t, "pull secrets", out.Serving.Spec.ImagePullSecrets, want)
 	c.quiet()
 	must.Value(c.Remove(t.Context(), c.source))(t)
 	live := &corev1.ServiceAccount{}
 	c.get(live, "operators")
-	if live.ResourceVersion != account.ResourceVersion {
-		t.Errorf("the ServiceAccount was changed: %+v", live)
-	}
+	must.Equal(t, "the ServiceAccount was changed", live.ResourceVersion, account.ResourceVersion)
 }
 
 // TestPullSecretsChange: those of the catalog follow its spec, those of others stay.
@@ -351,9 +342,8 @@ func TestPodSecurity(t *testing.T) {
 	namespace.Labels[v1alpha1.PodSecurityEnforceLabel] = "restricted"
 	must.NoError(t, c.Client.Update(t.Context(), namespace))
 	c.source.Spec.GrpcPodConfig = &v1alpha1.GrpcPodConfig{SecurityContextConfig: v1alpha1.Legacy}
-	if _, err := c.Ensure(t.Context(), c.request()); err == nil || !strings.Contains(err.Error(), "violates PodSecurity") {
-		t.Errorf("legacy: %v", err)
-	}
+	_, err := c.Ensure(t.Context(), c.request())
+	must.Fail(t, "Ensure", err, "violates PodSecurity")
 	c.Keeper.Settings.RunAsUser = 1001
 	c.source.Spec.GrpcPodConfig = nil
 	c.settled()

@@ -114,30 +114,22 @@ func TestCatalogIsWhatIsServed(t *testing.T) {
 	for _, name := range want.PackageNames() {
 		a, _ := want.Package(name)
 		b, _ := got.Package(name)
-		if diff := cmp.Diff(a, b, texts); diff != "" {
-			t.Errorf("package %s (-served +read):\n%s", name, diff)
-		}
+		must.Equal(t, name, b, a, texts)
 	}
 	bundle, _ := got.Bundle("a", "a.v1.0.0")
 	manifests, err := got.Manifests(bundle)
-	if err != nil || len(manifests) != 1 {
-		t.Errorf("got %d manifests, %v, want one", len(manifests), err)
-	}
+	must.NoErrorf(t, err, "got manifests")
+	must.Equal(t, "manifests", len(manifests), 1)
 }
 
 func TestQuestions(t *testing.T) {
 	_, health, client := original(t)
-	if ok, err := client.Healthy(t.Context()); err != nil || !ok {
-		t.Errorf("healthy: %t, %v", ok, err)
-	}
+	must.Equal(t, "healthy", must.Value(client.Healthy(t.Context()))(t), true)
 	health.Set(false)
-	if ok, err := client.Healthy(t.Context()); err != nil || ok {
-		t.Errorf("not healthy: %t, %v", ok, err)
-	}
+	must.Equal(t, "not healthy", must.Value(client.Healthy(t.Context()))(t), false)
 	b, err := client.Bundle(t.Context(), "a", "stable", "a.v1.0.0")
-	if err != nil || b.GetVersion() != "1.0.0" {
-		t.Errorf("got %v, %v", b, err)
-	}
+	must.NoErrorf(t, err, "err")
+	must.Equal(t, "err", b.GetVersion(), "1.0.0")
 	if _, err := client.Bundle(t.Context(), "a", "stable", "b"); status.Code(err) != codes.NotFound || !strings.Contains(err.Error(), `get bundle "b" of channel "stable" of package "a"`) {
 		t.Errorf("got %v, want NotFound", err)
 	}
@@ -147,9 +139,7 @@ func TestQuestions(t *testing.T) {
 	for range client.Bundles(t.Context()) {
 		break // what is not wanted is not read
 	}
-	if client.State().String() != "READY" {
-		t.Errorf("state %s", client.State())
-	}
+	must.Equal(t, "state", client.State().String(), "READY")
 }
 
 func TestDialTakesAddressesOnly(t *testing.T) {

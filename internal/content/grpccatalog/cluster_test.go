@@ -58,9 +58,7 @@ func newCluster(t *testing.T, name string) *cluster {
 	c.eventually("create the CatalogSource", func() error { return c.Create(t.Context(), stored) })
 	t.Cleanup(func() {
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
-		if err := c.Client.Patch(context.Background(), stored, patch); err != nil {
-			t.Error(err)
-		}
+		must.NoError(t, c.Client.Patch(context.Background(), stored, patch))
 	})
 	must.NoError(t, c.Client.Delete(t.Context(), stored))
 	c.source.UID, c.source.CreationTimestamp = stored.UID, stored.CreationTimestamp

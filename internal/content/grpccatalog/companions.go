@@ -104,10 +104,12 @@ func (k *Keeper) finish(ctx context.Context, o *Objects, results []rollout.Objec
 	account := &corev1.ServiceAccount{}
 	for i, wanted := range o.companions() {
 		r := results[i]
-		if r.Outcome == rollout.Created || r.Outcome == rollout.Configured {
-			out.Changes = append(out.Changes, fmt.Sprintf("%s %s", lower(r.Outcome), r.Ref))
-		}
-		if r.Outcome == rollout.NotAttempted {
+		switch r.Outcome {
+		case rollout.Created:
+			out.Changes = append(out.Changes, fmt.Sprintf("created %s", r.Ref))
+		case rollout.Configured:
+			out.Changes = append(out.Changes, fmt.Sprintf("configured %s", r.Ref))
+		case rollout.NotAttempted:
 			out.Waiting, out.Again = cmp.Or(r.Waiting, out.Waiting, "the objects of the catalog are being written"), collectionWait
 			continue
 		}
@@ -117,35 +119,21 @@ func (k *Keeper) finish(ctx context.Context, o *Objects, results []rollout.Objec
 				return nil, fmt.Errorf("understand %s: %w", r.Ref, err)
 			}
 		case *networkingv1.NetworkPolicy:
-			if err := k.restorePolicy(ctx, wanted, r, out); err != nil {
-				return nil, err
+			live := &networkingv1.NetworkPolicy{}
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(r.Live.Object, live); err != nil {
+				return nil, fmt.Errorf("understand %s: %w", r.Ref, err)
 			}
+			if equality.Semantic.DeepEqual(live.Spec, wanted.Spec) {
+				continue
+			}
+			live.Spec = wanted.Spec
+			if err := k.Client.Update(ctx, live, client.FieldOwner(k.FieldOwner)); err != nil {
+				return nil, fmt.Errorf("undo what others changed in %s: %w", r.Ref, err)
+			}
+			out.Changes = append(out.Changes, fmt.Sprintf("restored %s", r.Ref))
 		}
 	}
 	return account, nil
-}
-
-func (k *Keeper) restorePolicy(ctx context.Context, wanted *networkingv1.NetworkPolicy, r rollout.ObjectResult, out *Outcome) error {
-	live := &networkingv1.NetworkPolicy{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(r.Live.Object, live); err != nil {
-		return fmt.Errorf("understand %s: %w", r.Ref, err)
-	}
-	if equality.Semantic.DeepEqual(live.Spec, wanted.Spec) {
-		return nil
-	}
-	live.Spec = wanted.Spec
-	if err := k.Client.Update(ctx, live, client.FieldOwner(k.FieldOwner)); err != nil {
-		return fmt.Errorf("undo what others changed in %s: %w", r.Ref, err)
-	}
-	out.Changes = append(out.Changes, fmt.Sprintf("restored %s", r.Ref))
-	return nil
-}
-
-func lower(o rollout.Outcome) string {
-	if o == rollout.Created {
-		return "created"
-	}
-	return "configured"
 }
 
 // claim tells the objects of the catalog from those of others.

@@ -221,9 +221,7 @@ func TestDecide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := Situation{Wanted: wantedPod(t), Pods: test.pods, PollDue: test.due, RegistryDigest: test.digest, Now: epoch.Add(time.Hour)}
 			d := Decide(s)
-			if diff := cmp.Diff(test.want, story(d)); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			must.Equal(t, "result", story(d), test.want)
 			if !strings.Contains(d.Waiting, test.waiting) || (d.Waiting == "") != (test.waiting == "") {
 				t.Errorf("it waits for %q, want %q", d.Waiting, test.waiting)
 			}
@@ -268,9 +266,7 @@ func TestAPinnedImageIsNotRunToBeCompared(t *testing.T) {
 	objects := must.Value(Wanted(source, defaults().Settings, Observed{}))(t)
 	p := podAt(t, "a", 0, noDigest)
 	p.Labels, p.Spec = objects.Pod.Labels, objects.Pod.Spec
-	if got := story(Decide(Situation{Wanted: objects.Pod, Pods: []corev1.Pod{p}, PollDue: true})); got != "a serves, ready, polled" {
-		t.Error(got)
-	}
+	must.Equal(t, "story", story(Decide(Situation{Wanted: objects.Pod, Pods: []corev1.Pod{p}, PollDue: true})), "a serves, ready, polled")
 }
 
 // TestPodNames: the same situation gives the same name, so that a repeated create makes one pod; another one gives another.
@@ -299,7 +295,5 @@ func TestWords(t *testing.T) {
 	pending := podAt(t, "a", 0, ready(false), noDigest)
 	pending.Status.Phase = corev1.PodPending
 	pending.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/2 nodes"}}
-	if got := words(&pending); got != "no node was found for it (Unschedulable: 0/2 nodes)" {
-		t.Error(got)
-	}
+	must.Equal(t, "words", words(&pending), "no node was found for it (Unschedulable: 0/2 nodes)")
 }

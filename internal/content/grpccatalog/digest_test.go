@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 var epoch = time.Unix(1_700_000_000, 0)
@@ -22,28 +24,20 @@ func TestDigest(t *testing.T) {
 		"registry.example.com/a/b@sha256:":            "",
 		"abc@":                                        "",
 	} {
-		if got := Digest(imageID); got != want {
-			t.Errorf("the digest in %q is %q, want %q", imageID, got, want)
-		}
+		must.Equal(t, imageID, Digest(imageID), want)
 	}
 }
 
 func TestRunningDigest(t *testing.T) {
 	const image, opm = "a@sha256:1111111111111111111111111111111111111111111111111111111111111111", "a@sha256:2222222222222222222222222222222222222222222222222222222222222222"
 	p := wantedPod(t)
-	if got := RunningDigest(p); got != "" {
-		t.Errorf("a pod without status runs %q", got)
-	}
+	must.Equal(t, "a pod without status runs", RunningDigest(p), "")
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "sidecar", ImageID: opm}, {Name: "registry-server", ImageID: image}}
-	if got := RunningDigest(p); got != Digest(image) {
-		t.Errorf("it runs %q", got)
-	}
+	must.Equal(t, "it runs", RunningDigest(p), Digest(image))
 	p.Spec.InitContainers = []corev1.Container{{Name: "injected"}, {Name: "extract-utilities"}, {Name: "extract-content"}}
 	p.Status.ContainerStatuses[1].ImageID = opm
 	p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "extract-utilities", ImageID: opm}, {Name: "extract-content", ImageID: image}}
-	if got := RunningDigest(p); got != Digest(image) {
-		t.Errorf("with content that was taken out of the image: it runs %q", got)
-	}
+	must.Equal(t, "with content that was taken out of the image: it runs", RunningDigest(p), Digest(image))
 }
 
 func TestGoMemory(t *testing.T) {
@@ -51,8 +45,6 @@ func TestGoMemory(t *testing.T) {
 		"100Mi": "100MiB", "1024Mi": "1GiB", "1": "1B", "1Ki": "1KiB", "100M": "100000000B", "1Pi": "1024TiB", "1500m": "2B", "1.5Gi": "1536MiB",
 	} {
 		q := resource.MustParse(quantity)
-		if got := goMemory(q.Value()); got != want {
-			t.Errorf("%s is %s, want %s", quantity, got, want)
-		}
+		must.Equal(t, quantity, goMemory(q.Value()), want)
 	}
 }

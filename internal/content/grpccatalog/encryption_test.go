@@ -137,9 +137,7 @@ func TestAServerThatSaysNothing(t *testing.T) {
 	for c.State() != connectivity.TransientFailure && time.Now().Before(deadline) {
 		c.Changed(t.Context(), c.State())
 	}
-	if err := c.Serving(t.Context()); status.Code(err) != codes.Unavailable {
-		t.Errorf("got %v, want Unavailable", err)
-	}
+	must.Equal(t, "serving", status.Code(c.Serving(t.Context())), codes.Unavailable)
 }
 
 func TestOutline(t *testing.T) {
@@ -148,17 +146,11 @@ func TestOutline(t *testing.T) {
 	if err != nil || first == "" {
 		t.Fatalf("outline %q, %v", first, err)
 	}
-	if again, err := client.Outline(t.Context()); err != nil || again != first {
-		t.Errorf("outline %q, %v, want %q again", again, err, first)
-	}
-	if err := client.Serving(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Equal(t, "outline", must.Value(client.Outline(t.Context()))(t), first)
+	must.NoError(t, client.Serving(t.Context()))
 	other := dial(t, plain(t))
 	if second, err := other.Outline(t.Context()); err != nil || second == first {
 		t.Errorf("another catalog has the same outline: %v", err)
 	}
-	if err := other.Serving(t.Context()); err != nil {
-		t.Errorf("a server without health checks: %v", err)
-	}
+	must.NoErrorf(t, other.Serving(t.Context()), "a server without health checks")
 }

@@ -11,7 +11,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -47,9 +46,7 @@ func TestWanted(t *testing.T) {
 				must.NoError(t, os.WriteFile(name, txtar.Format(archive), 0o644))
 				return
 			}
-			if diff := cmp.Diff(texts(archive.Files[len(input):]), texts(got)); diff != "" {
-				t.Errorf("-want +got, -update rewrites:\n%s", diff)
-			}
+			must.Equal(t, "result", texts(got), texts(archive.Files[len(input):]))
 		})
 	}
 }
@@ -78,9 +75,7 @@ func outcomeOf(t *testing.T, source *v1alpha1.CatalogSource, in given, companion
 	t.Helper()
 	before := source.DeepCopy()
 	objects, err := Wanted(source, in.Settings, in.Observed)
-	if diff := cmp.Diff(before, source); diff != "" {
-		t.Errorf("the CatalogSource was changed:\n%s", diff)
-	}
+	must.Equal(t, "the CatalogSource was changed", source, before)
 	if err != nil {
 		return []txtar.File{{Name: "error.txt", Data: []byte(err.Error() + "\n")}}
 	}

@@ -119,7 +119,12 @@ func (h *heads) describeInTurn(ctx context.Context, b catalog.Bundle, csv string
 			}
 		}
 	}
-	d.RelatedImages, d.icon = images, read.icon()
+	d.RelatedImages = images
+	if icons := read.Spec.Icon; len(icons) > 0 {
+		if data, err := base64.StdEncoding.DecodeString(icons[0].Data); err == nil && len(data) > 0 {
+			d.icon = &catalog.Icon{Data: data, MediaType: icons[0].MediaType}
+		}
+	}
 	return d, nil
 }
 
@@ -181,16 +186,4 @@ type operator struct {
 			}
 		}
 	}
-}
-
-// icon is its first picture; nil when there is none that can be read.
-func (o *operator) icon() *catalog.Icon {
-	if len(o.Spec.Icon) == 0 {
-		return nil
-	}
-	data, err := base64.StdEncoding.DecodeString(o.Spec.Icon[0].Data)
-	if err != nil || len(data) == 0 {
-		return nil
-	}
-	return &catalog.Icon{Data: data, MediaType: o.Spec.Icon[0].MediaType}
 }

@@ -65,17 +65,13 @@ func TestPackagesAreShownAsTheyAreServed(t *testing.T) {
 			continue
 		}
 		shown++
-		if diff := cmp.Diff(a, b, cmp.Transformer("text", func(v interface{ String() string }) string { return v.String() })); diff != "" {
-			t.Errorf("package %s (-in the catalog +read from the server):\n%.2000s", name, diff)
-		}
+		must.Equal(t, name, b, a, cmp.Transformer("text", func(v interface{ String() string }) string { return v.String() }))
 		before, _, _ := packages.FindIcon(want, name)
 		after, _, _ := packages.FindIcon(got, name)
 		if before != nil {
 			icons++
 		}
-		if diff := cmp.Diff(before, after); diff != "" {
-			t.Errorf("icon of package %s differs", name)
-		}
+		must.Equal(t, name, after, before)
 	}
 	if shown < 30 || icons < 20 {
 		t.Errorf("%d packages and %d icons were compared", shown, icons)
@@ -126,9 +122,7 @@ func TestHeadsAreAskedForOnce(t *testing.T) {
 	server := grpc.NewServer()
 	registry.RegisterRegistryServer(server, s)
 	x := readBack(t, dial(t, listen(t, server)))
-	if asked := s.asked.Load(); asked != 2 {
-		t.Errorf("%d heads were asked for, want 2", asked)
-	}
+	must.Equal(t, "heads were asked", s.asked.Load(), 2)
 	p, _ := x.Package("a")
 	if p.Icon == nil || string(p.Icon.Data) != "icon" || p.Icon.MediaType != "image/png" {
 		t.Errorf("the icon of the package is %+v, want that of the head of its default channel", p.Icon)
@@ -136,12 +130,9 @@ func TestHeadsAreAskedForOnce(t *testing.T) {
 	for name, want := range map[string]bool{"a.v1": true, "a.v2": true, "a.v0": false} {
 		b, _ := x.Bundle("a", name)
 		text, err := x.CSVMetadata(b)
-		if err != nil || (text != nil) != want {
-			t.Errorf("%s is described: %t, %v, want %t", name, text != nil, err, want)
-		}
-		if manifests, err := x.Manifests(b); err != nil || len(manifests) > 0 {
-			t.Errorf("%s has %d manifests in the catalog, %v: they are in its image", name, len(manifests), err)
-		}
+		must.NoErrorf(t, err, "%s", name)
+		must.Equal(t, name, text != nil, want)
+		must.Empty(t, name, must.Value(x.Manifests(b))(t))
 		var images []string
 		for _, i := range b.RelatedImages {
 			images = append(images, i.Image)
@@ -183,9 +174,7 @@ func TestAHeadThatCannotBeDescribed(t *testing.T) {
 				if !ok {
 					t.Fatalf("%s is not there", bundle)
 				}
-				if text, err := x.CSVMetadata(b); err != nil || (text != nil) != want {
-					t.Errorf("%s is described: %t, %v, want %t", bundle, text != nil, err, want)
-				}
+				must.Equal(t, bundle, (must.Value(x.CSVMetadata(b))(t) != nil), want)
 			}
 		})
 	}
@@ -201,9 +190,7 @@ func TestSilentHeadsAreGivenUp(t *testing.T) {
 	registry.RegisterRegistryServer(server, s)
 	client := dial(t, listen(t, server))
 	begun := time.Now()
-	if x := readBack(t, client); len(x.PackageNames()) != 1 {
-		t.Errorf("packages %v", x.PackageNames())
-	}
+	must.Equal(t, "packages", len(readBack(t, client).PackageNames()), 1)
 	if took := time.Since(begun); took > 2*silence || s.asked.Load() > 2*headsAtOnce {
 		t.Errorf("it took %s, and %d heads were asked for", took, s.asked.Load())
 	}

@@ -74,9 +74,7 @@ func TestHostileServers(t *testing.T) {
 				}
 			}
 			for name, turns := range map[string]turn{"reading": c.turns.reading, "heavy": c.turns.heavy, "large": c.turns.large} {
-				if len(turns) != 0 {
-					t.Errorf("%d turns of %s are still held", len(turns), name)
-				}
+				must.Empty(t, name, turns)
 			}
 		})
 	}
@@ -176,13 +174,9 @@ func TestOneCatalogKeepsMuch(t *testing.T) {
 		t.Errorf("beside the first: %v, released %t, want that it waits", err, released)
 	}
 	first.close()
-	if err := second.keep(t.Context(), func() {}, 1); err != nil {
-		t.Error(err)
-	}
+	must.NoError(t, second.keep(t.Context(), func() {}, 1))
 	second.close()
-	if len(turns.large) != 0 {
-		t.Error("a turn is still held")
-	}
+	must.Empty(t, "a turn is still held", turns.large)
 }
 
 // TestSlowServersHoldNoTurns: costly messages are decoded while others are waited for, also by many at once.
@@ -198,17 +192,12 @@ func TestSlowServersHoldNoTurns(t *testing.T) {
 	if err := d.Unmarshal(buffers(text), &registry.Bundle{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a costly message beside others: %v, want that it waits", err)
 	}
-	if err := c.decoder(t.Context(), packageBound).Unmarshal(buffers(nil), &registry.Package{}); err != nil {
-		t.Errorf("a small message beside costly ones: %v", err)
-	}
+	must.NoErrorf(t, c.decoder(t.Context(), packageBound).Unmarshal(buffers(nil), &registry.Package{}), "a small message beside costly ones")
 	c.turns.heavy.end()
 	d = c.decoder(t.Context(), bundleBound)
-	if err := d.Unmarshal(buffers(text), &registry.Bundle{}); err != nil || len(c.turns.heavy) != maxHeavy {
-		t.Errorf("when one is done: %v, %d turns held", err, len(c.turns.heavy))
-	}
+	must.NoErrorf(t, d.Unmarshal(buffers(text), &registry.Bundle{}), "when one is done: turns held")
+	must.Equal(t, "when one is done: turns held", len(c.turns.heavy), maxHeavy)
 	d.release()
 	d.release()
-	if len(c.turns.heavy) != maxHeavy-1 {
-		t.Errorf("%d turns held after the release", len(c.turns.heavy))
-	}
+	must.Equal(t, "turns held after the release", len(c.turns.heavy), maxHeavy-1)
 }

@@ -66,8 +66,14 @@ func (k *Keeper) Ensure(ctx context.Context, r Request) (Outcome, error) {
 		return out, err
 	}
 	observed := Observed{PullSecrets: account.ImagePullSecrets, RegistryDigest: r.RegistryDigest}
-	if observed.NamespaceLabels, err = k.namespaceLabels(ctx, r.Source); err != nil {
-		return out, err
+	if config := r.Source.Spec.GrpcPodConfig; config == nil || config.SecurityContextConfig == "" {
+		namespace := &metav1.PartialObjectMetadata{}
+		namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+		if err := k.Reader.Get(ctx, client.ObjectKey{Name: r.Source.Namespace}, namespace); err != nil {
+			return out, fmt.Errorf("read the labels of namespace %s, to choose a security profile for the pod of CatalogSource %s: %w",
+				r.Source.Namespace, r.Source.Name, err)
+		}
+		observed.NamespaceLabels = namespace.Labels
 	}
 	wanted, err := Wanted(r.Source, k.Settings, observed)
 	if err != nil {
@@ -107,20 +113,6 @@ func (k *Keeper) Ensure(ctx context.Context, r Request) (Outcome, error) {
 
 // Forget drops what is known of a catalog that is gone.
 func (k *Keeper) Forget(source *v1alpha1.CatalogSource) { k.tidied.Delete(source.UID) }
-
-// namespaceLabels are read only for who needs them.
-func (k *Keeper) namespaceLabels(ctx context.Context, source *v1alpha1.CatalogSource) (map[string]string, error) {
-	if config := source.Spec.GrpcPodConfig; config != nil && config.SecurityContextConfig != "" {
-		return nil, nil
-	}
-	namespace := &metav1.PartialObjectMetadata{}
-	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	if err := k.Reader.Get(ctx, client.ObjectKey{Name: source.Namespace}, namespace); err != nil {
-		return nil, fmt.Errorf("read the labels of namespace %s, to choose a security profile for the pod of CatalogSource %s: %w",
-			source.Namespace, source.Name, err)
-	}
-	return namespace.Labels, nil
-}
 
 // pods are those of the catalog: labelled as such, and owned by it.
 func (k *Keeper) pods(ctx context.Context, source *v1alpha1.CatalogSource) ([]corev1.Pod, error) {

@@ -35,9 +35,7 @@ func TestACatalogComesUp(t *testing.T) {
 		t.Errorf("pod %s of %q with annotations %v", p.Name, p.GenerateName, p.Annotations)
 	}
 	want := &v1alpha1.RegistryServiceStatus{Protocol: "grpc", ServiceName: "operators", ServiceNamespace: c.source.Namespace, Port: "50051", CreatedAt: p.CreationTimestamp}
-	if diff := cmp.Diff(want, out.Service); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	must.Equal(t, "result", out.Service, want)
 	before := c.reads.Load()
 	c.quiet()
 	if n := c.reads.Load() - before; n > 7 { // each companion, the account once more, the pods, the namespace
@@ -48,9 +46,7 @@ func TestACatalogComesUp(t *testing.T) {
 		t.Errorf("an annotation was changed: %q", out.Changes)
 	}
 	c.get(p, p.Name)
-	if p.Annotations["team"] != "b" {
-		t.Errorf("annotations %v", p.Annotations)
-	}
+	must.Equal(t, "annotations", p.Annotations["team"], "b")
 	c.quiet()
 }
 
@@ -73,9 +69,7 @@ func TestTheAPIServerAcceptsEverything(t *testing.T) {
 			c.t.Helper()
 			for _, name := range []string{"high", "low"} {
 				err := c.Create(c.t.Context(), &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: 1000})
-				if client.IgnoreAlreadyExists(err) != nil {
-					c.t.Fatal(err)
-				}
+				must.NoError(c.t, client.IgnoreAlreadyExists(err))
 			}
 			if out := c.ensure(); out.Serving == nil || out.Serving.UID == "" {
 				t.Fatalf("no pod: %q", out.Changes)
@@ -130,9 +124,7 @@ func TestDriftIsHealed(t *testing.T) {
 					t.Errorf("nothing was done about it: %q", out.Changes)
 				}
 				c.get(live, o.GetName())
-				if problem := compare(o, live); problem != "" {
-					t.Error(problem)
-				}
+				must.Equal(t, "compare", compare(o, live), "")
 				c.settled() // another pull secret leads to another pod
 				c.quiet()
 			})
@@ -143,9 +135,7 @@ func TestDriftIsHealed(t *testing.T) {
 			c.settled()
 			live := o.DeepCopyObject().(client.Object)
 			c.get(live, o.GetName())
-			if problem := compare(o, live); problem != "" {
-				t.Error(problem)
-			}
+			must.Equal(t, "compare", compare(o, live), "")
 			c.quiet()
 		})
 	}
@@ -224,10 +214,6 @@ func TestOnlyThePodThatWasSeenIsDeleted(t *testing.T) {
 	c.unscheduled()
 	p := c.ensure().Serving.DeepCopy()
 	p.UID = "of-an-earlier-one"
-	if err := c.deletePod(t.Context(), p, graceDead); err != nil {
-		t.Errorf("that it is gone already is no failure: %v", err)
-	}
-	if pods := c.livePods(); len(pods) != 1 {
-		t.Errorf("%d pods are left", len(pods))
-	}
+	must.NoErrorf(t, c.deletePod(t.Context(), p, graceDead), "that it is gone already is no failure")
+	must.Equal(t, "pods are left", len(c.livePods()), 1)
 }

@@ -10,7 +10,6 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -100,10 +99,26 @@ func (k *Keeper) identify(source *v1alpha1.CatalogSource, objects []client.Objec
 // removeObjects deletes all but the kept objects, and remembers for which state that was done: it need not be done for that again.
 func (c cleanup) removeObjects(ctx context.Context, kept map[namedObject]bool, state string) error {
 	for _, o := range everything(c.source) {
-		if !kept[o] {
-			if err := c.removeObject(ctx, o); err != nil {
-				return err
-			}
+		if kept[o] {
+			continue
+		}
+		live := &metav1.PartialObjectMetadata{}
+		live.SetGroupVersionKind(o.kind)
+		err := c.Reader.Get(ctx, types.NamespacedName{Namespace: c.source.Namespace, Name: o.name}, live)
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("read %s %s/%s, to see whether the catalog left it behind: %w", o.kind.Kind, c.source.Namespace, o.name, err)
+		}
+		if err != nil || !owns(c.source, live) {
+			continue
+		}
+		if _, hashed := live.Labels[v1alpha1.ServiceSpecHashLabel]; !hashed && o.kind == serviceKind {
+			err = c.removeAddresses(ctx) // another client wrote it since
+		} else {
+			live.SetGroupVersionKind(o.kind)
+			err = c.removeLive(ctx, live)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	c.tidied.Store(c.source.UID, state)
@@ -147,27 +162,6 @@ func (c cleanup) removePods(ctx context.Context, why string) error {
 		*c.changes = append(*c.changes, fmt.Sprintf("%s Pod %s/%s: %s", Delete, p.Namespace, p.Name, why))
 	}
 	return nil
-}
-
-// removeObject deletes an object that a catalog may have left behind.
-func (c cleanup) removeObject(ctx context.Context, o namedObject) error {
-	live := &metav1.PartialObjectMetadata{}
-	live.SetGroupVersionKind(o.kind)
-	err := c.Reader.Get(ctx, types.NamespacedName{Namespace: c.source.Namespace, Name: o.name}, live)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read %s %s/%s, to see whether the catalog left it behind: %w", o.kind.Kind, c.source.Namespace, o.name, err)
-	}
-	if !owns(c.source, live) {
-		return nil
-	}
-	if _, hashed := live.Labels[v1alpha1.ServiceSpecHashLabel]; !hashed && o.kind == serviceKind {
-		return c.removeAddresses(ctx) // somebody else wrote it since
-	}
-	live.SetGroupVersionKind(o.kind)
-	return c.removeLive(ctx, live)
 }
 
 // removeLive deletes an object that is there.

@@ -25,15 +25,9 @@ func TestNames(t *testing.T) {
 			strings.Repeat("a", 53) + ".bbbbbbbbbbbbb-grpc-server",
 		},
 	} {
-		if got := ServiceName(catalog); got != want.service {
-			t.Errorf("the Service of %s is %s, want %s", catalog, got, want.service)
-		}
-		if got := LabelValue(catalog); got != want.label {
-			t.Errorf("the label of %s is %s, want %s", catalog, got, want.label)
-		}
-		if got := ServerPolicyName(catalog); got != want.policy {
-			t.Errorf("the policy of %s is %s, want %s", catalog, got, want.policy)
-		}
+		must.Equal(t, catalog, ServiceName(catalog), want.service)
+		must.Equal(t, catalog, LabelValue(catalog), want.label)
+		must.Equal(t, catalog, ServerPolicyName(catalog), want.policy)
 	}
 }
 
@@ -43,9 +37,7 @@ func TestHashes(t *testing.T) {
 		"4JmfNSKty2gqXbrQg2UonZs2626R3g4xHXikSh": map[string]any{},
 		"a4RLNWGF3wSwU3ZnthCsifWQxo6Y0mf6jrpF2c": nil,
 	} {
-		if got, err := bundle.Hash62(value); err != nil || got != want {
-			t.Errorf("the hash of %v is %s (%v), want %s", value, got, err, want)
-		}
+		must.Equal(t, "the hash", must.Value(bundle.Hash62(value))(t), want)
 	}
 	objects := must.Value(Wanted(grpcSource(), defaults().Settings, Observed{}))(t)
 	spec := objects.Service.Spec.DeepCopy()
@@ -102,9 +94,7 @@ func FuzzNames(f *testing.F) {
 				t.Errorf("%s %q: %v", o.kind.Kind, o.name, bad)
 			}
 		}
-		if updated := UpdatePod(objects.Pod); updated.Labels[v1alpha1.CatalogSourceUpdateLabel] != LabelValue(catalog) {
-			t.Errorf("the pod of an update is labelled %v", updated.Labels)
-		}
+		must.Equal(t, "the pod of an update is labelled", UpdatePod(objects.Pod).Labels[v1alpha1.CatalogSourceUpdateLabel], LabelValue(catalog))
 	})
 }
 

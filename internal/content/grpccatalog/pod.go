@@ -1,6 +1,7 @@
 package grpccatalog
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,7 +45,15 @@ func pod(source *v1alpha1.CatalogSource, settings Settings, observed Observed) (
 	if err := configure(p, source, settings); err != nil {
 		return nil, failed(source, err)
 	}
-	secure(p, profile(source, observed.NamespaceLabels), settings.RunAsUser)
+	// The security profile that the catalog asks for, else the one that the namespace admits.
+	profile := v1alpha1.Legacy
+	if observed.NamespaceLabels[v1alpha1.PodSecurityEnforceLabel] == restrictedLevel {
+		profile = v1alpha1.Restricted
+	}
+	if config := source.Spec.GrpcPodConfig; config != nil {
+		profile = cmp.Or(config.SecurityContextConfig, profile)
+	}
+	secure(p, profile, settings.RunAsUser)
 	hash, err := bundle.Hash62(p.Spec)
 	if err != nil {
 		return nil, failed(source, err)

@@ -8,7 +8,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 )
 
@@ -30,8 +29,14 @@ func configure(p *corev1.Pod, source *v1alpha1.CatalogSource, settings Settings)
 		if wanted.Affinity != nil {
 			spec.Affinity = wanted.Affinity
 		}
-		if err := limitMemory(&p.Spec.Containers[0], config.MemoryTarget); err != nil {
-			return err
+		if target := config.MemoryTarget; target != nil {
+			if target.Sign() <= 0 {
+				return fmt.Errorf("spec.grpcPodConfig.memoryTarget is %s: write a positive quantity, such as 100Mi", target)
+			}
+			// Request what the server is to stay within. There is no limit: it would kill the server when it does not.
+			server := &p.Spec.Containers[0]
+			server.Resources.Requests[corev1.ResourceMemory] = target.DeepCopy()
+			server.Env = append(server.Env, corev1.EnvVar{Name: memoryVariable, Value: goMemory(target.Value())})
 		}
 		if config.ExtractContent != nil {
 			if err := extract(&p.Spec, source, settings); err != nil {
@@ -72,17 +77,6 @@ type Observed struct {
 // restrictedLevel is the Pod Security Standard that refuses pods which claim more rights than they need.
 const restrictedLevel = "restricted"
 
-// profile is the security profile of the pod: the one that the catalog asks for, else the one that the namespace admits.
-func profile(source *v1alpha1.CatalogSource, namespaceLabels map[string]string) v1alpha1.SecurityConfig {
-	if config := source.Spec.GrpcPodConfig; config != nil && config.SecurityContextConfig != "" {
-		return config.SecurityContextConfig
-	}
-	if namespaceLabels[v1alpha1.PodSecurityEnforceLabel] == restrictedLevel {
-		return v1alpha1.Restricted
-	}
-	return v1alpha1.Legacy
-}
-
 // secure gives up the rights that the restricted Pod Security Standard does not allow.
 func secure(p *corev1.Pod, profile v1alpha1.SecurityConfig, user int64) {
 	if profile != v1alpha1.Restricted {
@@ -102,19 +96,6 @@ func secure(p *corev1.Pod, profile v1alpha1.SecurityConfig, user int64) {
 
 // memoryVariable tells the Go runtime of the server what to stay within.
 const memoryVariable = "GOMEMLIMIT"
-
-// limitMemory requests what the server is to stay within. There is no limit: it would kill the server when it does not.
-func limitMemory(server *corev1.Container, target *resource.Quantity) error {
-	if target == nil {
-		return nil
-	}
-	if target.Sign() <= 0 {
-		return fmt.Errorf("spec.grpcPodConfig.memoryTarget is %s: write a positive quantity, such as 100Mi", target)
-	}
-	server.Resources.Requests[corev1.ResourceMemory] = target.DeepCopy()
-	server.Env = append(server.Env, corev1.EnvVar{Name: memoryVariable, Value: goMemory(target.Value())})
-	return nil
-}
 
 // goMemory writes bytes as the Go runtime reads them, in the largest unit that divides them.
 func goMemory(bytes int64) string {

@@ -42,9 +42,7 @@ func TestPodsOfPrivateCatalogsAreClosed(t *testing.T) {
 				want  bool
 			}{"that serves": {source.Name, true}, "of an update": {"", test.want != nil}, "of another catalog": {"another", false}} {
 				set := labels.Set{v1alpha1.CatalogSourceLabel: pod.label, v1alpha1.ManagedLabel: "true"}
-				if pods.Matches(set) != pod.want {
-					t.Errorf("the pod %s is selected: %t", what, !pod.want)
-				}
+				must.Equal(t, what, pods.Matches(set), pod.want)
 			}
 		})
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // proxied is a proxy that leads everything to one server, if it is asked with the right password.
@@ -72,7 +74,5 @@ func TestProxy(t *testing.T) {
 		})
 	}
 	t.Setenv("GRPC_PROXY", "http://127.0.0.1:1")
-	if err := answered(t, plain(t), nil); err != nil {
-		t.Errorf("a server of this machine: %v", err)
-	}
+	must.NoErrorf(t, answered(t, plain(t), nil), "a server of this machine")
 }

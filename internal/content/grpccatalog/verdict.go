@@ -38,16 +38,11 @@ func promoted(p *corev1.Pod) int {
 	return 0
 }
 
-// IsCurrent tells whether a pod is of the wanted spec.
+// IsCurrent reports whether a pod is of the wanted spec, and no other image was put into it. An image that it had from the beginning is the
+// doing of an admission webhook, such as for a mirror, and the next pod would get it as well: only a pod whose spec was changed since counts.
+// API servers that do not count the changes of a pod's spec leave 0 there.
 func IsCurrent(p, wanted *corev1.Pod) bool {
-	return p.Labels[v1alpha1.PodSpecHashLabel] == wanted.Labels[v1alpha1.PodSpecHashLabel] && !imageEdited(p, wanted)
-}
-
-// imageEdited tells whether another image was put into the pod. One that it had from the beginning is the doing of an admission
-// webhook, such as for a mirror, and the next pod would get it as well: only a pod whose spec was changed since counts. API servers
-// that do not count the changes of a pod's spec leave 0 there.
-func imageEdited(p, wanted *corev1.Pod) bool {
-	if p.Generation == 1 {
+	if p.Labels[v1alpha1.PodSpecHashLabel] != wanted.Labels[v1alpha1.PodSpecHashLabel] {
 		return false
 	}
 	edited := func(there, want []corev1.Container) bool {
@@ -56,7 +51,7 @@ func imageEdited(p, wanted *corev1.Pod) bool {
 			return found == nil || found.Image != c.Image
 		})
 	}
-	return edited(p.Spec.Containers, wanted.Spec.Containers) || edited(p.Spec.InitContainers, wanted.Spec.InitContainers)
+	return p.Generation == 1 || !edited(p.Spec.Containers, wanted.Spec.Containers) && !edited(p.Spec.InitContainers, wanted.Spec.InitContainers)
 }
 
 // isDead tells whether a pod will never serve again: it ended, or was evicted, preempted, or lost with its node.
@@ -88,7 +83,11 @@ func rawWords(p *corev1.Pod) string {
 	}
 	for _, s := range containerStatuses(p) {
 		if w := s.State.Waiting; w != nil && w.Reason != "" && w.Reason != "PodInitializing" && w.Reason != "ContainerCreating" {
-			return fmt.Sprintf("container %s waits (%s: %s)", s.Name, w.Reason, withLastEnd(w.Message, s))
+			message := w.Message
+			if t := s.LastTerminationState.Terminated; t != nil && t.Message != "" { // that it is being restarted explains nothing
+				message += "; it ended with: " + t.Message
+			}
+			return fmt.Sprintf("container %s waits (%s: %s)", s.Name, w.Reason, message)
 		}
 		if t := s.State.Terminated; t != nil && t.ExitCode != 0 {
 			return fmt.Sprintf("container %s ended with exit code %d (%s: %s)", s.Name, t.ExitCode, t.Reason, t.Message)
@@ -103,14 +102,6 @@ func rawWords(p *corev1.Pod) string {
 		}
 	}
 	return fmt.Sprintf("it is %s, and its server does not answer the health probe yet", cmp.Or(p.Status.Phase, corev1.PodPending))
-}
-
-// withLastEnd adds what the container said when it ended last: that it is being restarted explains nothing.
-func withLastEnd(message string, s corev1.ContainerStatus) string {
-	if t := s.LastTerminationState.Terminated; t != nil && t.Message != "" {
-		return message + "; it ended with: " + t.Message
-	}
-	return message
 }
 
 func containerStatuses(p *corev1.Pod) []corev1.ContainerStatus {
