@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -85,9 +84,7 @@ func TestAccounts(t *testing.T) {
 		if r.Err() != nil || requests != 1 {
 			t.Fatalf("%d token requests, %v", requests, r.Err())
 		}
-		if diff := cmp.Diff([]string{"v1 ConfigMap is old"}, r.Phases[0].Objects[0].Warnings); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, "warnings", r.Phases[0].Objects[0].Warnings, []string{"v1 ConfigMap is old"})
 	}
 	clock.SetTime(clock.Now().Add(50 * time.Minute))
 	accepted.Store("Bearer token-2-of-ns-sa")
@@ -116,24 +113,16 @@ func TestAccountsAreForgotten(t *testing.T) {
 		ask(fmt.Sprint("ns-", i))
 		clock.SetTime(clock.Now().Add(time.Second))
 	}
-	if n := len(accounts.known); n != maxAccounts {
-		t.Errorf("%d clients are kept, want %d", n, maxAccounts)
-	}
+	must.Equal(t, "clients are kept", len(accounts.known), maxAccounts)
 	requests = 0
 	ask("ns-10")
 	ask(fmt.Sprint("ns-", maxAccounts+9))
-	if requests != 0 {
-		t.Errorf("%d tokens were requested for the accounts that were asked for last", requests)
-	}
+	must.Equal(t, "tokens were requested for the accounts that were asked for last", requests, 0)
 	ask("ns-9")
-	if requests != 1 {
-		t.Errorf("%d tokens were requested for the account that had to go", requests)
-	}
+	must.Equal(t, "tokens were requested for the account that had to go", requests, 1)
 	clock.SetTime(clock.Now().Add(tokenLifetime))
 	ask("late")
-	if n := len(accounts.known); n != 1 {
-		t.Errorf("%d clients are kept after their tokens are due, want 1", n)
-	}
+	must.Equal(t, "clients are kept after their tokens are due", len(accounts.known), 1)
 }
 
 func TestWarningsOfOthersGoOn(t *testing.T) {
@@ -145,12 +134,8 @@ func TestWarningsOfOthersGoOn(t *testing.T) {
 		h.HandleWarningHeaderWithContext(ctx, 299, "-", text)
 	}
 	h.HandleWarningHeaderWithContext(ctx, 199, "-", "of a proxy")
-	if diff := cmp.Diff([]string{"once"}, warned.texts()); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(recorded{"not ours"}, next); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "texts", warned.texts(), []string{"once"})
+	must.Equal(t, "next", next, recorded{"not ours"})
 }
 
 type recorded []string

@@ -73,9 +73,7 @@ func TestChangedContentIsApplied(t *testing.T) {
 	if len(containers) != 1 || manager["image"] != "op:v2" || len(manager["env"].([]any)) != 1 || manager["args"].([]any)[0] != "--other" {
 		t.Errorf("containers = %v", containers)
 	}
-	if live.GetAnnotations()["theirs"] != "kept" {
-		t.Error("the annotation of somebody else is lost")
-	}
+	must.Equal(t, "the annotation of somebody else is lost", live.GetAnnotations()["theirs"], "kept")
 }
 
 func edit(t *testing.T, c *cluster, kind, name string, change func(*unstructured.Unstructured)) {
@@ -112,9 +110,7 @@ func TestDrift(t *testing.T) {
 			if v, _, _ := unstructured.NestedString(c.get(t, "ConfigMap", "ns", "a").Object, "data", "key"); v != "1" {
 				t.Errorf("our value is %q", v)
 			}
-			if r := engine(c).Apply(t.Context(), phases); outcomes(r)[0] != Unchanged {
-				t.Errorf("not healed: %v", outcomes(r))
-			}
+			must.Equal(t, "not healed", outcomes(engine(c).Apply(t.Context(), phases))[0], Unchanged)
 		})
 	}
 }
@@ -147,17 +143,13 @@ func TestRefusalWritesNothingAtAll(t *testing.T) {
 			c := newCluster(t, foreign.DeepCopy(), unowned.DeepCopy())
 			r := engine(c).Apply(t.Context(), []Phase{phase(configMap("first", "1")), {Objects: []Object{tc.object}}})
 			if tc.want == "" {
-				if r.Err() != nil {
-					t.Fatal(r.Err())
-				}
+				must.NoError(t, r.Err())
 				return
 			}
 			if r.Err() == nil || !strings.Contains(r.Err().Error(), tc.want) {
 				t.Errorf("error %v, want %q", r.Err(), tc.want)
 			}
-			if w := c.taken(); len(w) != 0 {
-				t.Errorf("writes: %v", w)
-			}
+			must.Empty(t, "writes", c.taken())
 		})
 	}
 }
@@ -255,9 +247,7 @@ func TestPhases(t *testing.T) {
 			if diff := cmp.Diff(tc.want, outcomes(r)); diff != "" {
 				t.Errorf("%s\n%v", diff, r.Err())
 			}
-			if r.Complete() {
-				t.Error("reported as complete")
-			}
+			must.Equal(t, "reported as complete", r.Complete(), false)
 		})
 	}
 }
@@ -293,9 +283,7 @@ func TestOwnerReferencesAreCompleted(t *testing.T) {
 			t.Errorf("owner of %s is %q, want %q", name, got, want)
 		}
 	}
-	if want := "look up its owner ConfigMap none"; !strings.Contains(fmt.Sprint(r.Err()), want) {
-		t.Errorf("error %v, want %q", r.Err(), want)
-	}
+	must.Contain(t, "result", fmt.Sprint(r.Err()), "look up its owner ConfigMap none")
 }
 
 func TestShareKeepsOtherOwners(t *testing.T) {
@@ -307,19 +295,13 @@ func TestShareKeepsOtherOwners(t *testing.T) {
 	}
 	c := newCluster(t)
 	for _, p := range []Phase{account("old", "a"), account("new", "b"), account("new", "b")} {
-		if r := engine(c).Apply(t.Context(), []Phase{p}); r.Err() != nil {
-			t.Fatal(r.Err())
-		}
+		must.NoError(t, engine(c).Apply(t.Context(), []Phase{p}).Err())
 	}
 	live := c.get(t, "ServiceAccount", "ns", "sa")
-	if n := len(live.GetOwnerReferences()); n != 2 {
-		t.Errorf("%d owners", n)
-	}
+	must.Equal(t, "owners", len(live.GetOwnerReferences()), 2)
 	annotations := live.GetAnnotations()
 	delete(annotations, ContentAnnotation)
-	if diff := cmp.Diff(map[string]string{"a": "x", "b": "x", "both": "b"}, annotations); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "annotations", annotations, map[string]string{"a": "x", "b": "x", "both": "b"})
 	if w := c.taken(); len(w) > 3 {
 		t.Errorf("the repetition wrote: %v", w)
 	}
@@ -337,9 +319,7 @@ func TestUnknownFieldsAreDroppedAndTold(t *testing.T) {
 		if r.Err() != nil || outcomes(r)[0] != outcome {
 			t.Fatal(outcomes(r), r.Err())
 		}
-		if diff := cmp.Diff(want, r.Phases[0].Objects[0].Warnings); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, "warnings", r.Phases[0].Objects[0].Warnings, want)
 	}
 }
 
@@ -353,7 +333,5 @@ func TestObjectThatIsGoingAway(t *testing.T) {
 	if r.Err() != nil || r.Complete() || len(c.taken()) != 0 {
 		t.Fatalf("%v %v", outcomes(r), r.Err())
 	}
-	if diff := cmp.Diff([]string{"ConfigMap ns/a is being deleted; it can be written when it is gone"}, r.Waiting()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "waiting", r.Waiting(), []string{"ConfigMap ns/a is being deleted; it can be written when it is gone"})
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -69,9 +68,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 						}
 					}
 				})
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Error(diff)
-				}
+				must.Equal(t, "result", got, want)
 			})
 		}
 	}
@@ -111,19 +108,13 @@ func TestOvertakenWithinARun(t *testing.T) {
 		want  Outcome
 	}{
 		"created meanwhile": {nil, "create a", func(t *testing.T, c client.WithWatch) {
-			if err := c.Create(t.Context(), configMap("a", "theirs")); err != nil {
-				t.Error(err)
-			}
+			must.NoError(t, c.Create(t.Context(), configMap("a", "theirs")))
 		}, Configured},
 		"created meanwhile by who keeps it": {NotOurs("mine"), "create a", func(t *testing.T, c client.WithWatch) {
-			if err := c.Create(t.Context(), configMap("a", "theirs")); err != nil {
-				t.Error(err)
-			}
+			must.NoError(t, c.Create(t.Context(), configMap("a", "theirs")))
 		}, NotAttempted},
 		"deleted meanwhile": {nil, "patch b", func(t *testing.T, c client.WithWatch) {
-			if err := c.Delete(t.Context(), configMap("b", "")); err != nil {
-				t.Error(err)
-			}
+			must.NoError(t, c.Delete(t.Context(), configMap("b", "")))
 		}, Created},
 	}
 	for name, tc := range tests {

@@ -52,9 +52,7 @@ func TestAsWanted(t *testing.T) {
 				entry(manager, strings.NewReplacer(tc.ours...).Replace(ownedFields)),
 				entry("another", strings.NewReplacer(tc.others...).Replace("{}")),
 			})
-			if got := asWanted(wanted, live, manager); got != tc.want {
-				t.Errorf("asWanted = %t, want %t", got, tc.want)
-			}
+			must.Equal(t, "asWanted", asWanted(wanted, live, manager), tc.want)
 		})
 	}
 }

@@ -102,9 +102,7 @@ func TestWorkloadHealth(t *testing.T) {
 			if got.State != tc.state || got.Message != tc.message || (got.Reason == "") != (got.State == Healthy) {
 				t.Errorf("%+v, want %d %q", got, tc.state, tc.message)
 			}
-			if waits := WorkloadProbe(desired, func(client.Object) []corev1.Pod { return pods })(live); waits != tc.message {
-				t.Errorf("the probe waits for %q, want %q", waits, tc.message)
-			}
+			must.Equal(t, "the probe waits", WorkloadProbe(desired, func(client.Object) []corev1.Pod { return pods })(live), tc.message)
 		})
 	}
 	if DeploymentHealth(nil, nil, nil).State != Missing || StatefulSetHealth(nil, nil, nil).State != Missing {

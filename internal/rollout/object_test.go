@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -18,9 +17,7 @@ func TestRender(t *testing.T) {
 		Status: appsv1.DeploymentStatus{Replicas: 1}}))(t)
 	want := map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"namespace": "ns", "name": "d"},
 		"spec": map[string]any{"strategy": map[string]any{}, "template": map[string]any{"metadata": map[string]any{}, "spec": map[string]any{}}}}
-	if diff := cmp.Diff(want, got.Object); diff != "" {
-		t.Errorf("a status, or a null, is left (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "a status, or a null, is left (-want +got", got.Object, want)
 }
 
 // TestAbsentObjects are created in one request; where one is there after all, it is judged as if it had been read.
@@ -65,13 +62,9 @@ func TestDisplacedObjects(t *testing.T) {
 		return live.Object["data"].(map[string]any)["key"] == "old"
 	}
 	for _, want := range []Outcome{Created, Unchanged} {
-		if got := outcomes(engine(c).Apply(t.Context(), []Phase{p})); got[0] != want {
-			t.Errorf("outcome %v, want %v", got[0], want)
-		}
+		must.Equal(t, "outcome", outcomes(engine(c).Apply(t.Context(), []Phase{p}))[0], want)
 	}
-	if got := c.taken(); !slices.Equal(got, []string{"delete a", "create a"}) {
-		t.Errorf("writes %v", got)
-	}
+	must.Equal(t, "writes", c.taken(), []string{"delete a", "create a"})
 }
 
 // TestDrifted: what another client changes is drift; what it adds, or an admission webhook makes of a value, is none.

@@ -2,6 +2,8 @@ package rollout
 
 import (
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestProbes(t *testing.T) {
@@ -35,9 +37,7 @@ func TestProbes(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := tc.probe(object(t, tc.live)); got != tc.want {
-				t.Errorf("waits for %q, want %q", got, tc.want)
-			}
+			must.Equal(t, "waits", tc.probe(object(t, tc.live)), tc.want)
 		})
 	}
 }

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestIsAuthorized: only an answer about the object proves that the rights suffice. A token of a deleted account, an API server without time and a
@@ -37,9 +39,7 @@ func TestIsAuthorized(t *testing.T) {
 		"no such kind":       {apierrors.NewNotFound(things, "t"), false},
 		"server unavailable": {apierrors.NewServiceUnavailable("later"), false},
 	} {
-		if got := IsAuthorized(test.err); got != test.want {
-			t.Errorf("%s: %t", name, got)
-		}
+		must.Equal(t, name, IsAuthorized(test.err), test.want)
 	}
 }
 
@@ -57,9 +57,7 @@ func TestIsTooLarge(t *testing.T) {
 		"another answer":           {status("etcdserver: leader changed"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := IsTooLarge(tc.err); got != tc.want {
-				t.Errorf("%v: %t", tc.err, got)
-			}
+			must.Equal(t, "is too large", IsTooLarge(tc.err), tc.want)
 		})
 	}
 }
@@ -86,9 +84,7 @@ func TestIsUnknownKind(t *testing.T) {
 		"a version is unavailable":             {discovery(apiutil.ErrResourceDiscoveryFailed{v1: away}), false},
 		"one is not found, one is unavailable": {discovery(apiutil.ErrResourceDiscoveryFailed{v1: unknown, v2: away}), false},
 	} {
-		if got := IsUnknownKind(tc.err); got != tc.want {
-			t.Errorf("%s: %t, want %t (%v)", name, got, tc.want, tc.err)
-		}
+		must.Equal(t, name, IsUnknownKind(tc.err), tc.want)
 	}
 }
 

@@ -62,9 +62,7 @@ func TestTeardownStopsAtAFailure(t *testing.T) {
 	c.fault = func(int, bool) error { return errors.New("refused") }
 	phases := []Phase{phase(configMap("a", "1")), phase(configMap("b", "1"))}
 	r := engine(c).Teardown(t.Context(), phases)
-	if diff := cmp.Diff([]Outcome{NotAttempted, Failed}, outcomes(r)); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "outcomes", outcomes(r), []Outcome{NotAttempted, Failed})
 	if want := "delete ConfigMap ns/b: refused"; r.Err() == nil || r.Err().Error() != want {
 		t.Errorf("error %v, want %s", r.Err(), want)
 	}

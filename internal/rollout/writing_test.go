@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"errors"
-	"slices"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -53,9 +52,7 @@ func TestEnsureTakesBackWhatItCreated(t *testing.T) {
 	}
 	before := len(c.writes)
 	must.NoError(t, Ensure(t.Context(), c, annotated("stays"), false, manager))
-	if got := c.writes[before:]; !slices.Equal(got, []string{"apply key"}) {
-		t.Errorf("it takes the requests %v", got)
-	}
+	must.Equal(t, "it takes the requests", c.writes[before:], []string{"apply key"})
 }
 
 // TestOvertakenByAnOwner has another client take the object after it was found free and before it is written, or make another one of
