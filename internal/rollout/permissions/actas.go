@@ -43,19 +43,11 @@ func actors(objects []*unstructured.Unstructured) map[string][]string {
 // may do is not known.
 func (h *had) newAccounts(later *given, object string) []string {
 	added := map[string]bool{}
+	acted := slices.Concat(slices.Collect(maps.Values(h.actors))...)
 	for _, account := range later.actors[object] {
-		if !later.accounts[account] && !h.acted(account) {
+		if !later.accounts[account] && !slices.Contains(acted, account) {
 			added[account] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(added))
-}
-
-func (h *had) acted(account string) bool {
-	for _, accounts := range h.actors {
-		if slices.Contains(accounts, account) {
-			return true
-		}
-	}
-	return false
 }

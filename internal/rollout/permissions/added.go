@@ -5,10 +5,6 @@ import (
 	"slices"
 )
 
-func (g *given) subjects() []string {
-	return slices.AppendSeq(slices.AppendSeq(slices.Collect(maps.Keys(g.rules)), maps.Keys(g.roles)), maps.Keys(g.actors))
-}
-
 // had is what subjects have, to be compared with what they get.
 type had struct {
 	*given

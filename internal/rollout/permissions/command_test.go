@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -28,9 +27,8 @@ func run(t *testing.T, command string) []*unstructured.Unstructured {
 		t.Fatalf("%s\n%v: %s", command, err, out)
 	}
 	arguments, err := os.ReadFile(filepath.Join(dir, "arguments"))
-	if err != nil || string(arguments) != "auth reconcile -f -\n" {
-		t.Errorf("kubectl is run with %q, %v", arguments, err)
-	}
+	must.NoErrorf(t, err, "kubectl is run")
+	must.Equal(t, "kubectl is run", string(arguments), "auth reconcile -f -\n")
 	input := must.Value(os.ReadFile(filepath.Join(dir, "input")))(t)
 	var list struct {
 		APIVersion, Kind string
@@ -43,9 +41,7 @@ func run(t *testing.T, command string) []*unstructured.Unstructured {
 	for _, item := range list.Items {
 		objects = append(objects, &unstructured.Unstructured{Object: item})
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
-		t.Errorf("the command has made other files: %v, %v", entries, err)
-	}
+	must.Equal(t, "the command has made other files", len(must.Value(os.ReadDir(dir))(t)), 3)
 	return objects
 }
 
@@ -85,9 +81,7 @@ func TestCommandRunsNothingOfABundle(t *testing.T) {
 	rules, _, err := unstructured.NestedSlice(run(t, command)[0].Object, "rules")
 	must.NoError(t, err)
 	verbs, _, _ := unstructured.NestedStringSlice(rules[0].(map[string]any), "verbs")
-	if diff := cmp.Diff(words, verbs); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "result", verbs, words)
 }
 
 // TestCommandIsBounded: what does not fit into a status is no command.

@@ -94,11 +94,22 @@ func compact(rights []right) []MissingRule {
 		index := map[string]int{}
 		var merged []box
 		for _, b := range boxes {
-			key := b.key(list)
-			at, ok := index[key]
+			// The key is the same for boxes that differ in this list only. Quotes keep words from running into one another.
+			key := strconv.AppendQuote(nil, b.namespace)
+			for i, words := range b.lists {
+				key = strconv.AppendInt(append(key, ' '), int64(i), 10)
+				if i == list {
+					key = strconv.AppendBool(key, words == nil)
+					continue
+				}
+				for _, word := range words {
+					key = strconv.AppendQuote(key, word)
+				}
+			}
+			at, ok := index[string(key)]
 			if !ok {
 				at = len(merged)
-				index[key] = at
+				index[string(key)] = at
 				merged = append(merged, b)
 				continue
 			}
@@ -119,22 +130,6 @@ func compact(rights []right) []MissingRule {
 	}
 	slices.SortFunc(rules, compareRules)
 	return rules
-}
-
-// key tells boxes apart that differ in more than one list. Quotes keep words from running into one another.
-func (b box) key(without int) string {
-	key := strconv.AppendQuote(nil, b.namespace)
-	for i, list := range b.lists {
-		key = strconv.AppendInt(append(key, ' '), int64(i), 10)
-		if i == without {
-			key = strconv.AppendBool(key, list == nil)
-			continue
-		}
-		for _, word := range list {
-			key = strconv.AppendQuote(key, word)
-		}
-	}
-	return string(key)
 }
 
 func compareRules(a, b MissingRule) int {

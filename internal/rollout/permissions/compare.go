@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,7 +52,8 @@ func Compare(old, new []*unstructured.Unstructured) *Increase {
 	}
 	increase := &Increase{}
 	had := before.had(work)
-	for _, subject := range sortedKeys(set(after.subjects())) {
+	subjects := slices.AppendSeq(slices.AppendSeq(slices.Collect(maps.Keys(after.rules)), maps.Keys(after.roles)), maps.Keys(after.actors))
+	for _, subject := range sortedKeys(set(subjects)) {
 		grant, err := had.lacks(after, subject)
 		if err != nil {
 			return unjudged(err, new)

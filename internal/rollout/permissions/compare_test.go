@@ -3,6 +3,8 @@ package permissions
 import (
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestCompare reads files with the sections old and new, and compares what is added with the section added.
@@ -46,10 +48,6 @@ subjects: [{kind: ServiceAccount, name: manager, namespace: ops}]
 	if got := digest(object("pods", "list, get"), object("pods, secrets", "get, list")); got == secrets {
 		t.Error("more verbs have the same digest")
 	}
-	if got := digest(object("pods, configmaps", "get"), object("pods, secrets", "get")); got != secrets {
-		t.Errorf("the same addition to other rules has the digest %s, want %s", got, secrets)
-	}
-	if got := digest(object("pods", "get"), object("secrets, secrets, pods", "get, get")); got != secrets {
-		t.Errorf("the same addition in other words has the digest %s, want %s", got, secrets)
-	}
+	must.Equal(t, "the same addition to other rules has the digest", digest(object("pods, configmaps", "get"), object("pods, secrets", "get")), secrets)
+	must.Equal(t, "the same addition in other words has the digest", digest(object("pods", "get"), object("secrets, secrets, pods", "get, get")), secrets)
 }

@@ -63,7 +63,14 @@ func givenBy(objects []*unstructured.Unstructured, work *budget) (*given, error)
 		role := g.own.clusterRoles[name]
 		var rules []rbacv1.PolicyRule
 		for _, rule := range role.Rules {
-			if !about(rule, defined) {
+			own := len(rule.NonResourceURLs) == 0
+			for _, group := range rule.APIGroups {
+				own = own && !slices.ContainsFunc(rule.Resources, func(resource string) bool {
+					main, _, _ := strings.Cut(resource, "/")
+					return !defined[group+"/"+main]
+				})
+			}
+			if !own {
 				rules = append(rules, rule)
 			}
 		}
@@ -140,20 +147,4 @@ func (own *ownObjects) rules(namespace string, ref rbacv1.RoleRef) ([]rbacv1.Pol
 		}
 	}
 	return rules, foreign
-}
-
-// about reports whether a rule is about nothing but certain resources, with their subresources.
-func about(rule rbacv1.PolicyRule, defined map[string]bool) bool {
-	if len(rule.NonResourceURLs) > 0 {
-		return false
-	}
-	for _, group := range rule.APIGroups {
-		for _, resource := range rule.Resources {
-			main, _, _ := strings.Cut(resource, "/")
-			if !defined[group+"/"+main] {
-				return false
-			}
-		}
-	}
-	return true
 }

@@ -28,19 +28,6 @@ type heldRule struct {
 	urls                 []string
 }
 
-func newHeld(subject Subject, source RuleSource, work *budget) (*held, error) {
-	h := &held{subject: subject, source: source, work: work, namespaces: map[string]heldRules{}}
-	for _, group := range subject.Groups {
-		h.all = h.all || group == superusers
-	}
-	if h.all {
-		return h, nil
-	}
-	rules, err := source.Rules(subject, "")
-	h.everywhere = h.everywhere.with(rules)
-	return h, err
-}
-
 // with adds rules.
 func (h heldRules) with(rules []rbacv1.PolicyRule) heldRules {
 	if h.of == nil {
@@ -104,7 +91,14 @@ func (h *held) covers(r right) (bool, error) {
 		return false, err
 	}
 	for _, rules := range []heldRules{h.everywhere, local} {
-		for _, candidates := range rules.about(r) {
+		all := [][]*heldRule{rules.paths}
+		if r.url == "" {
+			all = [][]*heldRule{rules.of[r.resource], rules.of[rbacv1.ResourceAll]}
+			if _, subresource, ok := strings.Cut(r.resource, "/"); ok { // */scale stands for the subresource scale of every resource
+				all = append(all, rules.of["*/"+subresource])
+			}
+		}
+		for _, candidates := range all {
 			for _, rule := range candidates {
 				if err := h.work.step(1 + len(rule.urls)); err != nil {
 					return false, err
@@ -116,18 +110,6 @@ func (h *held) covers(r right) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// about are the rules on the resource of a right, or on paths. */scale stands for the subresource scale of every resource.
-func (h heldRules) about(r right) [][]*heldRule {
-	if r.url != "" {
-		return [][]*heldRule{h.paths}
-	}
-	all := [][]*heldRule{h.of[r.resource], h.of[rbacv1.ResourceAll]}
-	if _, subresource, ok := strings.Cut(r.resource, "/"); ok {
-		all = append(all, h.of["*/"+subresource])
-	}
-	return all
 }
 
 // covers expects a rule on the resource.

@@ -11,19 +11,49 @@ import (
 // Missing is what a subject lacks to create, read, change and delete the objects, and to make the further requests. The rules are few, each
 // right is in one of them, and their order depends on nothing but their content. An *IncompleteError comes with the rules that were found
 // nevertheless; with any other error there are none.
-func Missing(subject Subject, rules RuleSource, objects []*unstructured.Unstructured, extra ...Need) ([]MissingRule, error) {
-	s := &search{source: rules, work: newBudget(), missing: map[right]bool{}, reasons: map[string]bool{}}
-	missing, err := s.run(subject, objects, extra)
+func Missing(subject Subject, source RuleSource, objects []*unstructured.Unstructured, extra ...Need) ([]MissingRule, error) {
+	s := &search{source: source, work: newBudget(), missing: map[right]bool{}, reasons: map[string]bool{}}
+	err := s.run(subject, objects, extra)
 	if limit := (limitError{}); errors.As(err, &limit) {
 		return nil, fmt.Errorf("judge what %s may do: %w", subject.User, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look up what %s may do: %w", subject.User, err)
 	}
+	missing := compact(withoutCovered(s.missing))
 	if len(s.reasons) > 0 {
 		return missing, &IncompleteError{Reasons: sortedKeys(s.reasons)}
 	}
 	return missing, nil
+}
+
+func (s *search) run(subject Subject, objects []*unstructured.Unstructured, extra []Need) error {
+	s.held = &held{subject: subject, source: s.source, work: s.work, namespaces: map[string]heldRules{}, all: slices.Contains(subject.Groups, superusers)}
+	if !s.held.all {
+		rules, err := s.source.Rules(subject, "")
+		if err != nil {
+			return err
+		}
+		s.held.everywhere = s.held.everywhere.with(rules)
+	}
+	s.own = s.lookThrough(objects)
+	for _, object := range objects {
+		if err := s.object(object); err != nil {
+			return err
+		}
+	}
+	if err := s.handedOn(); err != nil {
+		return err
+	}
+	for _, need := range extra {
+		for _, verb := range need.Verbs {
+			r := right{namespace: need.Namespace, group: need.Group, resource: need.Resource, verb: verb, named: need.Name != "", name: need.Name}
+			if err := s.request(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // search is one run of Missing.
@@ -35,31 +65,6 @@ type search struct {
 	// missing is what was found; reasons say why there may be more.
 	missing map[right]bool
 	reasons map[string]bool
-}
-
-func (s *search) run(subject Subject, objects []*unstructured.Unstructured, extra []Need) ([]MissingRule, error) {
-	var err error
-	if s.held, err = newHeld(subject, s.source, s.work); err != nil {
-		return nil, err
-	}
-	s.own = s.lookThrough(objects)
-	for _, object := range objects {
-		if err := s.object(object); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.handedOn(); err != nil {
-		return nil, err
-	}
-	for _, need := range extra {
-		for _, verb := range need.Verbs {
-			r := right{namespace: need.Namespace, group: need.Group, resource: need.Resource, verb: verb, named: need.Name != "", name: need.Name}
-			if err := s.request(r); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return compact(withoutCovered(s.missing)), nil
 }
 
 // request needs a request to be authorised.

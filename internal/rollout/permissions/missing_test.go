@@ -41,9 +41,7 @@ func TestMissing(t *testing.T) {
 			got["missing"] += err.Error() + "\n"
 		}
 		manifests, manifestErr := Manifests("installer", subject, missing)
-		if manifestErr != nil {
-			t.Fatal(manifestErr)
-		}
+		must.NoError(t, manifestErr)
 		if _, ok := sections["manifests"]; ok {
 			got["manifests"] = string(manifests)
 		}
@@ -92,9 +90,7 @@ func documents(t testing.TB, text string) []*unstructured.Unstructured {
 	var objects []*unstructured.Unstructured
 	for _, document := range bytes.Split([]byte(text), []byte("---\n")) {
 		object := map[string]any{}
-		if err := yaml.UnmarshalStrict(document, &object); err != nil {
-			t.Fatalf("%v in %s", err, document)
-		}
+		must.NoErrorf(t, yaml.UnmarshalStrict(document, &object), "UnmarshalStrict")
 		if len(object) > 0 {
 			objects = append(objects, &unstructured.Unstructured{Object: object})
 		}

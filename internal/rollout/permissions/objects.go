@@ -73,7 +73,15 @@ func (own *ownObjects) add(object *unstructured.Unstructured) error {
 	case "ClusterRole":
 		role := &rbacv1.ClusterRole{}
 		err := convert(role)
-		own.clusterRoles[object.GetName()] = together(own.clusterRoles[object.GetName()], role)
+		// Of two ClusterRoles of one name, whichever of them is written last, both count: objects are not trusted to name a role once.
+		if first := own.clusterRoles[object.GetName()]; first != nil {
+			role.Rules = slices.Concat(first.Rules, role.Rules)
+			role.Labels = labels.Merge(first.Labels, role.Labels)
+			if selectors := slices.Concat(aggregated(first), aggregated(role)); len(selectors) > 0 {
+				role.AggregationRule = &rbacv1.AggregationRule{ClusterRoleSelectors: selectors}
+			}
+		}
+		own.clusterRoles[object.GetName()] = role
 		return err
 	case "Role":
 		role := &rbacv1.Role{}
@@ -98,20 +106,6 @@ func (own *ownObjects) add(object *unstructured.Unstructured) error {
 	return nil
 }
 
-// together is what two ClusterRoles of one name allow, whichever of them is written last: objects are not trusted to name a role once.
-func together(first, second *rbacv1.ClusterRole) *rbacv1.ClusterRole {
-	if first == nil {
-		return second
-	}
-	both := second.DeepCopy()
-	both.Rules = slices.Concat(first.Rules, second.Rules)
-	both.Labels = labels.Merge(first.Labels, second.Labels)
-	if selectors := slices.Concat(aggregated(first), aggregated(second)); len(selectors) > 0 {
-		both.AggregationRule = &rbacv1.AggregationRule{ClusterRoleSelectors: selectors}
-	}
-	return both
-}
-
 func aggregated(role *rbacv1.ClusterRole) []metav1.LabelSelector {
 	if role.AggregationRule == nil {
 		return nil
@@ -121,9 +115,17 @@ func aggregated(role *rbacv1.ClusterRole) []metav1.LabelSelector {
 
 // object needs what is done with every object of a revision.
 func (s *search) object(object *unstructured.Unstructured) error {
-	of, found, err := s.resource(object.GroupVersionKind())
-	if err != nil {
-		return err
+	// The definitions in the objects come first: they are there before their objects.
+	kind := object.GroupVersionKind()
+	of, found := s.own.resources[kind.GroupKind()]
+	if !found {
+		mapping, err := s.source.RESTMapping(kind.GroupKind(), kind.Version)
+		switch {
+		case err == nil:
+			found, of = true, resource{group: mapping.Resource.Group, name: mapping.Resource.Resource, namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace}
+		case !meta.IsNoMatchError(err):
+			return fmt.Errorf("find the resource of %s: %w", kind, err)
+		}
 	}
 	if !found {
 		s.incomplete("the cluster has no resource for %s of %s; install the CustomResourceDefinition of its kind first", describe(object), shorten(object.GetAPIVersion()))
@@ -147,24 +149,6 @@ func (s *search) object(object *unstructured.Unstructured) error {
 		}
 	}
 	return nil
-}
-
-// resource looks among the definitions in the objects first: they are there before their objects.
-func (s *search) resource(kind schema.GroupVersionKind) (resource, bool, error) {
-	if own, ok := s.own.resources[kind.GroupKind()]; ok {
-		return own, true, nil
-	}
-	mapping, err := s.source.RESTMapping(kind.GroupKind(), kind.Version)
-	if meta.IsNoMatchError(err) {
-		return resource{}, false, nil
-	}
-	if err != nil {
-		return resource{}, false, fmt.Errorf("find the resource of %s: %w", kind, err)
-	}
-	return resource{
-		group: mapping.Resource.Group, name: mapping.Resource.Resource,
-		namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace,
-	}, true, nil
 }
 
 // describe names an object in messages. Names were written by others, and may be of any length.

@@ -55,8 +55,7 @@ func TestRead(t *testing.T) {
 			}
 			return c.List(ctx, into, options...)
 		}})
-		if _, err := Read(t.Context(), failing, mapper, objects); err == nil || !strings.Contains(err.Error(), kind) || !strings.Contains(err.Error(), "connection refused") {
-			t.Errorf("with %s that cannot be listed: %v", kind, err)
-		}
+		_, err = Read(t.Context(), failing, mapper, objects)
+		must.Fail(t, "Read", err, kind, "connection refused")
 	}
 }
