@@ -83,7 +83,9 @@ func Next(ext *olmv1.ClusterExtension, in Observed, offer Offer, now time.Time) 
 	}
 	offered, reason := offer.target(in.Revisions)
 	switch {
-	case rollsBack(ext, newest, installed):
+	case revision.RollsBack(ext) && newest != nil && installed != nil && newest != installed && revision.Failed(newest) &&
+		newest.Annotations[CopyKey] == "" && !asksForOther(ext, newest) &&
+		newest.Annotations[InputsKey] != installed.Annotations[InputsKey]: // otherwise it repeats what is installed, and trusts other certificates
 		t := repeated(installed)
 		t.Undone = newest
 		step := in.toward(ext, t, fmt.Sprintf("the rollout of revision %s has failed", newest.Name))
@@ -183,13 +185,6 @@ func pinned(ext *olmv1.ClusterExtension, revisions revision.History, text string
 	}
 	return nil, revision.Misconfigured(fmt.Errorf("annotation %s asks for revision %d, which is not there: the %d newest are kept; correct or remove the annotation",
 		RollbackToKey, n, revision.Retention))
-}
-
-// rollsBack reports whether an extension takes the installed revision again, because the rollout of the newest has failed.
-func rollsBack(ext *olmv1.ClusterExtension, newest, installed *olmv1.ClusterObjectSet) bool {
-	return revision.RollsBack(ext) && newest != nil && installed != nil && newest != installed && revision.Failed(newest) &&
-		newest.Annotations[CopyKey] == "" && !asksForOther(ext, newest) &&
-		newest.Annotations[InputsKey] != installed.Annotations[InputsKey] // otherwise it repeats what is installed, and trusts other certificates
 }
 
 // asksForOther reports whether the extension was changed since a revision was made for it. An annotation raises no generation.

@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -168,9 +169,7 @@ func TestInputs(t *testing.T) {
 			ext.Spec.Config = &olmv1.ClusterExtensionConfig{ConfigType: "Inline", Inline: &apiextensionsv1.JSON{Raw: []byte(config)}}
 		}
 		sum := sha256.Sum256([]byte(text))
-		if got, want := (&Target{Bundle: bundleOf("1.0.0")}).inputs(ext, registryv1.BuiltIn), "sha256:"+hex.EncodeToString(sum[:]); got != want {
-			t.Errorf("with configuration %q: %s, want %s", config, got, want)
-		}
+		must.Equal(t, config, (&Target{Bundle: bundleOf("1.0.0")}).inputs(ext, registryv1.BuiltIn), "sha256:"+hex.EncodeToString(sum[:]))
 		ext.Spec.Config = nil
 	}
 }
@@ -188,7 +187,6 @@ func TestNamedBy(t *testing.T) {
 		}
 	}
 	r := made(1, "1.0.0", "installed", olmv1.BundleReferenceKey, "")
-	if _, err := kept(&r).Request(nil); err == nil || !strings.Contains(err.Error(), "bundle a.v1.0.0 has no image, and no catalog has its manifests any more") {
-		t.Errorf("without an image: %v", err)
-	}
+	_, err := kept(&r).Request(nil)
+	must.Fail(t, "Request", err, "bundle a.v1.0.0 has no image, and no catalog has its manifests any more")
 }

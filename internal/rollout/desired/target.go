@@ -75,21 +75,16 @@ const MaxProperties = 96 << 10
 // kept is the bundle of a revision. It is fetched again where another configuration asks for that.
 func kept(r *olmv1.ClusterObjectSet) *Target {
 	t := &Target{Bundle: Bundle{Package: r.Annotations[olmv1.PackageNameKey], Name: r.Annotations[olmv1.BundleNameKey], Version: r.Annotations[olmv1.BundleVersionKey],
-		Image: r.Annotations[olmv1.BundleReferenceKey], Content: r.Annotations[revision.ContentKey]}, properties: r.Annotations[snapshot.PropertiesKey], NamedBy: namedBy(r)}
+		Image: r.Annotations[olmv1.BundleReferenceKey], Content: r.Annotations[revision.ContentKey]}, properties: r.Annotations[snapshot.PropertiesKey]}
+	// The catalog that named the bundle by its digest when the revision was made may have other content by now, which takes nothing from what
+	// its signature covered.
+	if recorded := image.Recorded(r.Annotations); recorded != nil && strings.HasSuffix(t.Image, "@"+recorded.Digest) {
+		t.NamedBy = recorded.Catalog
+	}
 	if release, ok := r.Annotations[olmv1.BundleReleaseKey]; ok {
 		t.Release = &release
 	}
 	return t
-}
-
-// namedBy is the catalog that named the bundle of a revision by its digest when that was made. The catalog may have other content by now, which
-// takes nothing from what its signature covered.
-func namedBy(r *olmv1.ClusterObjectSet) *image.Origin {
-	recorded := image.Recorded(r.Annotations)
-	if recorded == nil || recorded.Catalog == nil || !strings.HasSuffix(r.Annotations[olmv1.BundleReferenceKey], "@"+recorded.Digest) {
-		return nil
-	}
-	return recorded.Catalog
 }
 
 // repeated is a target that repeats the objects of a revision.
