@@ -132,9 +132,7 @@ func FuzzServing(f *testing.F) {
 		}
 		// Whatever was there before, a renewed certificate is good.
 		out := issue(t, Request{Old: in})
-		if err := out.Due(hosts, start); err != nil {
-			t.Errorf("renewed certificate: %v", err)
-		}
+		must.NoErrorf(t, out.Due(hosts, start), "renewed certificate")
 	})
 }
 
@@ -142,15 +140,9 @@ func TestMerge(t *testing.T) {
 	one, two, old := issue(t, Request{}), issue(t, Request{}), issue(t, Request{Now: start.Add(-2 * DefaultLife)})
 	junk := append([]byte("junk"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("junk")})...)
 	all := string(one.CABundle) + string(two.CABundle)
-	if got := string(Merge(start, 5, junk, one.CABundle, nil, two.CABundle, old.CABundle, one.CABundle)); got != all {
-		t.Errorf("got %s, want only\n%s", got, all)
-	}
-	if got := string(Merge(start, 1, two.CABundle, one.CABundle)); got != string(two.CABundle) {
-		t.Errorf("got %s, want the first\n%s", got, two.CABundle)
-	}
-	if got := Merge(start.Add(DefaultLife+time.Hour), 5, one.CABundle); len(got) != 0 {
-		t.Errorf("got %s, which has expired", got)
-	}
+	must.Equal(t, "merge", string(Merge(start, 5, junk, one.CABundle, nil, two.CABundle, old.CABundle, one.CABundle)), all)
+	must.Equal(t, "merge", string(Merge(start, 1, two.CABundle, one.CABundle)), string(two.CABundle))
+	must.Empty(t, "which has expired", Merge(start.Add(DefaultLife+time.Hour), 5, one.CABundle))
 }
 
 func TestSort(t *testing.T) {

@@ -34,14 +34,10 @@ func TestInject(t *testing.T) {
 			must.NoError(t, yaml.Unmarshal([]byte(tc.object), &u.Object))
 			before := u.DeepCopy()
 			out := Inject([]*unstructured.Unstructured{u}, "ns", map[string][]byte{"svc": []byte("ca"), "third": []byte("x")})
-			if diff := cmp.Diff(before, u); diff != "" {
-				t.Errorf("it was changed in place (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "it was changed in place (-want +got", u, before)
 			got := Injected(out, "ns", "svc")
 			for _, bundle := range got {
-				if string(bundle) != "ca" {
-					t.Errorf("it trusts %q", bundle)
-				}
+				must.Equal(t, "it trusts", string(bundle), "ca")
 			}
 			if same := cmp.Equal(out[0], before); len(got) != tc.want || same != (tc.want == 0) {
 				t.Errorf("it trusts %d CA bundles, want %d; unchanged: %t", len(got), tc.want, same)

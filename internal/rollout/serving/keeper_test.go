@@ -56,9 +56,7 @@ func newCluster(t *testing.T) *cluster {
 func (w *cluster) replica() *Keeper {
 	w.t.Helper()
 	k := NewKeeper(Options{Client: w.c, Namespace: "olm", Secret: "cert", Hosts: []string{"catalogs.olm.svc", "127.0.0.1"}, Clock: w.clock, Log: logr.Discard()}, "ca")
-	if err := k.Prepare(w.t.Context()); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, k.Prepare(w.t.Context()))
 	return k
 }
 
@@ -66,9 +64,7 @@ func (w *cluster) replica() *Keeper {
 func (w *cluster) configMap() *corev1.ConfigMap {
 	w.t.Helper()
 	published := &corev1.ConfigMap{}
-	if err := w.c.Get(w.t.Context(), client.ObjectKey{Namespace: "olm", Name: "ca"}, published); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.c.Get(w.t.Context(), client.ObjectKey{Namespace: "olm", Name: "ca"}, published))
 	return published
 }
 
@@ -78,9 +74,7 @@ func (w *cluster) verify(k *Keeper, bundle string) error {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM([]byte(bundle))
 	pair, err := tls.X509KeyPair(k.Provider().CurrentCertKeyContent())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, err)
 	var failed error
 	for _, host := range []string{"catalogs.olm.svc", "127.0.0.1"} {
 		_, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: w.clock.Now(), DNSName: host})
@@ -208,9 +202,7 @@ func TestTheBundleIsRestored(t *testing.T) {
 func TestPrepareCreatesTheNamespace(t *testing.T) {
 	w := newCluster(t)
 	w.replica()
-	if err := w.c.Get(t.Context(), client.ObjectKey{Name: "olm"}, &corev1.Namespace{}); err != nil {
-		t.Error(err)
-	}
+	must.NoError(t, w.c.Get(t.Context(), client.ObjectKey{Name: "olm"}, &corev1.Namespace{}))
 	secret, _, err := w.replica().Load(t.Context())
 	if err != nil || secret.Type != corev1.SecretTypeTLS || !strings.Contains(string(secret.Data[CAKey]), "CERTIFICATE") {
 		t.Errorf("Secret %v, %v", secret, err)

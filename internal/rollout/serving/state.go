@@ -83,7 +83,8 @@ type Decision struct {
 // Next decides on the next step.
 func (s State) Next(now time.Time) Decision {
 	unusable, due := s.Current.Check(s.Hosts, now), s.Current.Due(s.Hosts, now)
-	trusted, ripe := s.trusted(now), s.TrustedSince.Add(s.Delay)
+	// Every client trusts the staged certificate after a while. A time that is to come is not ours.
+	trusted, ripe := !s.TrustedSince.IsZero() && !s.TrustedSince.After(now), s.TrustedSince.Add(s.Delay)
 	next := Decision{Reason: cmp.Or(due, errStaged)}
 	switch staged := s.IsStaged(now); {
 	case unusable != nil && staged && trusted:
@@ -116,11 +117,6 @@ var errStaged = errors.New("another certificate is staged")
 // IsStaged reports whether a certificate is staged that can be used.
 func (s State) IsStaged(now time.Time) bool {
 	return !Same(s.Staged, s.Current) && s.Staged.Check(s.Hosts, now) == nil
-}
-
-// trusted reports whether every client trusts the staged certificate. A time that is to come is not ours.
-func (s State) trusted(now time.Time) bool {
-	return !s.TrustedSince.IsZero() && !s.TrustedSince.After(now)
 }
 
 // Trusted is the CA bundle of clients: they trust the certificate in use and the staged one.

@@ -1,11 +1,9 @@
 package serving
 
 import (
-	"slices"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -77,9 +75,7 @@ func TestTrustedHasTheCertificateInUse(t *testing.T) {
 		expect(t, "Check", served.Check(hosts, start), "")
 	}
 	s.Staged.Key = nil
-	if got := string(s.Trusted(start)); got != string(s.Current.CABundle) {
-		t.Errorf("what cannot be served is trusted: %s", got)
-	}
+	must.Equal(t, "what cannot be served is trusted", string(s.Trusted(start)), string(s.Current.CABundle))
 }
 
 // TestSecretsOfEarlierVersions are read: with the authority of the staged certificate in the CA bundle in use, and without anything staged.
@@ -115,13 +111,10 @@ func TestSecretHoldsTheState(t *testing.T) {
 		got := Read(secret, CAKey)
 		if want.Staged.Certificate == nil {
 			got.Staged.CABundle = nil
-			if len(secret.Data) != 3 || len(secret.Annotations) != 1 {
-				t.Errorf("the Secret holds %d keys and the annotations %v", len(secret.Data), secret.Annotations)
-			}
+			must.Equal(t, "the Secret holds keys and the annotations", len(secret.Data), 3)
+			must.Equal(t, "the Secret holds keys and the annotations", len(secret.Annotations), 1)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		must.Equal(t, "result", got, want)
 	}
 }
 
@@ -142,9 +135,7 @@ func TestIssues(t *testing.T) {
 	i.Record(one, start)
 	i.Record(one, start.Add(time.Minute))
 	i.Record(other, start.Add(reissueWindow))
-	if got := i.Recent(one, start.Add(reissueWindow)); !slices.Equal(got, []time.Time{start.Add(time.Minute)}) {
-		t.Errorf("recent are %v", got)
-	}
+	must.Equal(t, "recent", i.Recent(one, start.Add(reissueWindow)), []time.Time{start.Add(time.Minute)})
 	i.Record(other, start.Add(2*reissueWindow))
 	if got := i.Recent(other, start.Add(2*reissueWindow)); len(got) != 1 || len(i.at) != 1 {
 		t.Errorf("recent are %v, of %d Secrets", got, len(i.at))
