@@ -38,7 +38,7 @@ func (t *task) remove(ctx context.Context) {
 		if t.live.GetDeletionTimestamp() != nil {
 			break
 		}
-		err := t.delete(ctx)
+		err := t.deleteBy(ctx, t.client)
 		if apierrors.IsConflict(err) && attempt < attempts {
 			continue
 		}
@@ -58,9 +58,7 @@ func (t *task) remove(ctx context.Context) {
 	}
 }
 
-// delete removes the object that was read, and no other: the preconditions see to that.
-func (t *task) delete(ctx context.Context) error { return t.deleteBy(ctx, t.client) }
-
+// deleteBy removes the object that was read, and no other: the preconditions see to that.
 func (t *task) deleteBy(ctx context.Context, c client.Client) error {
 	uid, revision := t.live.GetUID(), t.live.GetResourceVersion()
 	return c.Delete(ctx, t.live, client.Preconditions{UID: &uid, ResourceVersion: &revision}, client.PropagationPolicy(metav1.DeletePropagationBackground))

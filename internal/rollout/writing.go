@@ -58,7 +58,7 @@ func (t *task) attempt(ctx context.Context) (verb string, _ Outcome, _ error) {
 		return "create", Created, t.create(ctx)
 	}
 	if t.Displaces != nil && t.Displaces(t.live) {
-		if err := t.delete(ctx); client.IgnoreNotFound(err) != nil {
+		if err := t.deleteBy(ctx, t.client); client.IgnoreNotFound(err) != nil {
 			return "delete", Failed, err
 		}
 		return "create", Created, t.create(ctx)
