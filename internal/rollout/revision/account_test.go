@@ -8,6 +8,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -24,12 +25,8 @@ func as(name string) *olmv1.ClusterExtension {
 }
 
 func TestAccountOf(t *testing.T) {
-	if got := AccountOf(as("installer")); got != "installer" {
-		t.Errorf("with an account it acts as %q", got)
-	}
-	if got := AccountOf(kite()); got != "" {
-		t.Errorf("without one it acts as %q", got)
-	}
+	must.Equal(t, "with an account it acts as", AccountOf(as("installer")), "installer")
+	must.Equal(t, "without one it acts as", AccountOf(kite()), "")
 }
 
 func TestAccountExists(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -45,9 +44,7 @@ func TestOneBlockedWayBackSavesReadingTheOthers(t *testing.T) {
 		if unsafe := Unsafe(all); (unsafe != nil) != blocked || blocked && !strings.Contains(unsafe.Error(), "1 of 1 custom resources would be invalid") {
 			t.Errorf("%s: %v", what, unsafe)
 		}
-		if diff := cmp.Diff(want, lists); diff != "" {
-			t.Errorf("%s: lists of custom resources (-want +got):\n%s", what, diff)
-		}
+		must.Equal(t, what, lists, want)
 	}
 	ask("at first", true, map[string]int{"KiteList": 1, "HawkList": 1})
 	ask("at once", true, map[string]int{})

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -78,9 +77,7 @@ admission: MutatingWebhookConfiguration/a ValidatingWebhookConfiguration/a
 			}
 			got.WriteString("\n")
 		}
-		if diff := cmp.Diff(want, got.String()); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, "result", got.String(), want)
 		rand.Shuffle(len(objects), func(i, j int) { objects[i], objects[j] = objects[j], objects[i] })
 	}
 }
@@ -98,12 +95,8 @@ func TestManyObjectsOfAPhase(t *testing.T) {
 		names = append(names, fmt.Sprintf("%s:%d", p.Name, len(p.Objects)))
 		continued = append(continued, SameRank(set, i))
 	}
-	if diff := cmp.Diff([]string{"namespaces:1", "crds:50", "crds-2:50", "crds-3:1", "deploy:1"}, names); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]bool{false, false, true, true, false}, continued); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "names", names, []string{"namespaces:1", "crds:50", "crds-2:50", "crds-3:1", "deploy:1"})
+	must.Equal(t, "continued", continued, []bool{false, false, true, true, false})
 	byHand := set.DeepCopy()
 	delete(byHand.Annotations, DigestKey)
 	if SameRank(byHand, 2) {
@@ -112,9 +105,8 @@ func TestManyObjectsOfAPhase(t *testing.T) {
 	for i := range 1000 {
 		objects = append(objects, of(t, "v1", "ConfigMap", fmt.Sprintf("map-%04d", i)))
 	}
-	if _, err := Build(options(objects...)); err == nil || !strings.Contains(err.Error(), "at most 20") {
-		t.Errorf("more than fits: %v", err)
-	}
+	_, err := Build(options(objects...))
+	must.Fail(t, "Build", err, "at most 20")
 }
 
 // TestWhatIsKept of an object, and what is put on it.
@@ -137,9 +129,7 @@ status: {phase: x}
 `)
 	before := given.DeepCopy()
 	r := build(t, options(given))
-	if diff := cmp.Diff(before, given); diff != "" {
-		t.Errorf("the argument has changed: %s", diff)
-	}
+	must.Equal(t, "the argument has changed", given, before)
 	reader := newReader(t, r)
 	got := must.Value(Objects(t.Context(), reader, r.Set))(t)
 	want := object(t, `
@@ -152,9 +142,7 @@ metadata:
   annotations: {their: annotation, olm.operatorframework.io/bundle-version: 1.2.3, olm.operatorframework.io/package-name: pkg}
 data: {key: value}
 `)
-	if diff := cmp.Diff([]*unstructured.Unstructured{want}, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "result", got, []*unstructured.Unstructured{want})
 }
 
 // TestSet and its Secrets are as clients of the API know them.
@@ -166,13 +154,9 @@ func TestSet(t *testing.T) {
 	if set.Name != "ext-3" || set.Spec.Revision != 3 || set.Spec.LifecycleState != "Active" || set.Spec.CollisionProtection != "Prevent" || set.Spec.ProgressDeadlineMinutes != 15 {
 		t.Errorf("%+v", set)
 	}
-	if diff := cmp.Diff(map[string]string{"more": "labels", olmv1.OwnerKindKey: "ClusterExtension", olmv1.OwnerNameKey: "ext"}, set.Labels); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "labels", set.Labels, map[string]string{"more": "labels", olmv1.OwnerKindKey: "ClusterExtension", olmv1.OwnerNameKey: "ext"})
 	wantAnnotations := map[string]string{olmv1.BundleVersionKey: "1.2.3", olmv1.PackageNameKey: "pkg", olmv1.BundleNameKey: "pkg.v1.2.3", DigestKey: Digest(set), ServiceAccountKey: "ns/installer"}
-	if diff := cmp.Diff(wantAnnotations, set.Annotations); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "annotations", set.Annotations, wantAnnotations)
 	if owner := set.OwnerReferences[0]; owner.Kind != "ClusterExtension" || owner.UID != "uid" || !*owner.Controller || !*owner.BlockOwnerDeletion {
 		t.Errorf("%+v", owner)
 	}
@@ -180,9 +164,7 @@ func TestSet(t *testing.T) {
 	if len(r.Secrets) != 1 || s.Namespace != "olm" || !*s.Immutable || s.Type != "olm.operatorframework.io/object-data" || !strings.HasPrefix(s.Name, "ext-3-") || len(s.Name) != len("ext-3-")+16 {
 		t.Errorf("%s/%s %v %v", s.Namespace, s.Name, s.Immutable, s.Type)
 	}
-	if diff := cmp.Diff(map[string]string{olmv1.OwnerKindKey: "ClusterExtension", olmv1.OwnerNameKey: "ext", olmv1.RevisionNameKey: "ext-3"}, s.Labels); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "labels", s.Labels, map[string]string{olmv1.OwnerKindKey: "ClusterExtension", olmv1.OwnerNameKey: "ext", olmv1.RevisionNameKey: "ext-3"})
 	ref := set.Spec.Phases[0].Objects[0].Ref
 	if data, ok := s.Data[ref.Key]; !ok || ref.Name != s.Name || ref.Namespace != "olm" || len(ref.Key) != 43 || keyOf(data) != ref.Key {
 		t.Errorf("%+v", ref)
@@ -195,14 +177,10 @@ func TestSameObjectsSameRevision(t *testing.T) {
 	one := build(t, options(objects...))
 	slices.Reverse(objects)
 	two := build(t, options(objects...))
-	if diff := cmp.Diff(one, two); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "two", two, one)
 	o := options(objects...)
 	o.Number, o.ProgressDeadlineMinutes = 4, 20
-	if Digest(build(t, o).Set) != Digest(one.Set) {
-		t.Error("the number of a revision changes its content")
-	}
+	must.Equal(t, "the number of a revision changes its content", Digest(build(t, o).Set), Digest(one.Set))
 	changed := []*unstructured.Unstructured{of(t, "v1", "ConfigMap", "a"), of(t, "v1", "ConfigMap", "x"), of(t, "v1", "Service", "c")}
 	if Digest(build(t, options(changed...)).Set) == Digest(one.Set) {
 		t.Error("other objects have the same digest")
@@ -221,9 +199,7 @@ func TestLongNames(t *testing.T) {
 		}
 		for _, labels := range []map[string]string{s.Labels, r.Set.Labels} {
 			for key, value := range labels {
-				if problems := validation.IsValidLabelValue(value); len(problems) > 0 {
-					t.Errorf("label %s is %s: %v", key, value, problems)
-				}
+				must.Empty(t, key, validation.IsValidLabelValue(value))
 			}
 		}
 		c := newReader(t)
@@ -263,9 +239,8 @@ func TestBuildRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := options(of(t, "v1", "ConfigMap", "a"))
 			tc.change(&o)
-			if _, err := Build(o); err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("%v, want %q", err, tc.want)
-			}
+			_, err := Build(o)
+			must.Fail(t, "Build", err, tc.want)
 		})
 	}
 }

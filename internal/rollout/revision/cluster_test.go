@@ -110,9 +110,7 @@ func made(t testing.TB, number int64, of Bundle, objects ...*unstructured.Unstru
 func wantAnswer(t *testing.T, err error, text, reason string) {
 	t.Helper()
 	if text == "" {
-		if err != nil {
-			t.Errorf("refused: %v", err)
-		}
+		must.NoErrorf(t, err, "refused")
 		return
 	}
 	if !contains(err, text) {

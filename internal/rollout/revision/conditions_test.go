@@ -7,6 +7,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -44,13 +45,9 @@ status: {conditions: [{type: Upgradeable, status: %q, reason: Busy, message: a m
 
 func TestConditionName(t *testing.T) {
 	r := made(t, 1, Bundle{Name: "kite.v1.0.0"}).Set
-	if got := ConditionName(kite(), r); got != "kite" {
-		t.Errorf("by default it is %s, not that of the extension", got)
-	}
+	must.Equal(t, "by default it is not that of the extension", ConditionName(kite(), r), "kite")
 	r.Annotations[ConditionNameKey] = "kite.v1.0.0"
-	if got := ConditionName(kite(), r); got != "kite.v1.0.0" {
-		t.Errorf("it is %s, not what the revision says", got)
-	}
+	must.Equal(t, "it is not what the revision", ConditionName(kite(), r), "kite.v1.0.0")
 }
 
 func TestCondition(t *testing.T) {
@@ -91,9 +88,7 @@ func TestOwns(t *testing.T) {
 			for _, uid := range c.owners {
 				o.OwnerReferences = append(o.OwnerReferences, metav1.OwnerReference{UID: types.UID(uid)})
 			}
-			if got := Owns(kite(), o); got != c.want {
-				t.Errorf("owned: %t, want %t", got, c.want)
-			}
+			must.Equal(t, "owned", Owns(kite(), o), c.want)
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // counted answers how many custom resources there are.
@@ -149,9 +150,7 @@ func TestRemovalExempt(t *testing.T) {
 		"removal; nonsense":           false,
 		"removal kites.example.com x": false, // a property of it, which is not the whole
 	} {
-		if got := RemovalExempt(kite(ExemptionsKey, text), "kites.example.com"); got != want {
-			t.Errorf("%q lets it be deleted: %t, want %t", text, got, want)
-		}
+		must.Equal(t, text, RemovalExempt(kite(ExemptionsKey, text), "kites.example.com"), want)
 	}
 }
 
@@ -173,9 +172,7 @@ func TestPopulated(t *testing.T) {
 		"the definition is unknown": {without(one, "CustomResourceDefinition", errRefused), counted(0, nil), unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Populated(t.Context(), c.cluster, c.count, "kites.example.com"); got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			must.Equal(t, "populated", Populated(t.Context(), c.cluster, c.count, "kites.example.com"), c.want)
 		})
 	}
 }

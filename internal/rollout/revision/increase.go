@@ -24,12 +24,22 @@ func (i *IncreaseError) Error() string { return i.text }
 func (p Preflight) Increase(ctx context.Context, s Change) error {
 	installed := Installed(s.Revisions)
 	said := s.Extension.Annotations[permissions.AcknowledgedKey]
-	if installed == nil || s.Repeated || s.Bundle.isOf(installed) || said == AcknowledgedAll || s.isChosen() {
+	if installed == nil || s.Repeated || s.Bundle.isOf(installed) || said == AcknowledgedAll {
 		return nil
+	}
+	if catalog := s.Extension.Spec.Source.Catalog; catalog != nil && !s.isUnseen() {
+		if _, err := version.Parse(catalog.Version); err == nil {
+			return nil // the extension asks for this version and no other: a person has looked at it
+		}
 	}
 	before, err := Content(ctx, p.Client, installed)
 	if errors.As(err, new(*LostContentError)) {
-		return fmt.Errorf("whether %s asks for more permissions than revision %d, which is installed, cannot be told: %w; %s%s", s.Bundle.Name, installed.Spec.Revision, err, Restore, s.regardless())
+		regardless := "set spec.source.catalog.version to exactly " + s.Bundle.Version
+		if s.isUnseen() {
+			regardless = fmt.Sprintf("set annotation %s of ClusterExtension %s to %q", permissions.AcknowledgedKey, s.Extension.Name, AcknowledgedAll)
+		}
+		return fmt.Errorf("whether %s asks for more permissions than revision %d, which is installed, cannot be told: %w; %s, or, to allow whatever it asks for, %s",
+			s.Bundle.Name, installed.Spec.Revision, err, Restore, regardless)
 	}
 	if err != nil {
 		return fmt.Errorf("read what is installed, to see whether %s asks for more permissions: %w", s.Bundle.Name, err)
@@ -46,27 +56,10 @@ func (p Preflight) Increase(ctx context.Context, s Change) error {
 	return Blocked(&IncreaseError{more, text})
 }
 
-// regardless is how to agree to the permissions of a step that nothing can be compared with.
-func (s Change) regardless() string {
-	if s.isUnseen() {
-		return fmt.Sprintf(", or, to allow whatever it asks for, set annotation %s of ClusterExtension %s to %q", permissions.AcknowledgedKey, s.Extension.Name, AcknowledgedAll)
-	}
-	return ", or, to allow whatever it asks for, set spec.source.catalog.version to exactly " + s.Bundle.Version
-}
-
 // isOf reports whether a revision was made from the bundle, so that only the configuration differs. Another catalog or another image may have
 // something else under the same name.
 func (b Bundle) isOf(r *olmv1.ClusterObjectSet) bool {
 	return r.Annotations[olmv1.BundleNameKey] == b.Name && r.Annotations[olmv1.BundleReferenceKey] == b.Image && r.Annotations[ContentKey] == b.Content
-}
-
-// isChosen reports whether the extension asks for the version of the bundle and no other: a person has looked at that one.
-func (s Change) isChosen() bool {
-	if s.Extension.Spec.Source.Catalog == nil || s.isUnseen() {
-		return false
-	}
-	_, err := version.Parse(s.Extension.Spec.Source.Catalog.Version)
-	return err == nil
 }
 
 // isUnseen reports whether the version says nothing about the bundle: it comes straight from an image, or in the place of something else of that

@@ -6,6 +6,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
+	"fairlead.dev/fairlead/test/must"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -135,9 +136,7 @@ func TestCalled(t *testing.T) {
 		"the same name, of a catalog": {Bundle{Name: "kite.v2.0.0", Content: "sha256:4"}, "the kite.v2.0.0 that is installed, of catalog content sha256:4,"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := called(made(t, 1, c.of).Set, "kite.v2.0.0"); got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			must.Equal(t, "called", called(made(t, 1, c.of).Set, "kite.v2.0.0"), c.want)
 		})
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -96,9 +95,8 @@ func TestLargeBundles(t *testing.T) {
 
 func TestTooLargeObjects(t *testing.T) {
 	for name, text := range map[string]string{"does not compress": incompressible(2 << 20), "too long to be read back": strings.Repeat("x", maxObjectSize)} {
-		if _, err := Build(options(sized(t, "a", text))); err == nil || !strings.Contains(err.Error(), "make it smaller") {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := Build(options(sized(t, "a", text)))
+		must.Fail(t, name, err, "make it smaller")
 	}
 }
 
@@ -181,9 +179,8 @@ func TestTotalSize(t *testing.T) {
 	for i := range 10 {
 		set.Spec.Phases = append(set.Spec.Phases, olmv1.ClusterObjectSetPhase{Name: fmt.Sprint(i), Objects: []olmv1.ClusterObjectSetObject{{Ref: &olmv1.ObjectSourceRef{Name: "s", Namespace: "olm", Key: "k"}}}})
 	}
-	if _, err := Objects(t.Context(), fake.NewClientBuilder().WithScheme(testScheme).WithObjects(secret).Build(), set); err == nil || !strings.Contains(err.Error(), "together") {
-		t.Error(err)
-	}
+	_, err := Objects(t.Context(), fake.NewClientBuilder().WithScheme(testScheme).WithObjects(secret).Build(), set)
+	must.Fail(t, "Objects", err, "together")
 }
 
 // TestProtection: that of the object, else of the phase, else of the set.
@@ -203,7 +200,5 @@ func TestProtection(t *testing.T) {
 			got = append(got, string(o.Protection))
 		}
 	}
-	if diff := cmp.Diff([]string{"Prevent", "None", "IfNoController"}, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "result", got, []string{"Prevent", "None", "IfNoController"})
 }

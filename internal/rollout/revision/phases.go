@@ -105,7 +105,11 @@ func divide(objects []*unstructured.Unstructured) ([]group, error) {
 		members := byPhase[name]
 		slices.SortFunc(members, compare)
 		for i, chunk := range slices.Collect(slices.Chunk(members, maxObjects)) {
-			groups = append(groups, group{name: rankName(name, i+1), objects: chunk})
+			rank := name
+			if i > 0 {
+				rank = fmt.Sprintf("%s-%d", name, i+1)
+			}
+			groups = append(groups, group{name: rank, objects: chunk})
 		}
 	}
 	if len(groups) > maxPhases {
@@ -116,13 +120,6 @@ func divide(objects []*unstructured.Unstructured) ([]group, error) {
 		return nil, errors.New("there are no objects; a bundle has to bring at least one")
 	}
 	return groups, nil
-}
-
-func rankName(phase string, n int) string {
-	if n == 1 {
-		return phase
-	}
-	return fmt.Sprintf("%s-%d", phase, n)
 }
 
 // SameRank reports whether phase i of a revision only continues the phase before it, so that neither waits for the other. It is so only in

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func contains(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }
@@ -45,8 +46,6 @@ func TestProgressDeadline(t *testing.T) {
 			ext = kite(OnFailureKey, OnFailureRollback)
 		}
 		ext.Spec.ProgressDeadlineMinutes = test.asks
-		if got := ProgressDeadlineMinutes(ext); got != test.want {
-			t.Errorf("%s: %d minutes, want %d", name, got, test.want)
-		}
+		must.Equal(t, name, ProgressDeadlineMinutes(ext), test.want)
 	}
 }

@@ -70,9 +70,7 @@ func (s *server) state() []string {
 	var out []string
 	var sets olmv1.ClusterObjectSetList
 	var secrets corev1.SecretList
-	if err := errors.Join(s.List(s.t.Context(), &sets), s.List(s.t.Context(), &secrets)); err != nil {
-		s.t.Fatal(err)
-	}
+	must.NoError(s.t, errors.Join(s.List(s.t.Context(), &sets), s.List(s.t.Context(), &secrets)))
 	for _, set := range sets.Items {
 		out = append(out, fmt.Sprintf("%s %s", set.Name, Digest(&set)))
 	}
@@ -150,9 +148,8 @@ func TestWritingAgain(t *testing.T) {
 	o.ServiceAccount = "installer"
 	must.NoError(t, errors.Join(Write(t.Context(), s, build(t, o)), s.own("ext-3")))
 	s.writes = nil
-	if err := errors.Join(Write(t.Context(), s, build(t, o)), s.own("ext-3")); err != nil || len(s.writes) > 0 {
-		t.Errorf("%v %v", err, s.writes)
-	}
+	must.NoErrorf(t, errors.Join(Write(t.Context(), s, build(t, o)), s.own("ext-3")), "Join")
+	must.Empty(t, "join", s.writes)
 	o.ProgressDeadlineMinutes, o.ServiceAccount = 30, ""
 	o.Annotations[olmv1.BundleReferenceKey] = "registry/bundle@sha256:1"
 	must.NoError(t, Write(t.Context(), s, build(t, o)))
@@ -198,12 +195,9 @@ func TestRetention(t *testing.T) {
 	revisions := must.Value(List(t.Context(), s, "ext", "uid"))(t)
 	s.writes = nil
 	must.NoError(t, Retain(t.Context(), s, revisions))
-	if diff := cmp.Diff([]string{"delete ext-1", "delete ext-3"}, s.writes); diff != "" {
-		t.Error(diff)
-	}
-	if err := Retain(t.Context(), s, revisions[:2]); err != nil || len(s.writes) != 2 {
-		t.Errorf("%v %v", err, s.writes)
-	}
+	must.Equal(t, "writes", s.writes, []string{"delete ext-1", "delete ext-3"})
+	must.NoErrorf(t, Retain(t.Context(), s, revisions[:2]), "Retain")
+	must.Equal(t, "retain", len(s.writes), 2)
 	if !slices.IsSortedFunc(revisions, func(a, b olmv1.ClusterObjectSet) int { return int(a.Spec.Revision - b.Spec.Revision) }) {
 		t.Error("the revisions are not in order")
 	}
@@ -245,13 +239,10 @@ func TestSecretsAreControlled(t *testing.T) {
 			for _, o := range secret.OwnerReferences {
 				got = append(got, fmt.Sprintf("%s %t", o.Name, o.Controller != nil && *o.Controller))
 			}
-			if diff := cmp.Diff(test.want, strings.Join(got, ", ")); diff != "" {
-				t.Errorf("owners (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "owners (-want +got", strings.Join(got, ", "), test.want)
 			version := secret.ResourceVersion
-			if err := errors.Join(s.own(r.Set.Name), s.Get(t.Context(), client.ObjectKeyFromObject(secret), secret)); err != nil || secret.ResourceVersion != version {
-				t.Errorf("it is written again: %v", err)
-			}
+			must.NoErrorf(t, errors.Join(s.own(r.Set.Name), s.Get(t.Context(), client.ObjectKeyFromObject(secret), secret)), "it is written again")
+			must.Equal(t, "it is written again", secret.ResourceVersion, version)
 		})
 	}
 }
