@@ -58,9 +58,8 @@ func TestBlockedWaysBackAreRemembered(t *testing.T) {
 		if (len(back.Reasons) > 0) != blocked || blocked && (back.Read != 20 || !strings.Contains(back.Reasons[0], "19 of 20 custom resources would be invalid")) {
 			t.Errorf("%s: blocked by %q", what, back.Reasons)
 		}
-		if lists != wantLists || gets != wantGets {
-			t.Errorf("%s: %d lists and %d single reads, want %d and %d", what, lists, gets, wantLists, wantGets)
-		}
+		must.Equal(t, what, lists, wantLists)
+		must.Equal(t, what, gets, wantGets)
 	}
 	ask("at first", true, 1, 0)
 	ask("at once", true, 0, 0)

@@ -62,12 +62,8 @@ func TestChanges(t *testing.T) {
 			if (v.Err != nil) != (c.err != "") || v.Err != nil && !strings.Contains(v.Err.Error(), c.err) {
 				t.Errorf("refused: %v, want %q", v.Err, c.err)
 			}
-			if (len(v.Reasons) > 0) != (v.Err != nil) {
-				t.Errorf("reasons: %q", v.Reasons)
-			}
-			if v.Stored != c.stored {
-				t.Errorf("stored: %q", v.Stored)
-			}
+			must.Equal(t, "reasons", len(v.Reasons) > 0, v.Err != nil)
+			must.Equal(t, "stored", v.Stored, c.stored)
 			if (v.Rewrites == "") != (c.rewrites == "") || !strings.Contains(v.Rewrites, c.rewrites) {
 				t.Errorf("rewrites: %q, want %q", v.Rewrites, c.rewrites)
 			}
@@ -123,12 +119,8 @@ func TestHandover(t *testing.T) {
 			h := Handover{Reader: fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(c.objects...).Build(), Since: since, Services: c.services}
 			must.NoError(t, h.Keep(t.Context(), c.desired, live))
 			got := ReadConverter(c.desired)
-			if text := fmt.Sprintf("%s %s %d", got.Name, got.Path, got.Port); text != c.want {
-				t.Errorf("converted by %s, want %s", text, c.want)
-			}
-			if from := c.desired.GetAnnotations()[injectedFrom]; from != "ns/"+got.Name {
-				t.Errorf("the CA bundle is that of %s", from)
-			}
+			must.Equal(t, "converted by", fmt.Sprintf("%s %s %d", got.Name, got.Path, got.Port), c.want)
+			must.Equal(t, "the CA bundle is that", c.desired.GetAnnotations()[injectedFrom], "ns/"+got.Name)
 		})
 	}
 }

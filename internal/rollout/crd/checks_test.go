@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestBounds: each of the eight bounds may be loosened and given up, and neither set nor tightened.
@@ -35,9 +35,7 @@ func TestBounds(t *testing.T) {
 				if test.want != "" {
 					want = append(want, fmt.Sprintf("v1: ^.spec.x: %s: %s", check, test.want))
 				}
-				if diff := cmp.Diff(want, texts(safety(withX(t, test.old), withX(t, test.new), Policy{}))); diff != "" {
-					t.Error(diff)
-				}
+				must.Equal(t, "texts", texts(safety(withX(t, test.old), withX(t, test.new), Policy{})), want)
 			})
 		}
 	}
@@ -76,9 +74,7 @@ func TestEveryCheckCanBeExempt(t *testing.T) {
 			published = append(published, check)
 		}
 	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(upgrades)), published); diff != "" {
-		t.Errorf("checks of this table, -, and published ones, +:\n%s", diff)
-	}
+	must.Equal(t, "checks of this table, -, and published ones, +", published, slices.Sorted(maps.Keys(upgrades)))
 	for check, crds := range upgrades {
 		t.Run(string(check), func(t *testing.T) {
 			var others Policy

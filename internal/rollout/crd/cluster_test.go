@@ -47,9 +47,7 @@ func (w *world) crd(versions ...string) *definition {
 		text += v + ", "
 	}
 	c := &definition{}
-	if err := yaml.UnmarshalStrict([]byte(text+"]}"), c); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, yaml.UnmarshalStrict([]byte(text+"]}"), c))
 	c.Name = w.name
 	return c
 }
@@ -68,14 +66,10 @@ func (w *world) install(wanted *definition) *definition {
 	w.t.Helper()
 	live := w.live()
 	if live == nil {
-		if err := w.Create(w.t.Context(), wanted); err != nil {
-			w.t.Fatal(err)
-		}
+		must.NoError(w.t, w.Create(w.t.Context(), wanted))
 	} else {
 		live.Spec = wanted.Spec
-		if err := w.Update(w.t.Context(), live); err != nil {
-			w.t.Fatal(err)
-		}
+		must.NoError(w.t, w.Update(w.t.Context(), live))
 	}
 	w.await("the CRD to be served as it is now", func() bool {
 		live = w.live()
@@ -94,9 +88,7 @@ func (w *world) install(wanted *definition) *definition {
 func (w *world) await(what string, f func() bool) {
 	w.t.Helper()
 	err := wait.PollUntilContextTimeout(w.t.Context(), 50*time.Millisecond, 30*time.Second, true, func(context.Context) (bool, error) { return f(), nil })
-	if err != nil {
-		w.t.Fatalf("waiting for %s: %v", what, err)
-	}
+	must.NoErrorf(w.t, err, "%s", what)
 }
 
 func (w *world) live() *definition {
@@ -106,9 +98,7 @@ func (w *world) live() *definition {
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, err)
 	return crd
 }
 
@@ -139,9 +129,7 @@ func (w *world) versionsOf(version string) map[string]string {
 	w.t.Helper()
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(listIn(w.live(), version))
-	if err := w.List(w.t.Context(), list); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.List(w.t.Context(), list))
 	out := map[string]string{}
 	for i := range list.Items {
 		out[list.Items[i].GetName()] = list.Items[i].GetResourceVersion()

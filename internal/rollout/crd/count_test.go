@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // answer is a reader that answers every list alike.
@@ -113,9 +115,7 @@ func TestHeld(t *testing.T) {
 	if err != nil || len(got) != heldTold+1 || got[heldTold] != "3 more objects of widgets.example.com wait for theirs" {
 		t.Errorf("%v %q", err, got)
 	}
-	if got, err := Held(t.Context(), answer{err: &meta.NoKindMatchError{}}, crd); err != nil || len(got) > 0 {
-		t.Errorf("of a kind that nobody knows: %v %v", got, err)
-	}
+	must.Empty(t, "of a kind that nobody knows", must.Value(Held(t.Context(), answer{err: &meta.NoKindMatchError{}}, crd))(t))
 	crd.Spec.Versions[0].Served = false
 	if _, err := Held(t.Context(), answer{}, crd); !errors.Is(err, ErrUnserved) {
 		t.Errorf("of a CustomResourceDefinition without served versions: %v", err)

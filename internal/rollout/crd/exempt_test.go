@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestExemptionsOfACRD: the annotation of a CRD names checks of InstallPlans alone, each for every upgrade or for that of one operator.
@@ -29,9 +29,7 @@ func TestExemptionsOfACRD(t *testing.T) {
 			if (err == nil) != (tc.fails == "") || err != nil && !strings.Contains(err.Error(), tc.fails) {
 				t.Errorf("error %v, want %q", err, tc.fails)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, "result", got, tc.want)
 		})
 	}
 }
@@ -44,7 +42,5 @@ func TestARefusalNamesItsExemption(t *testing.T) {
 		t.Error(got)
 	}
 	u.Exempted = append(u.Exempted, Exempted{Check: ExistingObjects})
-	if got := existing(u, 1, 2, []string{"ns/a"}).Sentence(); strings.Contains(got, "kubectl") {
-		t.Error(got)
-	}
+	must.Lack(t, "sentence", existing(u, 1, 2, []string{"ns/a"}).Sentence(), "kubectl")
 }

@@ -74,7 +74,7 @@ func (m Migration) Advance(ctx context.Context, count int) (Progress, error) {
 			"set served: true for the version that is stored", m.Live.Name, strings.Join(m.Leaving, ", "))
 	}
 	at := positionOf(m.Live, m.Leaving)
-	if m.Now.Before(latest(versionsChanged(m.Live), m.Live.CreationTimestamp.Time).Add(settleTime)) {
+	if m.Now.Before(versionsChanged(m.Live).Add(settleTime)) || m.Now.Before(m.Live.CreationTimestamp.Add(settleTime)) {
 		return Progress{Rewritten: at.Rewritten}, nil
 	}
 	way := pages{reader: m.Reader, token: at.Token}
@@ -119,13 +119,6 @@ func versionsChanged(crd *definition) time.Time {
 		}
 	}
 	return last
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 func (m Migration) progress(at position, way pages) Progress {

@@ -3,7 +3,6 @@ package crd
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -45,9 +44,7 @@ func (w *world) migrated(objects int) {
 		w.t.Fatalf("stored versions %v, position %q", live.Status.StoredVersions, live.Annotations[PositionAnnotation])
 	}
 	w.install(w.crd(versionYAML("v1 served stored", anySize)))
-	if got := len(w.versionsOf("v1")); got != objects {
-		w.t.Errorf("%d objects can be read", got)
-	}
+	must.Equal(w.t, "objects can be read", len(w.versionsOf("v1")), objects)
 }
 
 func TestMigration(t *testing.T) {
@@ -68,9 +65,7 @@ func TestMigration(t *testing.T) {
 		}
 	}
 	want := []Progress{{500, 700, false}, {1000, 200, false}, {1200, 0, true}}
-	if !slices.Equal(seen, want) {
-		t.Errorf("progress %v", seen)
-	}
+	must.Equal(t, "progress", seen, want)
 	after := w.versionsOf("v1")
 	for name, version := range after {
 		if version == before[name] {
@@ -85,9 +80,7 @@ func TestMigration(t *testing.T) {
 	if p, err := m.Advance(t.Context(), 9); err != nil || !p.Done {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	if !maps.Equal(after, w.versionsOf("v1")) {
-		t.Error("objects were written although nothing changes")
-	}
+	must.Equal(t, "objects were written although nothing changes", after, w.versionsOf("v1"))
 	w.migrated(1200)
 }
 

@@ -76,7 +76,11 @@ func differences(live, wanted *definition) []string {
 	say("scope", wanted.Spec.Scope, live.Spec.Scope)
 	say("kind", wanted.Spec.Names.Kind, live.Spec.Names.Kind)
 	say("preserveUnknownFields", wanted.Spec.PreserveUnknownFields, live.Spec.PreserveUnknownFields)
-	if redirects(live, wanted) {
+	// A webhook without an address is that of the operator, which the controller of ClusterServiceVersions writes. Where a caBundle is written
+	// by others, it makes no difference.
+	then := wanted.Spec.Conversion
+	operators := then == nil || then.Strategy == apiextensionsv1.WebhookConverter && (then.Webhook == nil || then.Webhook.ClientConfig == nil)
+	if !operators && ConverterOf(then) != ConverterOf(live.Spec.Conversion) {
 		all = append(all, "another conversion")
 	}
 	for i := range live.Spec.Versions {
@@ -103,16 +107,6 @@ func differences(live, wanted *definition) []string {
 	return all
 }
 
-// redirects reports whether a definition has objects converted elsewhere than the live one has. A webhook without an address is that of the operator,
-// which the controller of ClusterServiceVersions writes. Where a caBundle is written by others, it makes no difference.
-func redirects(live, wanted *definition) bool {
-	then := wanted.Spec.Conversion
-	if then == nil || then.Strategy == apiextensionsv1.WebhookConverter && (then.Webhook == nil || then.Webhook.ClientConfig == nil) {
-		return false
-	}
-	return ConverterOf(then) != ConverterOf(live.Spec.Conversion)
-}
-
 // schemaDifferences names the properties that two schemas define otherwise. Of a property that only one of them has, the parts are not named.
 func schemaDifferences(version string, live, wanted *props) []string {
 	live, wanted = live.DeepCopy(), wanted.DeepCopy()
@@ -133,24 +127,20 @@ func schemaDifferences(version string, live, wanted *props) []string {
 		case was[path] == nil:
 			single, what = append(single, path), "added"
 		default:
-			what = strings.Join(keywords(was[path], is[path]), ", ")
+			// The keywords that the two differ in, but for the parts of the property.
+			before, after := own(was[path]), own(is[path])
+			keys := maps.Clone(before)
+			maps.Copy(keys, after)
+			var changed []string
+			for _, key := range slices.Sorted(maps.Keys(keys)) {
+				if before[key] != after[key] {
+					changed = append(changed, fmt.Sprintf("%s is %s instead of %s", key, orNone(after[key]), orNone(before[key])))
+				}
+			}
+			what = strings.Join(changed, ", ")
 		}
 		if what != "" {
 			all = append(all, fmt.Sprintf("%s: %s: %s", version, path, what))
-		}
-	}
-	return all
-}
-
-// keywords are those that two schemas of a property differ in, but for the parts of the property.
-func keywords(live, wanted *props) []string {
-	was, is := own(live), own(wanted)
-	keys := maps.Clone(was)
-	maps.Copy(keys, is)
-	var all []string
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if was[key] != is[key] {
-			all = append(all, fmt.Sprintf("%s is %s instead of %s", key, orNone(is[key]), orNone(was[key])))
 		}
 	}
 	return all

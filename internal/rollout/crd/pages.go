@@ -34,8 +34,9 @@ type pages struct {
 // that object meanwhile is not seen, and need not be.
 func (p *pages) next(ctx context.Context, list client.ObjectList, limit int64) error {
 	err := p.read(ctx, list, limit)
-	if fresh := freshToken(err); fresh != "" {
-		p.token = fresh
+	var status apierrors.APIStatus
+	if apierrors.IsResourceExpired(err) && errors.As(err, &status) && status.Status().Continue != "" {
+		p.token = status.Status().Continue
 		err = p.read(ctx, list, limit)
 	}
 	if apierrors.IsResourceExpired(err) && p.token != "" {
@@ -54,15 +55,6 @@ func (p *pages) next(ctx context.Context, list client.ObjectList, limit int64) e
 
 func (p *pages) read(ctx context.Context, list client.ObjectList, limit int64) error {
 	return p.reader.List(ctx, list, client.Limit(limit), client.Continue(p.token))
-}
-
-// freshToken is what the API server gives in exchange for a token that has expired.
-func freshToken(err error) string {
-	var status apierrors.APIStatus
-	if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) {
-		return ""
-	}
-	return status.Status().Continue
 }
 
 // kindIn is the kind of the objects of a CRD in one of its versions.

@@ -164,9 +164,7 @@ func TestLargeObjectsMakeSmallPages(t *testing.T) {
 	if err := c.Advance(t.Context(), 10); err != nil || !c.Done() {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]int64{100, 83, 83, 83}, s.limits); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "limits", s.limits, []int64{100, 83, 83, 83})
 }
 
 // costly is a schema whose rule costs about two millions for an object of the shelf that has 900 bytes.
@@ -210,9 +208,8 @@ func TestAnInterruptedPageIsReadAgain(t *testing.T) {
 	for !c.Done() {
 		must.NoError(t, c.Advance(t.Context(), 20))
 	}
-	if c.Objects != 30 || c.Invalid != 30 {
-		t.Errorf("%d of %d objects are invalid", c.Invalid, c.Objects)
-	}
+	must.Equal(t, "of objects are invalid", c.Objects, 30)
+	must.Equal(t, "of objects are invalid", c.Invalid, 30)
 }
 
 // TestWhatWasFoundInOneVersionStays has a token that expires while the objects are read in a second version.
@@ -265,13 +262,9 @@ func TestObjectsThatCannotBeRewritten(t *testing.T) {
 				t.Errorf("%+v: %v", p, err)
 			}
 			for name, n := range tc.patched {
-				if s.patched[name] != n {
-					t.Errorf("%s was patched %d times", name, s.patched[name])
-				}
+				must.Equal(t, name, s.patched[name], n)
 			}
-			if noted := s.patched["widgets.example.com"]; noted != boolean(name == "one of the second page") {
-				t.Errorf("the position was noted %d times", noted)
-			}
+			must.Equal(t, "the position was noted times", s.patched["widgets.example.com"], boolean(name == "one of the second page"))
 		})
 	}
 }
@@ -285,16 +278,12 @@ func TestMigrationBeginsAgain(t *testing.T) {
 	if p, err := m.Advance(t.Context(), 9); !apierrors.IsResourceExpired(err) || p.Done {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	if s.patched["widgets.example.com"] != 1 {
-		t.Error("the position that leads nowhere was kept")
-	}
+	must.Equal(t, "the position that leads nowhere was kept", s.patched["widgets.example.com"], 1)
 	m.Live = off()
 	if p, err := m.Advance(t.Context(), 9); err != nil || !p.Done {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	if diff := cmp.Diff([]int{0, 500, 1000}, s.seen); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "seen", s.seen, []int{0, 500, 1000})
 }
 
 // TestWhatWebhooksSayIsBounded has one that says too much, and steers terminals.
@@ -309,9 +298,8 @@ func TestNoVersionIsServed(t *testing.T) {
 	crd := off()
 	crd.Spec.Versions[1].Served = false
 	m := Migration{Live: crd, Leaving: []string{"v1alpha1"}, Now: time.Now()}
-	if _, err := m.Advance(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "set served: true") {
-		t.Error(err)
-	}
+	_, err := m.Advance(t.Context(), 1)
+	must.Fail(t, "Advance", err, "set served: true")
 	if c, err := NewScan(nil, crd, off(), nil, nil); err != nil || !c.Done() {
 		t.Errorf("nothing can be read, so nothing is: %v", err)
 	}

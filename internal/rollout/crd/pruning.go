@@ -104,7 +104,11 @@ func (r *record) value(set map[string]any, s *structuralschema.Structural) any {
 			}
 			object[field] = r.value(below, member(s, field))
 		case "k", "i":
-			items = append(items, r.value(below, itemsOf(s)))
+			var of *structuralschema.Structural
+			if s != nil {
+				of = s.Items
+			}
+			items = append(items, r.value(below, of))
 		}
 	}
 	switch {
@@ -135,13 +139,6 @@ func (r *record) anything(s *structuralschema.Structural) any {
 		return map[string]any{"*": r.anything(s.AdditionalProperties.Structural)}
 	}
 	return true
-}
-
-func itemsOf(s *structuralschema.Structural) *structuralschema.Structural {
-	if s == nil {
-		return nil
-	}
-	return s.Items
 }
 
 func member(s *structuralschema.Structural, field string) *structuralschema.Structural {

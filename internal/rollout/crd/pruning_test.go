@@ -55,9 +55,7 @@ func TestPruning(t *testing.T) {
 			p := must.Value(NewPruning(crd(t, "v1 served stored"+spec(tc.old)), "v1", crd(t, "v2 served stored"+spec(tc.new)), "v2"))(t)
 			o := object(t, tc.object)
 			text, _ := json.Marshal(o)
-			if diff := cmp.Diff(tc.want, p.Lost(o)); diff != "" {
-				t.Errorf("by content: %s", diff)
-			}
+			must.Equal(t, "by content", p.Lost(o), tc.want)
 			if after, _ := json.Marshal(o); string(after) != string(text) {
 				t.Errorf("the object was changed: %s", after)
 			}
@@ -91,7 +89,6 @@ func TestRecordsThatStandForTooMuch(t *testing.T) {
 	list := "{type: object, properties: {l: {type: array, items: {type: object, properties: {" + fields.String() + "}}}}}"
 	p := must.Value(NewPruning(crd(t, "v1 served stored"+spec(list)), "v1", crd(t, "v1 served stored"), "v1"))(t)
 	entry := metav1.ManagedFieldsEntry{Manager: "m", APIVersion: "example.com/v1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:l":{` + items.String() + `".":{}}}}`)}
-	if _, err := p.LostByRecord([]metav1.ManagedFieldsEntry{entry}, "example.com/v1"); err == nil || !strings.Contains(err.Error(), "more than 200000 fields") {
-		t.Error(err)
-	}
+	_, err := p.LostByRecord([]metav1.ManagedFieldsEntry{entry}, "example.com/v1")
+	must.Fail(t, "LostByRecord", err, "more than 200000 fields")
 }

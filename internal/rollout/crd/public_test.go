@@ -112,9 +112,7 @@ func TestPublicHistories(t *testing.T) {
 					examples++
 					budget := int64(celconfig.RuntimeCELCostBudget)
 					problems, err := v.Check(t.Context(), whole(example).(map[string]any), "", &budget)
-					if err != nil {
-						t.Errorf("%s: %v", crd, err)
-					}
+					must.NoErrorf(t, err, "%s", crd)
 					if len(problems) > 0 {
 						broken++
 					}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -114,6 +115,7 @@ func (m Migration) keepsAll(list *metav1.PartialObjectMetadataList) error {
 	if converts(m.Live) {
 		return nil // the webhook knows where everything goes
 	}
+	changed := versionsChanged(m.Live)
 	failed := &LossError{Why: m.Why(), Storage: StorageVersion(m.Live)}
 	for _, version := range m.Leaving {
 		pruning, err := NewPruning(m.Live, version, m.Live, failed.Storage)
@@ -122,7 +124,9 @@ func (m Migration) keepsAll(list *metav1.PartialObjectMetadataList) error {
 		}
 		for i := range list.Items {
 			object := &list.Items[i]
-			if pruning == nil || m.writtenSince(object) {
+			if pruning == nil || !changed.IsZero() && slices.ContainsFunc(object.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
+				return entry.Time != nil && entry.Time.After(changed.Add(settleTime))
+			}) {
 				continue
 			}
 			fields, err := pruning.LostByRecord(object.ManagedFields, m.Live.Spec.Group+"/"+version)
@@ -141,20 +145,6 @@ func (m Migration) keepsAll(list *metav1.PartialObjectMetadataList) error {
 		return nil
 	}
 	return failed
-}
-
-// writtenSince tells whether an object was written by an API server that must have known which version to store it in.
-func (m Migration) writtenSince(object *metav1.PartialObjectMetadata) bool {
-	changed := versionsChanged(m.Live)
-	if changed.IsZero() {
-		return false
-	}
-	for _, entry := range object.ManagedFields {
-		if entry.Time != nil && entry.Time.After(changed.Add(settleTime)) {
-			return true
-		}
-	}
-	return false
 }
 
 // LossError says which objects would lose fields if they were rewritten.

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"fairlead.dev/fairlead/test/must"
@@ -84,22 +83,12 @@ func TestJudge(t *testing.T) {
 			if got := sentences(v.Warnings); (got == "") != (tc.warned == "") || !strings.Contains(got, tc.warned) {
 				t.Errorf("warned: %s", got)
 			}
-			if diff := cmp.Diff(tc.leaving, v.Leaving); diff != "" {
-				t.Errorf("leaving: %s", diff)
-			}
-			if diff := cmp.Diff(tc.changed, v.Changed); diff != "" {
-				t.Errorf("changed: %s", diff)
-			}
-			if diff := cmp.Diff(tc.dropped, v.Dropped); diff != "" {
-				t.Errorf("dropped: %s", diff)
-			}
-			if v.Binding != tc.binding {
-				t.Errorf("binding %t", v.Binding)
-			}
+			must.Equal(t, "leaving", v.Leaving, tc.leaving)
+			must.Equal(t, "changed", v.Changed, tc.changed)
+			must.Equal(t, "dropped", v.Dropped, tc.dropped)
+			must.Equal(t, "binding", v.Binding, tc.binding)
 			again := planRules(Change{Live: tc.wanted, Desired: tc.wanted, By: by})
-			if diff := cmp.Diff(Verdict{}, again); diff != "" {
-				t.Errorf("a CRD against itself: %s", diff)
-			}
+			must.Equal(t, "a CRD against itself", again, Verdict{})
 		})
 	}
 }
@@ -109,9 +98,8 @@ func TestConversionIsNotJudged(t *testing.T) {
 	wanted := crd(t, "v1 served stored: {type: object, required: [a], properties: {a: {type: string}}}")
 	wanted.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
 	v := planRules(Change{Live: crd(t, "v1 served stored"), Desired: wanted, Strict: true})
-	if v.Binding || len(v.Changed) != 1 {
-		t.Errorf("%+v: objects must be looked at, and not stand in the way", v)
-	}
+	must.Equal(t, "objects must be looked at, and not stand in the way", v.Binding, false)
+	must.Equal(t, "objects must be looked at, and not stand in the way", len(v.Changed), 1)
 }
 
 // TestStoredBeforeConverted has objects stored in a version that only the webhook of the new operator knows.
@@ -132,9 +120,8 @@ func TestStoredBeforeConverted(t *testing.T) {
 			tc.wanted.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
 		}
 		v := planRules(Change{Live: tc.live, Desired: tc.wanted})
-		if len(v.Warnings) != tc.warned || len(v.Refused) > 0 {
-			t.Errorf("%s: %+v", name, v)
-		}
+		must.Equal(t, name, len(v.Warnings), tc.warned)
+		must.Empty(t, name, v.Refused)
 	}
 }
 
@@ -148,8 +135,6 @@ func TestReadVersion(t *testing.T) {
 		"nothing":                       {crd(t, "v1", "v2 stored"), ""},
 	}
 	for name, tc := range tests {
-		if got := ReadVersion(tc.crd); got != tc.want {
-			t.Errorf("%s: %q", name, got)
-		}
+		must.Equal(t, name, ReadVersion(tc.crd), tc.want)
 	}
 }

@@ -18,7 +18,18 @@ func safety(old, new *definition, policy Policy) []Finding {
 	if old == nil || policy.None {
 		return nil
 	}
-	findings := slices.Concat(wholeChanges(old, new), sameVersionChanges(old, new), servedVersionChanges(old, new))
+	findings := wholeChanges(old, new)
+	for i := range old.Spec.Versions { // each version and what becomes of it
+		before := &old.Spec.Versions[i]
+		if after := versionOf(new, before.Name); after != nil {
+			findings = append(findings, compare(before.Name, schemaOf(before), schemaOf(after))...)
+		}
+	}
+	// The versions that are served side by side: without a webhook, an object that is written in one of them is read in the others as it is.
+	// What they differed in before is left alone.
+	if !converts(new) {
+		findings = append(findings, slices.DeleteFunc(servedPairs(new), sets.New(servedPairs(old)...).Has)...)
+	}
 	for i := range findings {
 		findings[i].CRD = new.Name
 	}
@@ -57,18 +68,6 @@ func wholeChanges(old, new *definition) []Finding {
 	return findings
 }
 
-// sameVersionChanges compare each version with what becomes of it.
-func sameVersionChanges(old, new *definition) []Finding {
-	var findings []Finding
-	for i := range old.Spec.Versions {
-		before := &old.Spec.Versions[i]
-		if after := versionOf(new, before.Name); after != nil {
-			findings = append(findings, compare(before.Name, schemaOf(before), schemaOf(after))...)
-		}
-	}
-	return findings
-}
-
 // compare looks at every property that two schemas have in common.
 func compare(label string, old, new *props) []Finding {
 	was, is := flatten(old), flatten(new)
@@ -89,19 +88,6 @@ func compare(label string, old, new *props) []Finding {
 		}
 	}
 	return findings
-}
-
-// servedVersionChanges compare the versions that are served side by side: without a webhook, an object that is written in one of them
-// is read in the others as it is. What the versions differed in before is left alone.
-func servedVersionChanges(old, new *definition) []Finding {
-	if converts(new) {
-		return nil
-	}
-	known := sets.New[Finding]()
-	for _, f := range servedPairs(old) {
-		known.Insert(f)
-	}
-	return slices.DeleteFunc(servedPairs(new), known.Has)
 }
 
 func servedPairs(crd *definition) []Finding {

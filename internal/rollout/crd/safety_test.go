@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/fairlead/test/must"
@@ -114,17 +113,13 @@ func TestSafetyOfProperties(t *testing.T) {
 				want = append(want, at+tc.want)
 			}
 			findings := safety(withX(t, tc.old), withX(t, tc.new), Policy{})
-			if diff := cmp.Diff(want, texts(findings)); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, "texts", texts(findings), want)
 			for _, f := range findings {
 				if f.CRD != "widgets.example.com" || f.Remedy == "" {
 					t.Errorf("%+v says not which CRD or what to do", f)
 				}
 			}
-			if got := safety(withX(t, tc.old), withX(t, tc.new), Policy{None: true}); len(got) > 0 {
-				t.Errorf("without enforcement: %v", got)
-			}
+			must.Empty(t, "without enforcement", safety(withX(t, tc.old), withX(t, tc.new), Policy{None: true}))
 		})
 	}
 }
@@ -134,9 +129,7 @@ func TestSafetyOfPaths(t *testing.T) {
 		return "v1 served stored: {type: object, properties: {spec: {type: object, properties: {list: {type: array, items: {type: object, properties: {map: {type: object, additionalProperties: {type: object, properties: {a.b/c: " + leaf + "}}}}}}}}}}"
 	}
 	got := texts(safety(crd(t, schema("{type: string}")), crd(t, schema("{type: integer}")), Policy{}))
-	if diff := cmp.Diff([]string{`v1: ^.spec.list[*].map.*["a.b/c"]: type: type changed from string to integer`}, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "result", got, []string{`v1: ^.spec.list[*].map.*["a.b/c"]: type: type changed from string to integer`})
 }
 
 func TestSafetyOfTheWhole(t *testing.T) {
@@ -176,16 +169,13 @@ func TestSafetyOfTheWhole(t *testing.T) {
 			got := []string{}
 			for _, f := range safety(tc.old, tc.new, Policy{}) {
 				if f.Check == ExistingFieldRemoval {
-					if f.Version != "v1" || f.Path != "^.a" {
-						t.Errorf("place %s %s", f.Version, f.Path)
-					}
+					must.Equal(t, "place", f.Version, "v1")
+					must.Equal(t, "place", f.Path, "^.a")
 					f.Version, f.Path = "", ""
 				}
 				got = append(got, f.String())
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, "result", got, tc.want)
 		})
 	}
 }
@@ -237,7 +227,5 @@ func TestMessageIsBounded(t *testing.T) {
 	if first := `validating upgrade for CRD "widgets.example.com": v1: ^.spec.x.f0000: type: type changed from string to integer` + "\n"; !strings.HasPrefix(text, first) {
 		t.Error(text)
 	}
-	if n := strings.Count(Report("widgets.example.com", findings), "to do: "); n != 2000 {
-		t.Errorf("the report has %d findings", n)
-	}
+	must.Equal(t, "the report has findings", strings.Count(Report("widgets.example.com", findings), "to do: "), 2000)
 }

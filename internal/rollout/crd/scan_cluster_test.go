@@ -59,9 +59,7 @@ func TestStoredObjects(t *testing.T) {
 			if tc.first != "" && c.Sample[0].String() != tc.first {
 				t.Errorf("first %s", c.Sample[0])
 			}
-			if still, err := c.stillBlocks(t.Context(), false); err != nil || still != (tc.invalid > 0) {
-				t.Errorf("still invalid %t, %v", still, err)
-			}
+			must.Equal(t, "still invalid", must.Value(c.stillBlocks(t.Context(), false))(t), tc.invalid > 0)
 		})
 	}
 }
@@ -155,9 +153,7 @@ func (w *world) setLegacy(version string, names ...string) {
 		o.SetGroupVersionKind(kindIn(w.live(), version))
 		o.SetNamespace("default")
 		o.SetName(name)
-		if err := w.Patch(w.t.Context(), o, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"legacy":"x"}}`))); err != nil {
-			w.t.Fatal(err)
-		}
+		must.NoError(w.t, w.Patch(w.t.Context(), o, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"legacy":"x"}}`))))
 	}
 }
 

@@ -132,7 +132,11 @@ func (flat properties) add(path string, schema *props) {
 	flat[path] = schema
 	for name := range schema.Properties {
 		child := schema.Properties[name]
-		flat.add(childPath(path, name), &child)
+		step := "." + name
+		if !plainName.MatchString(name) {
+			step = "[" + strconv.Quote(name) + "]"
+		}
+		flat.add(path+step, &child)
 	}
 	if schema.Items != nil {
 		flat.add(path+"[*]", schema.Items.Schema)
@@ -140,13 +144,6 @@ func (flat properties) add(path string, schema *props) {
 	if schema.AdditionalProperties != nil {
 		flat.add(path+".*", schema.AdditionalProperties.Schema)
 	}
-}
-
-func childPath(path, name string) string {
-	if plainName.MatchString(name) {
-		return path + "." + name
-	}
-	return path + "[" + strconv.Quote(name) + "]"
 }
 
 func (flat properties) paths() []string { return slices.Sorted(maps.Keys(flat)) }

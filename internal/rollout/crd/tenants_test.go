@@ -1,10 +1,11 @@
 package crd
 
 import (
-	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestTenantsShareOneDefinition: an operator that becomes an owner beside one of another namespace must define the CRD as it is. Both are
@@ -57,13 +58,9 @@ func TestTenantsShareOneDefinition(t *testing.T) {
 				tc.says = append(tc.says, "CustomResourceDefinition widgets.example.com is owned by ClusterServiceVersion elsewhere/op.v1, and ClusterServiceVersion ns/op.v2 defines it otherwise",
 					"upgrade ClusterServiceVersion elsewhere/op.v1 to this one first")
 			}
-			if (got == "") != (tc.says == nil) {
-				t.Errorf("refused: %q", got)
-			}
+			must.Equal(t, got, (got == ""), tc.says == nil)
 			for _, words := range tc.says {
-				if !strings.Contains(got, words) {
-					t.Errorf("refused: %q, which does not say %q", got, words)
-				}
+				must.Contain(t, "refused: which does not say", got, words)
 			}
 			needs := Operator{Namespace: "elsewhere", Name: "app.v1", Requires: []string{"v1"}}
 			for what, u := range map[string]Change{
@@ -71,9 +68,7 @@ func TestTenantsShareOneDefinition(t *testing.T) {
 				"whom nobody stands beside": {Joins: true, Others: []Operator{needs}},
 			} {
 				u.Live, u.Desired, u.By = tc.live, tc.wanted, by
-				if got := sentences(planRules(u).Refused); strings.Contains(got, "defines it otherwise") {
-					t.Errorf("%s is refused: %s", what, got)
-				}
+				must.Lack(t, what, sentences(planRules(u).Refused), "defines it otherwise")
 			}
 		})
 	}

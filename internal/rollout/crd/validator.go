@@ -58,41 +58,40 @@ func (v *Validator) Cost() int64 {
 	return 2 * celconfig.RuntimeCELCostBudget * int64(max(1, len(v.versions)))
 }
 
-// Check says what the upgrade makes wrong with an object. As is one version to look at, for objects that were read in it; an empty one
-// looks at all, for objects that are the same in all versions. The budget is what rules may cost; it is reduced by what they did cost,
-// and ErrCost is returned when it is used up. The object is not changed.
+// Check says what the upgrade makes wrong with an object: what the new schema finds and the old one does not. As is one version to look
+// at, for objects that were read in it; an empty one looks at all, for objects that are the same in all versions. The budget is what rules
+// may cost; it is reduced by what they did cost, and ErrCost is returned when it is used up. The object is not changed.
 func (v *Validator) Check(ctx context.Context, object map[string]any, as string, budget *int64) ([]Problem, error) {
 	var problems []Problem
 	for _, c := range v.versions {
 		if as != "" && as != c.version {
 			continue
 		}
-		wrong, err := c.check(ctx, v.group, object, budget)
+		now, err := c.new.validate(ctx, v.group+"/"+c.version, object, budget)
 		if err != nil {
 			return nil, err
 		}
-		problems = append(problems, wrong...)
-	}
-	return problems, nil
-}
-
-// check validates by the new schema, and what that finds by the old one as well: what was wrong before does not count.
-func (c comparison) check(ctx context.Context, group string, object map[string]any, budget *int64) ([]Problem, error) {
-	now, err := c.new.validate(ctx, group+"/"+c.version, object, budget)
-	if err != nil || len(now) == 0 {
-		return nil, err
-	}
-	old, err := c.old()
-	if err != nil {
-		return nil, err
-	}
-	before, err := old.validate(ctx, group+"/"+c.version, object, budget)
-	if err != nil {
-		return nil, err
-	}
-	var problems []Problem
-	for _, v := range since(before, now) {
-		problems = append(problems, Problem{Version: c.version, Path: v.path(), What: v.text()})
+		if len(now) == 0 {
+			continue
+		}
+		old, err := c.old()
+		if err != nil {
+			return nil, err
+		}
+		before, err := old.validate(ctx, v.group+"/"+c.version, object, budget)
+		if err != nil {
+			return nil, err
+		}
+		for _, wrong := range since(before, now) {
+			path, what := "^", wrong.Type.String()
+			if wrong.Field != "" && wrong.Field != "<nil>" {
+				path = "^." + short(wrong.Field)
+			}
+			if wrong.Detail != "" { // without the value, which may be secret
+				what = short(wrong.Detail)
+			}
+			problems = append(problems, Problem{Version: c.version, Path: path, What: what})
+		}
 	}
 	return problems, nil
 }

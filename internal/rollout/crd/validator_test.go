@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/yaml"
 
@@ -106,12 +105,8 @@ func TestValidator(t *testing.T) {
 			for _, p := range problems {
 				got = append(got, p.String())
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Error(diff)
-			}
-			if diff := cmp.Diff(before, o); diff != "" {
-				t.Errorf("the object was changed: %s", diff)
-			}
+			must.Equal(t, "result", got, tc.want)
+			must.Equal(t, "the object was changed", o, before)
 		})
 	}
 }
@@ -124,9 +119,8 @@ func TestEveryServedVersionIsChecked(t *testing.T) {
 	for as, want := range map[string]int{"": 1, "v1": 0, "v2": 1} {
 		budget := int64(celconfig.RuntimeCELCostBudget)
 		problems, err := v.Check(t.Context(), object(t, "{a: 4}"), as, &budget)
-		if err != nil || len(problems) != want {
-			t.Errorf("read as %q: %v, %v", as, problems, err)
-		}
+		must.NoErrorf(t, err, "%s", as)
+		must.Equal(t, as, len(problems), want)
 	}
 }
 
@@ -163,8 +157,7 @@ func TestSchemasThatCannotBeUsed(t *testing.T) {
 		"not structural": {crd(t, "v1 served stored: {type: object, properties: {a: {type: array, items: [{type: string}]}}}"), "v1", "structural"},
 		"not there":      {good, "v7", "not there"},
 	} {
-		if _, err := NewValidator(good, tc.wanted, []string{tc.version}); err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := NewValidator(good, tc.wanted, []string{tc.version})
+		must.Fail(t, name, err, tc.want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
@@ -63,22 +64,6 @@ func since(before, now []violation) []violation {
 	return found
 }
 
-// path is the field in the form of findings.
-func (v violation) path() string {
-	if v.Field == "" || v.Field == "<nil>" {
-		return "^"
-	}
-	return "^." + short(v.Field)
-}
-
-// text says what is wrong without the value: that may be secret.
-func (v violation) text() string {
-	if v.Detail == "" {
-		return v.Type.String()
-	}
-	return short(v.Detail)
-}
-
 // validate is what the API server would say if the object were written in the version.
 func (s *compiledSchema) validate(ctx context.Context, apiVersion string, object map[string]any, budget *int64) ([]violation, error) {
 	read := runtime.DeepCopyJSON(object)
@@ -88,7 +73,9 @@ func (s *compiledSchema) validate(ctx context.Context, apiVersion string, object
 	for _, e := range append(objectmeta.Validate(nil, read, s.structural, false), listtype.ValidateListSetsAndMaps(nil, s.structural, read)...) {
 		all = append(all, violation{Error: e, rule: "structure " + e.Type.String()})
 	}
-	if s.rules() == nil || blocksRules(all) {
+	// An object may be too far from its schema for rules to be evaluated.
+	blocking := []field.ErrorType{field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid}
+	if s.rules() == nil || slices.ContainsFunc(all, func(v violation) bool { return slices.Contains(blocking, v.Type) }) {
 		return all, nil
 	}
 	broken, err := s.evaluate(ctx, read, budget)
@@ -103,10 +90,7 @@ func (s *compiledSchema) validate(ctx context.Context, apiVersion string, object
 func (s *compiledSchema) keywords(object map[string]any) []violation {
 	var all []violation
 	for _, broken := range s.openapi.Validate(object).Errors {
-		if summary.MatchString(broken.Error()) {
-			continue
-		}
-		if v := violationOf(object, broken); s.choiceless == nil || v.choice {
+		if v := violationOf(object, broken); !summary.MatchString(broken.Error()) && (s.choiceless == nil || v.choice) {
 			all = append(all, v)
 		}
 	}
@@ -114,10 +98,9 @@ func (s *compiledSchema) keywords(object map[string]any) []violation {
 		return all
 	}
 	for _, broken := range s.choiceless.Validate(object).Errors {
-		if summary.MatchString(broken.Error()) {
-			continue
+		if !summary.MatchString(broken.Error()) {
+			all = append(all, violationOf(object, broken))
 		}
-		all = append(all, violationOf(object, broken))
 	}
 	return all
 }
@@ -169,15 +152,4 @@ func (s *compiledSchema) evaluate(ctx context.Context, object map[string]any, bu
 		return nil, ErrCost
 	}
 	return broken, nil
-}
-
-// blocksRules tells whether an object is too far from its schema for rules to be evaluated.
-func blocksRules(all []violation) bool {
-	for _, v := range all {
-		switch v.Type {
-		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
-			return true
-		}
-	}
-	return false
 }

@@ -47,12 +47,8 @@ func TestLastWriter(t *testing.T) {
 	for name, tc := range tests {
 		object := &unstructured.Unstructured{Object: map[string]any{}}
 		object.SetManagedFields(tc.writes)
-		if got := lastWrittenIn(object, "example.com", []string{"v1"}); got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
-		if got := lastWrittenIn(object, "example.com", nil); got != "" {
-			t.Errorf("%s: %q though no version goes", name, got)
-		}
+		must.Equal(t, name, lastWrittenIn(object, "example.com", []string{"v1"}), tc.want)
+		must.Equal(t, name, lastWrittenIn(object, "example.com", nil), "")
 	}
 }
 
