@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -149,9 +148,8 @@ func TestChangeBetweenListAndWatch(t *testing.T) {
 	w.refresh(t)
 	select {
 	case e := <-events.ResultChan():
-		if err := known.apply(e); err != nil || known["a"] != "olm/global New a.v1.0.0" {
-			t.Errorf("told %v, %v", known, err)
-		}
+		must.NoErrorf(t, known.apply(e), "told")
+		must.Equal(t, "told", known["a"], "olm/global New a.v1.0.0")
 	case <-time.After(10 * time.Second):
 		t.Error("the change is not told")
 	}
@@ -214,9 +212,7 @@ func TestOneOfSeveral(t *testing.T) {
 						quiet = true
 					}
 				}
-				if diff := cmp.Diff(w.firsts(t, "mine"), known); diff != "" {
-					t.Errorf("(-get +known):\n%s", diff)
-				}
+				must.Equal(t, "what a get returns", known, w.firsts(t, "mine"))
 			})
 		}
 	}
@@ -244,9 +240,8 @@ func TestAnotherProcess(t *testing.T) {
 	known, revision := one.listed(t, "mine", internalversion.ListOptions{})
 	events := other.follow(t, "mine", internalversion.ListOptions{ResourceVersion: revision})
 	other.publish(t, "olm/global", "a@1.3.0")
-	if err := known.apply(<-events.ResultChan()); err != nil || !strings.Contains(known["a"], "1.3.0") {
-		t.Errorf("told %v, %v", known, err)
-	}
+	must.NoErrorf(t, known.apply(<-events.ResultChan()), "told")
+	must.Contain(t, "told", known["a"], "1.3.0")
 	// Back to the first process, which has not noticed yet, and then what nobody has shown.
 	_, revision = other.listed(t, "mine", internalversion.ListOptions{})
 	if _, err := one.storage.Watch(request.WithNamespace(t.Context(), "mine"), &internalversion.ListOptions{ResourceVersion: revision}); err == nil {
@@ -255,9 +250,8 @@ func TestAnotherProcess(t *testing.T) {
 	one.publish(t, "olm/global", "a@1.3.0")
 	events = one.follow(t, "mine", internalversion.ListOptions{ResourceVersion: revision})
 	one.publish(t, "olm/global", "a@1.4.0")
-	if err := known.apply(<-events.ResultChan()); err != nil || !strings.Contains(known["a"], "1.4.0") {
-		t.Errorf("told %v, %v", known, err)
-	}
+	must.NoErrorf(t, known.apply(<-events.ResultChan()), "told")
+	must.Contain(t, "told", known["a"], "1.4.0")
 }
 
 // TestThePastIsBounded changes a catalog more often than is remembered.
@@ -272,9 +266,7 @@ func TestThePastIsBounded(t *testing.T) {
 			recent = w.revision()
 		}
 	}
-	if n := len(w.storage.present.before); n != maxPast {
-		t.Errorf("%d snapshots are kept, want %d", n, maxPast)
-	}
+	must.Equal(t, "snapshots are kept", len(w.storage.present.before), maxPast)
 	for _, s := range w.storage.present.before {
 		for _, from := range s.sources {
 			if from.index != nil {

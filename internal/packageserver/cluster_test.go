@@ -154,9 +154,7 @@ func (p *process) run(registered *packageserver.Registration) {
 		return errors.Join(err, <-ended)
 	}
 	p.t.Cleanup(func() {
-		if err := p.stop(); err != nil {
-			p.t.Error(err)
-		}
+		must.NoError(p.t, p.stop())
 	})
 }
 
@@ -200,9 +198,8 @@ func TestThroughTheAPIServer(t *testing.T) {
 	p := start(t, 0, 0)
 	const base = "/apis/packages.operators.coreos.com/v1/namespaces/default/packagemanifests"
 	one, err := p.dynamic.Resource(packages).Namespace("default").Get(t.Context(), "p", metav1.GetOptions{})
-	if err != nil || one.GetLabels()["catalog"] != "global" {
-		t.Errorf("get: %v, %v", one, err)
-	}
+	must.NoErrorf(t, err, "get")
+	must.Equal(t, "get", one.GetLabels()["catalog"], "global")
 	list, err := p.dynamic.Resource(packages).List(t.Context(), metav1.ListOptions{LabelSelector: "catalog=global"})
 	if err != nil || len(list.Items) != 1 || list.Items[0].GetNamespace() != p.namespace {
 		t.Errorf("list: %v, %v", list, err)
@@ -225,9 +222,7 @@ func TestThroughTheAPIServer(t *testing.T) {
 	p.publish("2.0.0")
 	select {
 	case e := <-events.ResultChan():
-		if e.Type != "MODIFIED" {
-			t.Errorf("watch: %v", e)
-		}
+		must.Equal(t, "watch", e.Type, "MODIFIED")
 	case <-time.After(20 * time.Second):
 		t.Error("watch: the new content is not told")
 	}
@@ -334,9 +329,7 @@ func TestOneOfTwoIsKilled(t *testing.T) {
 	two.kill()
 	three := startIn(t, one.namespace, 0, 0)
 	three.deletes(one.namespace + "-goes-too")
-	if err := three.stop(); err != nil {
-		t.Error(err)
-	}
+	must.NoError(t, three.stop())
 }
 
 // TestItsOwnNamespace is deleted while the server is in it.
@@ -345,9 +338,7 @@ func TestItsOwnNamespace(t *testing.T) {
 	p := startIn(t, "packages-go", 0, 0)
 	must.NoError(t, p.client.CoreV1().Namespaces().Delete(t.Context(), p.namespace, metav1.DeleteOptions{}))
 	p.gone(p.namespace)
-	if err := p.stop(); err != nil {
-		t.Error(err)
-	}
+	must.NoError(t, p.stop())
 }
 
 // TestInformer follows packages with the machinery that controllers use, through the API server.

@@ -168,9 +168,7 @@ func TestEntries(t *testing.T) {
 		"images": p.Status.Channels[0].CurrentCSVDesc.RelatedImages}))(t)
 	want := `{"channel":{"message":"old channel"},"entries":[{"name":"p.v1.10.0","version":"1.10.0"},{"name":"p.v1.9.0","version":"1.9.0","deprecation":{"message":"old bundle"}}],` +
 		`"images":["quay.io/a","quay.io/b"],"package":{"message":"old package"}}`
-	if string(got) != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	must.Equal(t, "result", string(got), want)
 }
 
 func TestLabels(t *testing.T) {

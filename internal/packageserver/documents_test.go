@@ -54,15 +54,11 @@ func TestDocumentsAreBounded(t *testing.T) {
 		c.limit = 2*all[0].docs[0].held.Load().bytes() + 20
 		offersOf(c, all[0])
 	}
-	if got, want := c.heldDigests(), []string{all[2].digest, all[0].digest}; !slices.Equal(got, want) {
-		t.Errorf("the cache holds %v, want what was used last, %v", got, want)
-	}
+	must.Equal(t, "the cache holds", c.heldDigests(), []string{all[2].digest, all[0].digest})
 	if len(all[1].docs) != 1 || all[1].docs[0].held.Load() != nil {
 		t.Fatal("the second content has its text, or lost its documents")
 	}
-	if status, err := offersOf(c, all[1])[0].status(); err != nil || status.PackageName != "a" {
-		t.Errorf("made again: %+v, %v", status, err)
-	}
+	must.Equal(t, "made again", must.Value(offersOf(c, all[1])[0].status())(t).PackageName, "a")
 	if c.bytes > c.limit || all[1].docs[0].held.Load() == nil {
 		t.Errorf("%d bytes of %d are held, and what was asked for is not among them", c.bytes, c.limit)
 	}

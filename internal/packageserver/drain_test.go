@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestAServerWithRequestsThatDoNotEndIsNotWaitedForForLong(t *testing.T) {
@@ -36,8 +38,6 @@ func TestAServerThatEndsIsHeard(t *testing.T) {
 			time.Sleep(time.Second)
 			ended <- nil
 		}()
-		if err := untilDrained(ctx, ended); err != nil {
-			t.Errorf("requests came to their end after a second, yet: %v", err)
-		}
+		must.NoErrorf(t, untilDrained(ctx, ended), "requests came to their end after a second, yet")
 	})
 }

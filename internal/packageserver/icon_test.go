@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 func TestIcon(t *testing.T) {
@@ -35,9 +37,7 @@ func TestIcon(t *testing.T) {
 			}
 		})
 	}
-	if answer := w.ask(t, "namespaces/mine/packagemanifests/b/icon"); answer.Code != http.StatusNotFound {
-		t.Errorf("of a package that is not there: %d", answer.Code)
-	}
+	must.Equal(t, "of a package that is not there", w.ask(t, "namespaces/mine/packagemanifests/b/icon").Code, http.StatusNotFound)
 }
 
 func TestDefaultIcon(t *testing.T) {
@@ -52,7 +52,5 @@ func TestDefaultIcon(t *testing.T) {
 	if h := none.Header(); none.Code != http.StatusOK || h.Get("Etag") != "" || h.Get("Content-Type") != "image/svg+xml" || none.Body.String() != string(defaultIcon) {
 		t.Errorf("in the place of none: %d %v %s", none.Code, h, none.Body)
 	}
-	if got := pictureType("text/html"); got != "application/octet-stream" {
-		t.Errorf("a page is served as %s", got)
-	}
+	must.Equal(t, "a page is served as", pictureType("text/html"), "application/octet-stream")
 }

@@ -107,9 +107,8 @@ func TestListIsWrittenAsTheMachineryWould(t *testing.T) {
 	// The short way must be the one that is taken.
 	pretty, short := w.ask(t, "packagemanifests?pretty=true").Body.Bytes(), w.ask(t, "packagemanifests").Body.Bytes()
 	var compact bytes.Buffer
-	if err := json.Compact(&compact, pretty); err != nil || compact.Len() != len(bytes.TrimSpace(short)) {
-		t.Errorf("the list for people has %d bytes without blanks, the other %d, %v", compact.Len(), len(short), err)
-	}
+	must.NoErrorf(t, json.Compact(&compact, pretty), "the list for people has bytes without blanks, the other")
+	must.Equal(t, "the list for people has bytes without blanks, the other", compact.Len(), len(bytes.TrimSpace(short)))
 	if jsonIdentifier == "" || !bytes.HasPrefix(short, []byte(`{"kind":"PackageManifestList"`)) {
 		t.Errorf("the list begins with %.80s", short)
 	}
@@ -136,9 +135,7 @@ func TestTable(t *testing.T) {
 	}
 	w.sources[0].CreationTimestamp = metav1.Time{}
 	w.refresh(t)
-	if body := w.ask(t, "packagemanifests", asTable).Body.String(); !strings.Contains(body, `"\u003cunknown\u003e"`) {
-		t.Errorf("the age of a catalog that was never created: %s", body)
-	}
+	must.Contain(t, "the age of a catalog that was never created", w.ask(t, "packagemanifests", asTable).Body.String(), `"\u003cunknown\u003e"`)
 }
 
 func TestMetadataList(t *testing.T) {

@@ -53,9 +53,7 @@ func (w *registrar) others() int {
 func (w *registrar) goes(r *Registration) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if err := r.withdraw(ctx); err != nil {
-		w.t.Error(err)
-	}
+	must.NoError(w.t, r.withdraw(ctx))
 }
 
 // TestTwoProcesses show the same certificate, each has its endpoint, neither undoes what the other writes, and the last to go takes the API along.
@@ -71,15 +69,11 @@ func TestTwoProcesses(t *testing.T) {
 	for _, r := range []*Registration{w.Registration, other, w.Registration} {
 		must.Value(r.reconcile(t.Context()))(t)
 	}
-	if after := w.versions(); after != before {
-		t.Errorf("they undo what the other has written: %s, then %s", before, after)
-	}
+	must.Equal(t, "they undo what the other has written: then", w.versions(), before)
 	w.goes(w.Registration)
 	w.request("after the first has gone")
 	w.goes(other)
-	if w.registered() {
-		t.Error("the APIService is still there after the last has gone")
-	}
+	must.Equal(t, "the APIService is still there after the last has gone", w.registered(), false)
 }
 
 // TestTwoStopAtTheSameTime still answer each other while they go.
@@ -111,9 +105,7 @@ func TestEndpointOfTheDead(t *testing.T) {
 		t.Fatal("the dead process has no endpoint, which proves nothing")
 	}
 	w.goes(w.Registration)
-	if w.registered() {
-		t.Error("the APIService stays for a process that does not answer")
-	}
+	must.Equal(t, "the APIService stays for a process that does not answer", w.registered(), false)
 }
 
 // TestAfterAKill begins after a process that was killed: what it has left goes before anything is served, so that namespaces can be deleted
@@ -204,9 +196,7 @@ func TestItsNamespaceIsDeleted(t *testing.T) {
 			must.NoError(t, w.client.Delete(t.Context(), namespace))
 			for range 2 {
 				w.reconciles()
-				if w.registered() {
-					t.Error("the APIService keeps the namespace from going")
-				}
+				must.Equal(t, "the APIService keeps the namespace from going", w.registered(), false)
 			}
 		})
 	}
@@ -230,27 +220,21 @@ func TestDifferentCertificates(t *testing.T) {
 		must.Value(r.reconcile(t.Context()))(t)
 		w.request("while two certificates are shown")
 	}
-	if after := w.versions(); after != before {
-		t.Errorf("they undo what the other has written: %s, then %s", before, after)
-	}
+	must.Equal(t, "they undo what the other has written: then", w.versions(), before)
 }
 
 // TestProbe asks a server.
 func TestProbe(t *testing.T) {
 	code := http.StatusOK
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/readyz" {
-			t.Errorf("asked for %s", r.URL.Path)
-		}
+		must.Equal(t, "asked", r.URL.Path, "/readyz")
 		w.WriteHeader(code)
 	}))
 	defer server.Close()
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	address := strings.TrimPrefix(server.URL, "https://")
 	p := prober{host: "example.com"} // as the certificate of such servers says
-	if err := p.probe(t.Context(), address, authority); err != nil {
-		t.Error(err)
-	}
+	must.NoError(t, p.probe(t.Context(), address, authority))
 	if p.probe(t.Context(), address, nil) == nil || (prober{host: "example.org"}).probe(t.Context(), address, authority) == nil {
 		t.Error("a server whose certificate nobody believes counts as one that serves")
 	}

@@ -7,6 +7,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 
 	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,9 +39,7 @@ func TestHowMuchOfThePastIsKept(t *testing.T) {
 				}
 				p.replace(newSnapshot([]source{{CatalogSource: &v1alpha1.CatalogSource{}, digest: digest, docs: docs}}, nil))
 			}
-			if got := len(p.before); got != test.want {
-				t.Errorf("%d snapshots of the past are kept, want %d", got, test.want)
-			}
+			must.Equal(t, "snapshots of the past are kept", len(p.before), test.want)
 		})
 	}
 }
@@ -114,9 +113,7 @@ func TestWhatIsNoticed(t *testing.T) {
 	handler := OnChange(func() { n++ })
 	handler.OnAdd(base, false)
 	handler.OnDelete(base)
-	if n != 2 {
-		t.Errorf("an event of a new and one of a deleted catalog make %d calls", n)
-	}
+	must.Equal(t, "an event of a new and one of a deleted catalog make calls", n, 2)
 }
 
 // TestPriorityShows: a change of the priority alone makes another catalog the first that offers a package.

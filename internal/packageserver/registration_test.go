@@ -69,17 +69,13 @@ func (w *registrar) request(when string) {
 	w.t.Helper()
 	trusted := &unstructured.Unstructured{}
 	trusted.SetGroupVersionKind(w.options.apiService(nil).GroupVersionKind())
-	if err := w.reader.Get(w.t.Context(), client.ObjectKey{Name: APIServiceName}, trusted); err != nil {
-		w.t.Fatalf("%s: %v", when, err)
-	}
+	must.NoErrorf(w.t, w.reader.Get(w.t.Context(), client.ObjectKey{Name: APIServiceName}, trusted), "%s", when)
 	bundle, _, _ := unstructured.NestedString(trusted.Object, "spec", "caBundle")
 	authorities := must.Value(base64.StdEncoding.DecodeString(bundle))(w.t)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(authorities)
 	pair, err := tls.X509KeyPair(w.Provider().CurrentCertKeyContent())
-	if err != nil {
-		w.t.Fatalf("%s: %v", when, err)
-	}
+	must.NoErrorf(w.t, err, "%s", when)
 	_, err = pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: w.clock.Now(), DNSName: "fairlead-packageserver.olm.svc"})
 	if err != nil {
 		w.t.Errorf("%s, at %s: %v", when, w.clock.Now(), err)
@@ -145,9 +141,7 @@ func TestQuietWhenNothingChanges(t *testing.T) {
 		w.clock.Step(time.Hour)
 		w.reconciles()
 	}
-	if after := w.versions(); after != before {
-		t.Errorf("objects were written: %s, then %s", before, after)
-	}
+	must.Equal(t, "objects were written: then", w.versions(), before)
 }
 
 // versions are the resource versions of everything.

@@ -111,24 +111,18 @@ func TestWhatCannotBeRead(t *testing.T) {
 	if lines := log.take(); len(lines) != 1 || !strings.Contains(lines[0], `"first"="b"`) || !strings.Contains(lines[0], "packages cannot be read") {
 		t.Errorf("logged: %q, want one line", lines)
 	}
-	if got, want := next(t, events, 2), []string{"MODIFIED a a.v2.0.0", "ADDED c c.v2.0.0"}; !slices.Equal(got, want) {
-		t.Errorf("told %v, want %v", got, want)
-	}
+	must.Equal(t, "told", next(t, events, 2), []string{"MODIFIED a a.v2.0.0", "ADDED c c.v2.0.0"})
 
 	mend()
 	w.refresh(t)
-	if got := w.versions(t); !slices.Equal(got, old) {
-		t.Errorf("it is tried again before it is due: %v", got)
-	}
+	must.Equal(t, "it is tried again before it is due", w.versions(t), old)
 	before := w.revision()
 	w.clock.SetTime(w.clock.Now().Add(firstReading))
 	w.refresh(t)
 	if got, want := w.versions(t), []string{"stable a.v2.0.0", "stable b.v2.0.0", "stable c.v2.0.0"}; !slices.Equal(got, want) || w.revision() == before {
 		t.Errorf("mended: %v at %s, want %v", got, w.revision(), want)
 	}
-	if got, want := next(t, events, 1), []string{"MODIFIED b b.v2.0.0"}; !slices.Equal(got, want) {
-		t.Errorf("told %v, want %v", got, want)
-	}
+	must.Equal(t, "told", next(t, events, 1), []string{"MODIFIED b b.v2.0.0"})
 	if lines := log.take(); len(lines) != 1 || !strings.Contains(lines[0], "can be read again") {
 		t.Errorf("logged: %q, want one line", lines)
 	}
@@ -163,15 +157,11 @@ func TestNothingKnownBefore(t *testing.T) {
 	w.offer(t, "olm/global", "a@1.0.0", "b@1.0.0")
 	w.sources[1].UID = "made again"
 	mend := w.damaged(t, "olm/global", "b", "a@2.0.0", "b@2.0.0")
-	if got, want := w.versions(t), []string{"stable a.v2.0.0"}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	must.Equal(t, "versions", w.versions(t), []string{"stable a.v2.0.0"})
 	mend()
 	w.clock.SetTime(w.clock.Now().Add(firstReading))
 	w.refresh(t)
-	if got, want := w.versions(t), []string{"stable a.v2.0.0", "stable b.v2.0.0"}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	must.Equal(t, "versions", w.versions(t), []string{"stable a.v2.0.0", "stable b.v2.0.0"})
 }
 
 // TestATimerReadsAgain: no event is needed.
@@ -192,9 +182,7 @@ func TestATimerReadsAgain(t *testing.T) {
 	}
 	stop()
 	<-ended
-	if got, want := w.versions(t), []string{"stable a.v2.0.0", "stable b.v2.0.0"}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	must.Equal(t, "versions", w.versions(t), []string{"stable a.v2.0.0", "stable b.v2.0.0"})
 }
 
 // TestPinnedTextsAreBounded: what cannot be made again must not take all memory.
@@ -231,15 +219,11 @@ func TestPartOfAPackage(t *testing.T) {
 				return []string{p.Status.Channels[0].Name}
 			}, "beta")
 			w.contents.Publish(catalog.Ref{Namespace: "olm", Name: "global"}, catalogstore.Entry{Index: x})
-			if got := w.versions(t); !slices.Equal(got, test.want) {
-				t.Errorf("%v, want %v", got, test.want)
-			}
+			must.Equal(t, "versions", w.versions(t), test.want)
 			mend()
 			w.clock.SetTime(w.clock.Now().Add(firstReading))
 			w.refresh(t)
-			if got, want := w.versions(t), []string{"beta a.v2.0.0", "stable a.v3.0.0"}; !slices.Equal(got, want) {
-				t.Errorf("%v, want %v", got, want)
-			}
+			must.Equal(t, "versions", w.versions(t), []string{"beta a.v2.0.0", "stable a.v3.0.0"})
 		})
 	}
 }

@@ -40,9 +40,8 @@ func TestGoingTakesAWhile(t *testing.T) {
 			}
 			select {
 			case err := <-gone:
-				if err != nil || w.registered() != others {
-					t.Errorf("the APIService is there: %t, %v", w.registered(), err)
-				}
+				must.NoErrorf(t, err, "the APIService is there")
+				must.Equal(t, "the APIService is there", w.registered(), others)
 			case <-time.After(10 * time.Second):
 				t.Error("it does not end")
 			}
@@ -87,9 +86,8 @@ func TestNobodyIsBelieved(t *testing.T) {
 	for name, trusted := range map[string][]byte{"nothing": nil, "an empty bundle": {}} {
 		found := map[string]bool{}
 		w.ask(t.Context(), others, trusted, found)
-		if asked != 0 || len(found) != 0 {
-			t.Errorf("%s: %d were asked, %v serve", name, asked, found)
-		}
+		must.Equal(t, name, asked, 0)
+		must.Empty(t, name, found)
 	}
 	found := map[string]bool{}
 	w.ask(t.Context(), others, []byte("authorities"), found)

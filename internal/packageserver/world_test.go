@@ -64,9 +64,7 @@ func newWorld(t testing.TB) *world {
 // refresh lets the server look at everything, as it does after a change.
 func (w *world) refresh(t testing.TB) {
 	t.Helper()
-	if err := w.storage.present.refresh(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.NoError(t, w.storage.present.refresh(t.Context()))
 }
 
 // revision is that of what is shown.
