@@ -3,7 +3,6 @@ package clusterserviceversion
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -49,9 +48,7 @@ func TestAdoptedObjectsAreNotWrittenBack(t *testing.T) {
 			if _, ok := live.(*appsv1.Deployment); ok {
 				live.(*appsv1.Deployment).Status = adopted.(*appsv1.Deployment).Status
 			}
-			if diff := cmp.Diff(adopted, live); diff != "" {
-				t.Errorf("it was written (-adopted +live):\n%s", diff)
-			}
+			must.Equal(t, "what was adopted is written", live, adopted)
 			if object.SetName(object.GetName() + "-" + ns); k.get(object.GetNamespace(), object.GetName(), live) {
 				t.Errorf("there is a second one, %s", live.GetName())
 			}
@@ -72,11 +69,7 @@ func TestRewrittenFieldsAreNoDrift(t *testing.T) {
 		t.Fatal("no managed fields are recorded")
 	}
 	k.rollOut()
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); len(writes) > 0 {
-		t.Errorf("a rewritten field is written: %v", writes)
-	}
+	k.rests("op.v1")
 	// The name of the mutating webhook configuration.
 	k.t.Helper()
 	var all admissionv1.MutatingWebhookConfigurationList
@@ -87,7 +80,5 @@ func TestRewrittenFieldsAreNoDrift(t *testing.T) {
 		c.Webhooks[0].SideEffects = new(admissionv1.SideEffectClassSome)
 	})
 	k.pass("op.v1")
-	if writes := k.wrote(); len(writes) != 1 {
-		t.Errorf("writes after another client has changed a field: %v", writes)
-	}
+	must.Equal(t, "writes after another client has changed a field", len(k.wrote()), 1)
 }

@@ -10,6 +10,7 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const apiService = "v1.things.example.com"
@@ -27,9 +28,7 @@ func (k *cluster) answer(status apiregistrationv1.ConditionStatus) {
 	s := &apiregistrationv1.APIService{}
 	k.get("", apiService, s)
 	s.Status.Conditions = []apiregistrationv1.APIServiceCondition{{Type: apiregistrationv1.Available, Status: status, Message: "no endpoints"}}
-	if err := k.client.Status().Update(k.t.Context(), s); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.Status().Update(k.t.Context(), s))
 }
 
 // withAPI is a cluster with an operator that runs and serves an aggregated API.
@@ -54,9 +53,7 @@ func withAPI(t *testing.T) *cluster {
 func TestOwnedAPIService(t *testing.T) {
 	k := withAPI(t)
 	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes: %v", writes)
-	}
+	must.Empty(t, "writes", k.wrote())
 	s := &apiregistrationv1.APIService{}
 	k.get("", apiService, s)
 	serving, _ := k.servingCertificate()
@@ -88,9 +85,7 @@ func TestAPIServiceThatIsChanged(t *testing.T) {
 	}
 	k.delete(s)
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
-	if !k.get("", apiService, s) {
-		t.Error("the APIService was not made again")
-	}
+	must.Equal(t, "the APIService was not made again", !k.get("", apiService, s), false)
 }
 
 func TestAdoptableAPIServices(t *testing.T) {

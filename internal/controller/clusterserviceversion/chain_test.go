@@ -12,6 +12,7 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // chainOf makes CSVs from texts such as "b>a", b replaces a, and "b>a!" for one that is being deleted. Later ones are newer.
@@ -60,9 +61,7 @@ func TestChain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := chainOf(tc.csvs...)
 			for of, want := range tc.want {
-				if got := fmt.Sprintf("%s %s %s", nameOf(c.successor(of)), nameOf(c.last(of)), nameOf(c.predecessor(of))); got != want {
-					t.Errorf("successor, last and predecessor of %s are %s, want %s", of, got, want)
-				}
+				must.Equal(t, "successor, last and predecessor of "+of, fmt.Sprintf("%s %s %s", nameOf(c.successor(of)), nameOf(c.last(of)), nameOf(c.predecessor(of))), want)
 			}
 		})
 	}
@@ -72,9 +71,7 @@ func TestRelated(t *testing.T) {
 	c := chainOf("a", "b>a", "c>b", "x", "y>z", "z>y")
 	for pair, want := range map[string]bool{"a c": true, "c a": true, "a b": true, "a x": false, "a a": false, "y z": true, "x y": false} {
 		a, b, _ := strings.Cut(pair, " ")
-		if got := c.related(a, b); got != want {
-			t.Errorf("related(%s) = %v", pair, got)
-		}
+		must.Equal(t, "related("+pair+")", c.related(a, b), want)
 	}
 }
 
@@ -108,18 +105,13 @@ func TestUpgrade(t *testing.T) {
 	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "being replaced by csv: op.v2")
 	expect(t, k.pass("op.v2"), toInstalling, "InstallWaiting", "")
 	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
-	k.rollOut()
-	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
+	k.rollsOut("op.v2")
 	expect(t, k.pass("op.v1"), toDeleting, "Replaced", "replaced by csv: op.v2, which is installed")
 	k.pass("op.v1")
-	if left := k.pass("op.v1"); left != nil {
-		t.Errorf("the replaced CSV is still there: %s/%s", left.Status.Phase, left.Status.Reason)
-	}
+	k.goes("op.v1")
 	k.wrote()
 	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes after the upgrade: %v", writes)
-	}
+	must.Empty(t, "writes after the upgrade", k.wrote())
 }
 
 func TestUpgradeOverSeveralVersionsGoesFromTheOldestEnd(t *testing.T) {
@@ -128,8 +120,7 @@ func TestUpgradeOverSeveralVersionsGoesFromTheOldestEnd(t *testing.T) {
 	k.create(newCSV("op.v2", withoutAccounts, replacing("op.v1")))
 	k.pass("op.v1")
 	k.pass("op.v2")
-	k.rollOut()
-	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
+	k.rollsOut("op.v2")
 	k.create(newCSV("op.v3", withoutAccounts, replacing("op.v2")))
 	k.pass("op.v3")
 	expect(t, k.pass("op.v2"), toReplacing, "BeingReplaced", "being replaced; waiting for ClusterServiceVersion op.v1, which this one replaces, to be deleted first")
@@ -176,11 +167,7 @@ func TestCRDConflict(t *testing.T) {
 	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"), newCSV("first", withoutAccounts, owns), newCSV("second", withoutAccounts, owns))
 	expect(t, k.pass("second"), toFailed, "OwnerConflict",
 		"conflicting CRD owner in namespace: ClusterServiceVersion first owns CRD things.example.com too; delete one of the two, or let one replace the other")
-	k.wrote()
-	k.pass("second")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes while the conflict lasts: %v", writes)
-	}
+	k.rests("second")
 	k.delete(k.csv("first"))
 	expect(t, k.pass("second"), toInstalling, "InstallWaiting", "")
 }
@@ -204,8 +191,7 @@ func TestUpgradeWithoutAnOldVersionOfACRD(t *testing.T) {
 		k.create(newCSV("op.v2", withoutAccounts, owns("v2"), replacing("op.v1")))
 		expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "being replaced by csv: op.v2")
 		expect(t, k.pass("op.v2"), toInstalling, "InstallWaiting", "")
-		k.rollOut()
-		expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
+		k.rollsOut("op.v2")
 		expect(t, k.pass("op.v1"), toDeleting, "Replaced", "")
 	})
 	for name, next := range map[string]func(*v1alpha1.ClusterServiceVersion){

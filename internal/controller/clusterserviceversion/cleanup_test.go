@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,6 +15,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const thingsCRD = "things.example.com"
@@ -78,9 +78,7 @@ func thingsKind() *apiextensionsv1.CustomResourceDefinition {
 func (k *cluster) things() string {
 	k.t.Helper()
 	list := &things{}
-	if err := k.client.List(k.t.Context(), list); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.List(k.t.Context(), list))
 	var out []string
 	for _, o := range list.Items {
 		name := client.ObjectKeyFromObject(&o).String()
@@ -114,33 +112,17 @@ func TestCleanupWaitsForFinalizers(t *testing.T) {
 	csv := k.csv("op.v1")
 	expect(t, csv, toDeleting, "WaitingOnCleanup", "spec.cleanup: waiting for 2 custom resources to be deleted (Thing)")
 	want := []v1alpha1.ResourceList{{Group: "example.com", Kind: "Thing", Instances: []v1alpha1.ResourceInstance{{Namespace: "a", Name: "free"}, {Namespace: "b", Name: "held"}}}}
-	if diff := cmp.Diff(want, csv.Status.Cleanup.PendingDeletion); diff != "" {
-		t.Errorf("pending deletions (-want +got):\n%s", diff)
-	}
-	if got := k.things(); got != "b/held*" {
-		t.Errorf("things: %q", got)
-	}
+	must.Equal(t, "pending deletions", csv.Status.Cleanup.PendingDeletion, want)
+	must.Equal(t, "things", k.things(), "b/held*")
 	csv = k.pass("op.v1")
 	expect(t, csv, toDeleting, "WaitingOnCleanup", "spec.cleanup: waiting for 1 custom resources to be deleted (Thing); Thing b/held waits for its finalizers example.com/hold, "+
 		"which the operator removes; set spec.cleanup.enabled to false to delete the ClusterServiceVersion without waiting")
-	if told := k.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Normal WaitingOnCleanup") {
-		t.Errorf("events: %q", told)
-	}
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes while it waits: %v", writes)
-	}
-	if k.deployment("manager") == nil {
-		t.Error("the operator is gone before its work is done")
-	}
+	k.tells("Normal WaitingOnCleanup")
+	k.rests("op.v1")
+	must.Equal(t, "the operator is gone before its work is done", k.deployment("manager") == nil, false)
 	edit(k, "b", "held", &thing{}, func(o *thing) { o.Finalizers = nil })
-	if left := k.pass("op.v1"); left != nil {
-		t.Errorf("the CSV is still there: %s", left.Status.Message)
-	}
-	if !k.get("", thingsCRD, thingsKind()) {
-		t.Error("the CRD is gone")
-	}
+	k.goes("op.v1")
+	must.Equal(t, "the CRD is gone", !k.get("", thingsCRD, thingsKind()), false)
 }
 
 // TestCleanupThatIsRefused is told, with the account whose rights do not do.
@@ -164,9 +146,7 @@ func TestCleanupGivenUp(t *testing.T) {
 	k := withThings(t, []string{""}, withCleanup, newThing("b", "held", "example.com/hold"))
 	k.pass("op.v1")
 	edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.Cleanup.Enabled = false })
-	if left := k.pass("op.v1"); left != nil {
-		t.Errorf("the CSV is still there: %s", left.Status.Message)
-	}
+	k.goes("op.v1")
 }
 
 // TestWhatCleanupDeletes: nothing but the instances of the operator itself.
@@ -208,12 +188,8 @@ func TestWhatCleanupDeletes(t *testing.T) {
 			}
 			k := newCluster(t, append(append([]object{newGroup(tc.targets...), thingsKind(), csv}, all...), tc.others...)...)
 			k.pass("op.v1")
-			if got := k.things(); got != tc.left {
-				t.Errorf("left are %q, want %q", got, tc.left)
-			}
-			if left := k.pass("op.v1"); left != nil {
-				t.Errorf("the CSV is still there: %s", left.Status.Message)
-			}
+			must.Equal(t, "left", k.things(), tc.left)
+			k.goes("op.v1")
 		})
 	}
 }
@@ -227,15 +203,9 @@ func going(csv *v1alpha1.ClusterServiceVersion) {
 // TestCleanupWithoutGroup deletes nothing, because it is not known whose the instances are, and says so.
 func TestCleanupWithoutGroup(t *testing.T) {
 	k := newCluster(t, thingsKind(), newCSV("op.v1", withCleanup, going), newThing("a", "x"))
-	if left := k.pass("op.v1"); left != nil {
-		t.Errorf("the CSV is still there: %s", left.Status.Message)
-	}
-	if got := k.things(); got != "a/x" {
-		t.Errorf("left are %q", got)
-	}
-	if told := k.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning WaitingOnCleanup spec.cleanup: no custom resource is deleted") {
-		t.Errorf("events: %q", told)
-	}
+	k.goes("op.v1")
+	must.Equal(t, "left", k.things(), "a/x")
+	k.tells("Warning WaitingOnCleanup spec.cleanup: no custom resource is deleted")
 }
 
 // TestCleanupOfForeignKinds: a CSV that claims a CRD which was not brought for it deletes none of its instances.
@@ -243,15 +213,9 @@ func TestCleanupOfForeignKinds(t *testing.T) {
 	crd := thingsKind()
 	crd.Annotations = map[string]string{bundle.InstalledAlongsideKey(ns, "other.v1"): ns + "/other.v1"}
 	k := newCluster(t, newGroup(""), crd, newCSV("op.v1", withCleanup, going), newThing("a", "x"))
-	if left := k.pass("op.v1"); left != nil {
-		t.Errorf("the CSV is still there: %s", left.Status.Message)
-	}
-	if got := k.things(); got != "a/x" {
-		t.Errorf("left are %q", got)
-	}
-	if told := k.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning WaitingOnCleanup spec.cleanup: no Thing is deleted, because no InstallPlan brought CRD things.example.com") {
-		t.Errorf("events: %q", told)
-	}
+	k.goes("op.v1")
+	must.Equal(t, "left", k.things(), "a/x")
+	k.tells("Warning WaitingOnCleanup spec.cleanup: no Thing is deleted, because no InstallPlan brought CRD things.example.com")
 }
 
 // TestCleanupOfManyNamesSome: the status stays small.
@@ -262,10 +226,6 @@ func TestCleanupOfManyNamesSome(t *testing.T) {
 	}
 	k := newCluster(t, objects...)
 	csv := k.pass("op.v1")
-	if got := len(csv.Status.Cleanup.PendingDeletion[0].Instances); got != maxPending {
-		t.Errorf("the status names %d instances", got)
-	}
-	if want := "waiting for 150 custom resources"; !strings.Contains(csv.Status.Message, want) {
-		t.Errorf("message %q does not tell %q", csv.Status.Message, want)
-	}
+	must.Equal(t, "instances that the status names", len(csv.Status.Cleanup.PendingDeletion[0].Instances), maxPending)
+	must.Contain(t, "message", csv.Status.Message, "waiting for 150 custom resources")
 }

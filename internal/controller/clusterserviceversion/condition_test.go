@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestUpgradeThatTheOperatorHolds: as long as the running version reports that it cannot be upgraded, it runs on and is corrected, and the next one
@@ -43,24 +44,16 @@ func TestUpgradeThatTheOperatorHolds(t *testing.T) {
 			k.create(next)
 			expect(t, k.pass("op.v2"), toPending, "OperatorConditionNotUpgradeable", tc.message)
 			expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-			k.wrote()
-			k.pass("op.v2")
-			if writes := k.wrote(); writes != nil {
-				t.Errorf("writes while it is held: %v", writes)
-			}
+			k.rests("op.v2")
 			k.delete(k.deployment("manager"))
 			k.pass("op.v1")
-			if k.deployment("manager") == nil {
-				t.Error("the version that runs is not healed")
-			}
-			k.rollOut()
-			expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+			must.Equal(t, "the version that runs is not healed", k.deployment("manager") == nil, false)
+			k.rollsOut("op.v1")
 
 			edit(k, ns, "op.v1", &v2.OperatorCondition{}, tc.release)
 			expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "being replaced by csv: op.v2")
 			expect(t, k.pass("op.v2"), toInstalling, "InstallWaiting", "")
-			k.rollOut()
-			expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
+			k.rollsOut("op.v2")
 		})
 	}
 }
@@ -69,7 +62,5 @@ func TestUpgradeThatTheOperatorHolds(t *testing.T) {
 func TestOperatorConditionsWake(t *testing.T) {
 	k := newCluster(t, newCSV("op.v1"), newCSV("op.v2", replacing("op.v1")), newCSV("other.v1"))
 	condition := &v2.OperatorCondition{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "op.v1"}}
-	if got := names(k.c.triggers().conditioned(t.Context(), condition)); got != "operators/op.v1 operators/op.v2" {
-		t.Errorf("wakes up %q", got)
-	}
+	must.Equal(t, "requests", names(k.c.triggers().conditioned(t.Context(), condition)), "operators/op.v1 operators/op.v2")
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func ownsThing(csv *v1alpha1.ClusterServiceVersion) {
@@ -120,12 +121,8 @@ func TestTwoSuccessors(t *testing.T) {
 			}
 		}
 	}
-	if applied != 1 {
-		t.Errorf("the Deployment was rolled out %d times", applied)
-	}
-	if k.csv("op.v1") != nil {
-		t.Error("op.v1 is still there")
-	}
+	must.Equal(t, "rollouts of the Deployment", applied, 1)
+	must.Equal(t, "op.v1 is still there", k.csv("op.v1") != nil, false)
 	expect(t, k.csv("op.v2"), toSucceeded, "InstallSucceeded", "")
 	expect(t, k.csv("op.v3"), toFailed, "OwnerConflict", "")
 }
@@ -141,7 +138,6 @@ func TestSecondSuccessorWaits(t *testing.T) {
 	later.CreationTimestamp.Time = later.CreationTimestamp.AddDate(1, 0, 0)
 	k.create(later)
 	expect(t, k.pass("op.v3"), toPending, "AllRequirementsMet", "all requirements found, waiting for ClusterServiceVersion op.v2, which replaces op.v1 too, to be deleted, or to replace or be replaced by this one")
-	k.rollOut()
-	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
+	k.rollsOut("op.v2")
 	expect(t, k.pass("op.v1"), toDeleting, "Replaced", "")
 }

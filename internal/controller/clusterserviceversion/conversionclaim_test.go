@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestOnlyWhatWasBroughtIsConverted: who converts a CRD reads and changes all of its objects, so listing it is not enough.
@@ -121,9 +122,7 @@ func TestAConversionThatLeadsHereStays(t *testing.T) {
 	k := newCluster(t, newGroup(""), crd)
 	k.convertedBy(ns)
 	k.installed(newCSV("op.v1", withWebhooks, withoutAccounts))
-	if got := k.conversion("things.example.com"); len(got.Webhook.ClientConfig.CABundle) == 0 {
-		t.Error("its authorities are not brought up to date")
-	}
+	must.Equal(t, "its authorities are not brought up to date", len(k.conversion("things.example.com").Webhook.ClientConfig.CABundle) == 0, false)
 }
 
 // converterOf is what a conversion leads to.

@@ -98,9 +98,7 @@ func TestDisruptedPodsAreNoFailure(t *testing.T) {
 			if after := k.csv("op.v1"); after.ResourceVersion != before.ResourceVersion || k.wrote() != nil {
 				t.Errorf("it is written that the CSV is %s/%s: %s", after.Status.Phase, after.Status.Reason, after.Status.Message)
 			}
-			if result.RequeueAfter != disruptionInterval {
-				t.Errorf("it is looked at again after %s, want %s", result.RequeueAfter, disruptionInterval)
-			}
+			must.Equal(t, "it is requeued after", result.RequeueAfter, disruptionInterval)
 			k.clock.SetTime(k.clock.Now().Add(disruptionLimit))
 			expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
 		})
@@ -125,9 +123,7 @@ func TestDisruptionIsSeenInAnyOrder(t *testing.T) {
 	}
 	k := withAPI(t)
 	k.unavailable("manager")
-	if csv := k.pass("op.v1"); csv.Status.Phase == toSucceeded {
-		t.Error("a Deployment that fails without a disruption is no failure")
-	}
+	must.Equal(t, "a Deployment that fails without a disruption is no failure", k.pass("op.v1").Status.Phase == toSucceeded, false)
 }
 
 func TestPodsThatAreBeingDeleted(t *testing.T) {
@@ -136,9 +132,7 @@ func TestPodsThatAreBeingDeleted(t *testing.T) {
 	for since, want := range map[time.Duration]string{time.Minute: "is being deleted", disruptionLimit: "", 24 * time.Hour: ""} {
 		end := metav1.NewTime(now.Add(-since).Add(30 * time.Second))
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(now.Add(-48 * time.Hour)), DeletionTimestamp: &end, DeletionGracePeriodSeconds: &grace}}
-		if got := replacement(pod, now); got != want {
-			t.Errorf("deleted %s ago: %q, want %q", since, got, want)
-		}
+		must.Equal(t, "deleted "+since.String()+" ago", replacement(pod, now), want)
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &metav1.Time{Time: now}}}
 	if waitingFor("CrashLoopBackOff")(pod); rollout.PodFailure(pod) != "" {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestConversionWaitsForAnEndpoint has an available Deployment whose Service has no endpoints yet. The CRD is converted as before until it
@@ -14,12 +16,9 @@ func TestConversionWaitsForAnEndpoint(t *testing.T) {
 	k.c.dial, k.silent = nil, true
 	_, err := k.reconcile("op.v1")
 	waiting := k.csv("op.v1")
-	if err == nil {
-		t.Error("nothing brings it back to look for the endpoints again")
-	}
-	if waiting.Status.Phase != toInstalling || !strings.Contains(waiting.Status.Message, "convert CRD things.example.com by webhook: Service operators/manager-service has no endpoint that is ready") {
-		t.Errorf("%s: %s", waiting.Status.Phase, waiting.Status.Message)
-	}
+	must.Equal(t, "nothing brings it back to look for the endpoints again", err == nil, false)
+	must.Equal(t, "phase", waiting.Status.Phase, toInstalling)
+	must.Contain(t, "message", waiting.Status.Message, "convert CRD things.example.com by webhook: Service operators/manager-service has no endpoint that is ready")
 	if c := k.conversion("things.example.com"); c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
 		t.Errorf("switched on already: %+v", c)
 	}
@@ -42,9 +41,6 @@ func TestWebhooksOfADeploymentWithoutPods(t *testing.T) {
 	csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec.Replicas = new(int32)
 	k.create(csv)
 	k.pass("op.v1")
-	k.rollOut()
-	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-	if got := k.webhookConfigurations(); len(got) != 2 {
-		t.Errorf("webhook configurations: %v", got)
-	}
+	k.rollsOut("op.v1")
+	must.Equal(t, "webhook configurations", len(k.webhookConfigurations()), 2)
 }

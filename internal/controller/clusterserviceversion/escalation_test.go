@@ -1,7 +1,6 @@
 package clusterserviceversion
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // bindsEve is a RoleBinding that another client made in the operator's namespace, with the labels of the operator.
@@ -30,9 +30,7 @@ func TestLabelsGiveNoPermissionsElsewhere(t *testing.T) {
 	t.Run("all namespaces", func(t *testing.T) {
 		k := newCluster(t, newGroup(""), bindsEve(csv))
 		k.installed(csv.DeepCopy())
-		if got := k.clusterRoles(); len(got) > 0 {
-			t.Errorf("lifted: %v", got)
-		}
+		must.Empty(t, "lifted", k.clusterRoles())
 	})
 	t.Run("one namespace", func(t *testing.T) {
 		k := newCluster(t, newGroup("tenant"), newNamespace("tenant"), bindsEve(csv))
@@ -104,11 +102,7 @@ func TestForeignObjectsAreLeftAlone(t *testing.T) {
 					t.Errorf("the operator lacks %s %s", kindOf(o), o.GetName()+"-"+ns)
 				}
 			}
-			k.wrote()
-			k.pass("op.v1")
-			if writes := k.wrote(); writes != nil {
-				t.Errorf("writes: %v", writes)
-			}
+			k.rests("op.v1")
 			k.delete(k.csv("op.v1"))
 			k.pass("op.v1")
 			for _, o := range tc.foreign {
@@ -136,9 +130,7 @@ func TestBothNamesAreTaken(t *testing.T) {
 	got := k.pass("op.v1")
 	expect(t, got, toFailed, v1alpha1.CSVReasonComponentFailedNoRetry, "")
 	for _, part := range []string{"ClusterRole /" + name, name + "-" + ns, "neither was made for an operator of namespace " + ns} {
-		if !strings.Contains(got.Status.Message, part) {
-			t.Errorf("%q is not in the message: %s", part, got.Status.Message)
-		}
+		must.Contain(t, "message", got.Status.Message, part)
 	}
 }
 
@@ -170,9 +162,7 @@ func TestBindingOfABundleIsNotTakenForServingAccess(t *testing.T) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "system:auth-delegator"},
 	})
 	k.installed(csv)
-	if !k.get("", name, &rbacv1.ClusterRoleBinding{}) {
-		t.Error("the ClusterRoleBinding of the bundle was deleted")
-	}
+	must.Equal(t, "the ClusterRoleBinding of the bundle was deleted", !k.get("", name, &rbacv1.ClusterRoleBinding{}), false)
 }
 
 func newNamespace(name string) client.Object {
@@ -187,7 +177,5 @@ func TestAnotherObjectOfTheNameIsNotDeleted(t *testing.T) {
 	if _, err := k.c.actor().apply(t.Context(), k.c.snapshot(csv), []change{{remove: seen, byManager: true}}, false); !apierrors.IsConflict(err) {
 		t.Errorf("error %v, want a conflict", err)
 	}
-	if !k.get("", "same", &rbacv1.ClusterRole{}) {
-		t.Error("the other object is gone")
-	}
+	must.Equal(t, "the other object is gone", !k.get("", "same", &rbacv1.ClusterRole{}), false)
 }

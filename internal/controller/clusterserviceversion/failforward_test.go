@@ -9,6 +9,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestFailForwardWaitsForHeldUpgrades: a failed operator that reports that it cannot be upgraded is not passed over, until it says otherwise.
@@ -31,11 +32,7 @@ func TestFailForwardWaitsForHeldUpgrades(t *testing.T) {
 			t.Fatalf("it hands over: %s/%s %q", got.Phase, got.Reason, got.Message)
 		}
 	}
-	if got := k.csv("op.v2").Status; got.Phase != toPending {
-		t.Errorf("the next version is %s/%s %q", got.Phase, got.Reason, got.Message)
-	}
+	must.Equal(t, "phase of the next version", k.csv("op.v2").Status.Phase, toPending)
 	edit(k, ns, "op.v1", &v2.OperatorCondition{}, func(c *v2.OperatorCondition) { c.Spec.Overrides = nil })
-	if got := k.pass("op.v1").Status; got.Phase != toReplacing {
-		t.Errorf("released, it does not hand over: %s/%s %q", got.Phase, got.Reason, got.Message)
-	}
+	must.Equal(t, "phase once it is released", k.pass("op.v1").Status.Phase, toReplacing)
 }

@@ -16,6 +16,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/test/must"
 )
 
 var (
@@ -39,17 +40,13 @@ func TestContendedQuotaIsTriedAgain(t *testing.T) {
 	}
 	busy = false
 	k.pass("op.v1")
-	if !k.get(ns, "manager", &appsv1.Deployment{}) {
-		t.Error("the Deployment is not there")
-	}
+	must.Equal(t, "the Deployment is not there", !k.get(ns, "manager", &appsv1.Deployment{}), false)
 }
 
 // TestRefusalAmongConflicts: what is refused is told and tried again, although something else was only busy.
 func TestRefusalAmongConflicts(t *testing.T) {
 	wrapped := fmt.Errorf("install: %w", errors.Join(contended, forbidden))
-	if quiet(wrapped) == nil {
-		t.Error("a refusal is kept quiet")
-	}
+	must.Equal(t, "a refusal is kept quiet", quiet(wrapped) == nil, false)
 	k := newCluster(t, newGroup(""), newCSV("op.v1", withoutAccounts, func(csv *v1alpha1.ClusterServiceVersion) {
 		csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs = append(csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs, newStrategy("second"))
 	}))
@@ -63,14 +60,10 @@ func TestRefusalAmongConflicts(t *testing.T) {
 		return nil
 	}
 	_, err := k.reconcile("op.v1")
-	if err == nil {
-		t.Error("the install is not tried again")
-	}
+	must.Equal(t, "the install is not tried again", err == nil, false)
 	csv := k.csv("op.v1")
 	expect(t, csv, toFailed, "InstallComponentFailed", "")
-	if !strings.Contains(csv.Status.Message, "roles \"role\" is forbidden") {
-		t.Errorf("the message does not tell the refusal: %q", csv.Status.Message)
-	}
+	must.Contain(t, "message of the refusal", csv.Status.Message, "roles \"role\" is forbidden")
 }
 
 func TestKindsOfFailure(t *testing.T) {
@@ -89,9 +82,8 @@ func TestKindsOfFailure(t *testing.T) {
 		"refusal, then another":  {err: errors.Join(forbidden, other)},
 		"another":                {err: other},
 	} {
-		if reconcile.IsTransient(tc.err) != tc.transient || isRefusal(tc.err) != tc.refusing {
-			t.Errorf("%s: transient %v, refusal %v", name, reconcile.IsTransient(tc.err), isRefusal(tc.err))
-		}
+		must.Equal(t, name+" is transient", reconcile.IsTransient(tc.err), tc.transient)
+		must.Equal(t, name+" is a refusal", isRefusal(tc.err), tc.refusing)
 	}
 }
 
@@ -109,9 +101,7 @@ func TestNoSuccessWithoutPermissions(t *testing.T) {
 	}
 	for range 3 {
 		k.forgetTimes()
-		if _, err := k.reconcile("op.v1"); err == nil {
-			t.Error("the install is not tried again")
-		}
+		k.fails("op.v1")
 		expect(t, k.csv("op.v1"), toFailed, "InstallComponentFailed", "")
 		k.rollOut()
 	}

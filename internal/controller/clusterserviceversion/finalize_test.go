@@ -34,22 +34,13 @@ func TestUninstall(t *testing.T) {
 	k.delete(k.csv("op.v1"))
 
 	// As long as something cannot be removed, the CSV stays.
-	k.fail = func(write string) error {
-		if strings.HasPrefix(write, "deletecollection *v1.ClusterRole ") {
-			return errors.New("no")
-		}
-		return nil
-	}
+	k.failAt("deletecollection *v1.ClusterRole ", errors.New("no"))
 	if _, err := k.reconcile("op.v1"); err == nil || k.csv("op.v1") == nil {
 		t.Fatalf("the CSV went although a ClusterRole could not be deleted (%v)", err)
 	}
 	k.fail = nil
-	if left := k.pass("op.v1"); left != nil {
-		t.Fatal("the CSV is still there")
-	}
-	if got := k.webhookConfigurations(); len(got) != 0 {
-		t.Errorf("webhook configurations: %v", got)
-	}
+	k.goes("op.v1")
+	must.Empty(t, "webhook configurations", k.webhookConfigurations())
 	if c := k.conversion("things.example.com"); c.Strategy != "None" || c.Webhook != nil {
 		t.Errorf("conversion: %+v", c)
 	}
@@ -66,13 +57,9 @@ func TestUninstall(t *testing.T) {
 		if name == "ClusterRoles" {
 			want = 1 // the foreign one
 		}
-		if got := countItems(t, list); got != want {
-			t.Errorf("%d %s are left, want %d", got, name, want)
-		}
+		must.Equal(t, name+" are left", countItems(t, list), want)
 	}
-	if !k.get("", "things.example.com", &apiextensionsv1.CustomResourceDefinition{}) {
-		t.Error("the CRD is gone: CRDs always stay")
-	}
+	must.Equal(t, "the CRD is gone: CRDs always stay", !k.get("", "things.example.com", &apiextensionsv1.CustomResourceDefinition{}), false)
 }
 
 func countItems(t *testing.T, list client.ObjectList) int {
@@ -99,9 +86,7 @@ func TestConversionOfSomebodyElseStays(t *testing.T) {
 	})
 	k.delete(k.csv("op.v1"))
 	k.pass("op.v1")
-	if got := k.conversion("things.example.com").Strategy; got != "Webhook" {
-		t.Errorf("the conversion was reset to %s", got)
-	}
+	must.Equal(t, "conversion", k.conversion("things.example.com").Strategy, "Webhook")
 }
 
 // TestCopiesGoThatTheCacheDoesNotShow: permissions in target namespaces that were made a moment ago go with the CSV, and no one else's do.
@@ -124,15 +109,11 @@ func TestCopiesGoThatTheCacheDoesNotShow(t *testing.T) {
 		},
 	})
 	k.delete(k.csv("op.v1"))
-	if left := k.pass("op.v1"); left != nil {
-		t.Fatalf("the CSV is still there: %v", left.Finalizers)
-	}
+	k.goes("op.v1")
 	if k.get("target", name, &rbacv1.Role{}) || k.get("target", name, &rbacv1.RoleBinding{}) {
 		t.Error("copied permissions are left")
 	}
-	if !k.get("target", "foreign", &rbacv1.Role{}) {
-		t.Error("a Role that is no copy is gone")
-	}
+	must.Equal(t, "a Role that is no copy is gone", !k.get("target", "foreign", &rbacv1.Role{}), false)
 }
 
 func TestForeignFinalizersStay(t *testing.T) {
@@ -141,9 +122,7 @@ func TestForeignFinalizersStay(t *testing.T) {
 	csv.DeletionTimestamp = &metav1.Time{Time: metav1.Now().Time}
 	k := newCluster(t, csv)
 	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes: %v", writes)
-	}
+	must.Empty(t, "writes", k.wrote())
 }
 
 // TestMigrationEndsWithTheNamespace: what a migration that was cut short holds does not keep a namespace from going, and is held until then.
@@ -204,9 +183,8 @@ func TestOrphansOfADeletedNamespace(t *testing.T) {
 		t.Helper()
 		must.Value(k.reconcile("gone"))(t)
 		_, objects, err := orphans(t.Context(), k.c.client, client.MatchingLabels{v1alpha1.OwnerLabel: "gone"})
-		if err != nil || len(objects) != want {
-			t.Errorf("%d objects have the owner labels, want %d; %v", len(objects), want, err)
-		}
+		must.NoError(t, err)
+		must.Equal(t, "count of objects", len(objects), want)
 		for _, name := range []string{"other", "foreign"} {
 			if !k.get("", name, &rbacv1.ClusterRole{}) {
 				t.Errorf("ClusterRole %s is gone", name)
@@ -237,16 +215,12 @@ func TestLongNamesDoNotHoldUpTheDeletion(t *testing.T) {
 	k.create(newCSV(name, withoutAccounts))
 	csv := k.pass(name)
 	expect(t, csv, toFailed, "InvalidInstallStrategy", "")
-	if len(csv.Finalizers) > 0 {
-		t.Errorf("finalizers: %v", csv.Finalizers)
-	}
+	must.Empty(t, "finalizers", csv.Finalizers)
 	// One that has the finalizer already goes as well.
 	csv.Finalizers = []string{"operators.coreos.com/csv-cleanup"}
 	must.NoError(t, k.client.Update(t.Context(), csv))
 	k.delete(csv)
-	if left := k.pass(name); left != nil {
-		t.Errorf("the CSV is still there: %v", left.Finalizers)
-	}
+	k.goes(name)
 }
 
 // TestBindingInKubeSystemGoes also when the CSV does not describe any more what it was for.
@@ -269,14 +243,7 @@ func TestBindingInKubeSystemGoes(t *testing.T) {
 func TestLimitedManagersNeedNoRightsInKubeSystem(t *testing.T) {
 	k := newCluster(t, newGroup(""))
 	k.installed(newCSV("op.v1", withoutAccounts))
-	k.fail = func(write string) error {
-		if strings.HasPrefix(write, "deletecollection *v1.RoleBinding") {
-			return apierrors.NewForbidden(schema.GroupResource{Resource: "rolebindings"}, "", errors.New("no"))
-		}
-		return nil
-	}
+	k.failAt("deletecollection *v1.RoleBinding", apierrors.NewForbidden(schema.GroupResource{Resource: "rolebindings"}, "", errors.New("no")))
 	k.delete(k.csv("op.v1"))
-	if left := k.pass("op.v1"); left != nil {
-		t.Errorf("the CSV is still there: %v", left.Finalizers)
-	}
+	k.goes("op.v1")
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func noModes(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.InstallModes = nil }
@@ -96,11 +96,7 @@ func TestGates(t *testing.T) {
 			expect(t, k.pass("op.v1"), tc.phase, tc.reason, tc.message)
 
 			// It stays like this without a write, and goes on once the namespace has one good group.
-			k.wrote()
-			k.pass("op.v1")
-			if writes := k.wrote(); writes != nil {
-				t.Errorf("writes of a second pass: %v", writes)
-			}
+			k.rests("op.v1")
 			for _, g := range tc.groups {
 				k.delete(g.DeepCopy())
 			}
@@ -121,12 +117,8 @@ func TestAdoption(t *testing.T) {
 	k := newCluster(t, csv, newGroup("b", "a"))
 	got := k.pass("op.v1")
 	want := map[string]string{"mine": "stays", "olm.operatorGroup": "group", "olm.operatorNamespace": ns, "olm.targetNamespaces": "a,b"}
-	if diff := cmp.Diff(want, got.Annotations); diff != "" {
-		t.Errorf("annotations (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"example.com/other", "operators.coreos.com/csv-cleanup"}, got.Finalizers); diff != "" {
-		t.Errorf("finalizers (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "annotations", got.Annotations, want)
+	must.Equal(t, "finalizers", got.Finalizers, []string{"example.com/other", "operators.coreos.com/csv-cleanup"})
 }
 
 func TestCopiesAreLeftAlone(t *testing.T) {
@@ -143,9 +135,7 @@ func TestCopiesAreLeftAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := newCluster(t, newCSV("op.v1", edit), newGroup(ns))
 			k.pass("op.v1")
-			if writes := k.wrote(); writes != nil {
-				t.Errorf("writes: %v", writes)
-			}
+			must.Empty(t, "writes", k.wrote())
 		})
 	}
 }

@@ -29,9 +29,8 @@ func TestAPIServiceIsHandedOver(t *testing.T) {
 		t.Helper()
 		s := &apiregistrationv1.APIService{}
 		k.get("", apiService, s)
-		if s.Spec.Service.Name != want || s.Labels[v1alpha1.OwnerLabel] != owner {
-			t.Errorf("the APIService of %s leads to %s, want %s of %s", s.Labels[v1alpha1.OwnerLabel], s.Spec.Service.Name, want, owner)
-		}
+		must.Equal(t, "name", s.Spec.Service.Name, want)
+		must.Equal(t, "owner label", s.Labels[v1alpha1.OwnerLabel], owner)
 	}
 	k.create(newCSV("op.v2", withAPIService, withoutAccounts, servedBy("server"), replacing("op.v1")))
 	k.pass("op.v1")
@@ -40,9 +39,7 @@ func TestAPIServiceIsHandedOver(t *testing.T) {
 	k.silent = true
 	k.rollOut()
 	k.forgetTimes()
-	if _, err := k.reconcile("op.v2"); err == nil {
-		t.Error("nothing brings it back to look for the endpoints again")
-	}
+	k.fails("op.v2")
 	csv := k.csv("op.v2")
 	if expect(t, csv, toInstalling, "InstallWaiting", ""); !strings.Contains(csv.Status.Message, "Service operators/server-service has no endpoint that is ready; until it has one, it leads where it did") {
 		t.Errorf("message %q", csv.Status.Message)
@@ -58,9 +55,7 @@ func TestAPIServiceIsHandedOver(t *testing.T) {
 	for range 3 {
 		k.pass("op.v1")
 	}
-	if k.csv("op.v1") != nil {
-		t.Error("the old version is still there")
-	}
+	must.Equal(t, "the old version is still there", k.csv("op.v1") != nil, false)
 	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
 	leads("server-service", "op.v2")
 }
@@ -90,30 +85,21 @@ func TestServersOutliveTheirVersion(t *testing.T) {
 	k.pass("op.v2")
 	k.rollOut()
 	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
-	if got := k.webhookConfigurations(); len(got) != 2 {
-		t.Errorf("the webhooks go before there are others: %v", got)
-	}
+	must.Equal(t, "webhook configurations, until there are others", len(k.webhookConfigurations()), 2)
 	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
 	k.clock.SetTime(k.clock.Now().Add(handoverDelay / 2))
 	k.forgetTimes()
 	result, err := k.reconcile("op.v1")
-	if err != nil || result.RequeueAfter != handoverDelay/2 {
-		t.Errorf("looked at again after %s (%v), want %s", result.RequeueAfter, err, handoverDelay/2)
-	}
+	must.NoError(t, err)
+	must.Equal(t, "requeue after", result.RequeueAfter, handoverDelay/2)
 	expect(t, k.csv("op.v1"), toReplacing, "BeingReplaced", "replaced by csv: op.v2, which is installed; requests that are under way are answered first")
 	if got := k.webhookConfigurations(); len(got) != 2 || k.deployment("manager") == nil || !k.get(ns, "manager-service", &corev1.Service{}) {
 		t.Errorf("webhooks %v; the server has to be there", got)
 	}
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes of a further pass: %v", writes)
-	}
+	k.rests("op.v1")
 	k.clock.SetTime(k.clock.Now().Add(handoverDelay / 2))
 	for range 3 {
 		k.pass("op.v1")
 	}
-	if k.csv("op.v1") != nil {
-		t.Error("the old version is still there")
-	}
+	must.Equal(t, "the old version is still there", k.csv("op.v1") != nil, false)
 }

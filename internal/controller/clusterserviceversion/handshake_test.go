@@ -104,22 +104,16 @@ func TestConversionWaitsForATrustedCertificate(t *testing.T) {
 			"x509: certificate signed by unknown authority")
 		k.clock.SetTime(k.clock.Now().Add(unreachableTime))
 	}
-	if got := k.csv("op.v1").Status.Message; !strings.Contains(got, "it has to serve with that of Secret operators/manager-service-cert") {
-		t.Errorf("the message does not say what to do: %s", got)
-	}
+	must.Contain(t, "message", k.csv("op.v1").Status.Message, "it has to serve with that of Secret operators/manager-service-cert")
 	p.says = "HTTP/1.1 400 Bad Request\r\n\r\n"
 	k.holds("shows no certificate that the API server would trust: tls: first record does not look like a TLS handshake")
 	serving, _ := k.servingCertificate()
 	p.shows(t, serving)
 	k.switchedOn()
-	if slices.Contains(p.dialed, "192.0.2.1:9443") {
-		t.Error("a pod that is not ready was asked")
-	}
+	must.Equal(t, "a pod that is not ready was asked", slices.Contains(p.dialed, "192.0.2.1:9443"), false)
 	p.dialed = nil
 	k.pass("op.v1")
-	if len(p.dialed) > 0 {
-		t.Errorf("asked again once it is switched on: %v", p.dialed)
-	}
+	must.Empty(t, "asked again once it is switched on", p.dialed)
 }
 
 // TestConversionOfServersOutOfReach: what the manager cannot reach it does not wait for without end.

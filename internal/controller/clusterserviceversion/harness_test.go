@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -311,22 +312,75 @@ func (k *cluster) pass(name string) *v1alpha1.ClusterServiceVersion {
 	return k.csv(name)
 }
 
+// fails makes a pass that has to return an error, so that it is retried.
+func (k *cluster) fails(name string) {
+	k.t.Helper()
+	_, err := k.reconcile(name)
+	must.Fail(k.t, "the pass over "+name, err)
+}
+
+// failAt makes the writes fail that begin with a prefix.
+func (k *cluster) failAt(prefix string, err error) {
+	k.fail = func(write string) error {
+		if strings.HasPrefix(write, prefix) {
+			return err
+		}
+		return nil
+	}
+}
+
+// rests makes a pass that has to write nothing.
+func (k *cluster) rests(name string) {
+	k.t.Helper()
+	k.wrote()
+	k.pass(name)
+	must.Empty(k.t, "writes", k.wrote())
+}
+
+// goes makes a pass after which the CSV has to be gone.
+func (k *cluster) goes(name string) {
+	k.t.Helper()
+	if left := k.pass(name); left != nil {
+		k.t.Errorf("%s is still there with finalizers %v: %s", name, left.Finalizers, left.Status.Message)
+	}
+}
+
+// rollsOut brings the Deployments to their end, with which the CSV has to succeed.
+func (k *cluster) rollsOut(name string) {
+	k.t.Helper()
+	k.rollOut()
+	expect(k.t, k.pass(name), toSucceeded, "InstallSucceeded", "")
+}
+
+// tells expects one event, which begins with a prefix.
+func (k *cluster) tells(prefix string) {
+	k.t.Helper()
+	if told := k.told(); len(told) != 1 || !strings.HasPrefix(told[0], prefix) {
+		k.t.Errorf("events: %q, want %q", told, prefix)
+	}
+}
+
+// ready is a cluster with a CSV that can be installed.
+func ready(t testing.TB) *cluster {
+	t.Helper()
+	k, csv := newCluster(t, newGroup(ns)), newCSV("op.v1")
+	k.create(csv)
+	k.create(permissions(t, csv)...)
+	return k
+}
+
 // listAPIs does what the controller of OperatorGroups does: a group lists what its members provide.
 func (k *cluster) listAPIs() {
 	k.t.Helper()
 	var groups v1.OperatorGroupList
-	if err := k.client.List(k.t.Context(), &groups); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.List(k.t.Context(), &groups))
 	var all []*v1.OperatorGroup
 	for i := range groups.Items {
 		all = append(all, &groups.Items[i])
 	}
 	for _, group := range all {
 		var csvs v1alpha1.ClusterServiceVersionList
-		if err := k.client.List(k.t.Context(), &csvs, client.InNamespace(group.Namespace)); err != nil {
-			k.t.Fatal(err)
-		}
+		must.NoError(k.t, k.client.List(k.t.Context(), &csvs, client.InNamespace(group.Namespace)))
 		var members []tenancy.Member
 		for i := range csvs.Items {
 			read := func(name string, into client.Object) (metav1.Object, error) {
@@ -341,9 +395,7 @@ func (k *cluster) listAPIs() {
 				},
 				APIService: func(name string) (metav1.Object, error) { return read(name, &apiregistrationv1.APIService{}) },
 			})
-			if err != nil {
-				k.t.Fatal(err)
-			}
+			must.NoError(k.t, err)
 			members = append(members, tenancy.Member{ClusterServiceVersion: &csvs.Items[i], Claim: claim})
 		}
 		claim := tenancy.Claim(group, members, all).String()
@@ -351,9 +403,7 @@ func (k *cluster) listAPIs() {
 			continue
 		}
 		group.Annotations = map[string]string{v1alpha1.ProvidedAPIsAnnotation: claim}
-		if err := k.client.Update(k.t.Context(), group); err != nil {
-			k.t.Fatal(err)
-		}
+		must.NoError(k.t, k.client.Update(k.t.Context(), group))
 	}
 }
 
@@ -390,17 +440,13 @@ func (k *cluster) get(namespace, name string, into client.Object) bool {
 func (k *cluster) create(objects ...client.Object) {
 	k.t.Helper()
 	for _, o := range objects {
-		if err := k.client.Create(k.t.Context(), o); err != nil {
-			k.t.Fatal(err)
-		}
+		must.NoError(k.t, k.client.Create(k.t.Context(), o))
 	}
 }
 
 func (k *cluster) delete(o client.Object) {
 	k.t.Helper()
-	if err := k.client.Delete(k.t.Context(), o); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.Delete(k.t.Context(), o))
 }
 
 // edit reads an object, changes it and writes it back.
@@ -410,9 +456,7 @@ func edit[T client.Object](k *cluster, namespace, name string, into T, how func(
 		k.t.Fatalf("%T %s/%s is not there", into, namespace, name)
 	}
 	how(into)
-	if err := k.client.Update(k.t.Context(), into); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.Update(k.t.Context(), into))
 }
 
 // rollOut lets all Deployments of the namespace become available.
@@ -424,9 +468,7 @@ func (k *cluster) rollOut() {
 func (k *cluster) rollOutIn(namespace string) {
 	k.t.Helper()
 	var list appsv1.DeploymentList
-	if err := k.client.List(k.t.Context(), &list, client.InNamespace(namespace)); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.List(k.t.Context(), &list, client.InNamespace(namespace)))
 	for i := range list.Items {
 		k.setStatus(&list.Items[i], appsv1.DeploymentStatus{
 			ObservedGeneration: list.Items[i].Generation,
@@ -439,9 +481,7 @@ func (k *cluster) rollOutIn(namespace string) {
 func (k *cluster) setStatus(d *appsv1.Deployment, status appsv1.DeploymentStatus) {
 	k.t.Helper()
 	d.Status = status
-	if err := k.client.Status().Update(k.t.Context(), d); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.Status().Update(k.t.Context(), d))
 }
 
 // wrote takes the writes since the last time.
@@ -580,9 +620,7 @@ func (k *cluster) webhookConfigurations() []string {
 	var mutating admissionv1.MutatingWebhookConfigurationList
 	var out []string
 	for _, list := range []client.ObjectList{&validating, &mutating} {
-		if err := k.client.List(k.t.Context(), list); err != nil {
-			k.t.Fatal(err)
-		}
+		must.NoError(k.t, k.client.List(k.t.Context(), list))
 	}
 	for _, w := range validating.Items {
 		out = append(out, "validating "+w.Webhooks[0].Name)
@@ -599,9 +637,7 @@ func (k *cluster) clusterRoles() []string {
 	var roles rbacv1.ClusterRoleList
 	var bindings rbacv1.ClusterRoleBindingList
 	for _, list := range []client.ObjectList{&roles, &bindings} {
-		if err := k.client.List(k.t.Context(), list); err != nil {
-			k.t.Fatal(err)
-		}
+		must.NoError(k.t, k.client.List(k.t.Context(), list))
 	}
 	var out []string
 	for _, r := range roles.Items {

@@ -24,9 +24,7 @@ func (k *cluster) believes(authorities []byte, shown serving.Certificate, host s
 	k.t.Helper()
 	block, _ := pem.Decode(shown.Certificate)
 	leaf, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, err)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(authorities)
 	_, err = leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: host, CurrentTime: k.clock.Now()})
@@ -79,11 +77,7 @@ func TestTakenOverFromServicesOfTheAPI(t *testing.T) {
 	if s := live(); s.Spec.Service.Name != "manager-service" || k.believes(s.Spec.CABundle, renewed, "manager-service.operators.svc") != nil {
 		t.Errorf("the APIService leads to %s", s.Spec.Service.Name)
 	}
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes once it is taken over: %v", writes)
-	}
+	k.rests("op.v1")
 }
 
 // TestTakenOverWithoutAuthorities: a certificate whose Secret does not hold its authorities is kept, with those by which it is believed.
@@ -97,14 +91,8 @@ func TestTakenOverWithoutAuthorities(t *testing.T) {
 	if !bytes.Equal(after.Certificate, before.Certificate) || !bytes.Equal(after.CABundle, before.CABundle) {
 		t.Error("the certificate was made anew, or does not have its authorities")
 	}
-	if k.deployment("manager").Generation != generation {
-		t.Error("the pods were rolled out")
-	}
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes afterwards: %v", writes)
-	}
+	must.Equal(t, "generation of the Deployment", k.deployment("manager").Generation, generation)
+	k.rests("op.v1")
 }
 
 // TestALostCertificateIsBelieved as long as pods show it: whoever asks trusts it and the next one before a pod shows that.
@@ -138,14 +126,11 @@ func TestALostCertificateIsBelieved(t *testing.T) {
 						t.Errorf("with %s, webhook %s does not believe the pods that come", write, webhook)
 					}
 				}
-				if len(authorities) != 3 {
-					t.Errorf("webhooks: %v", authorities)
-				}
+				must.Equal(t, "webhooks", len(authorities), 3)
 				return nil
 			}
 			expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
-			k.rollOut()
-			expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+			k.rollsOut("op.v1")
 			renewed, _ := k.servingCertificate()
 			if err := renewed.Due(bundle.ServingHosts("manager", ns), k.clock.Now()); err != nil {
 				t.Error(err)
@@ -190,12 +175,8 @@ func TestWhoseTrustIsInherited(t *testing.T) {
 		k.create(s)
 		certificates := must.Value(k.c.snapshot(csv).certificates(t.Context()))(t)
 		c := certificates["manager"]
-		if got := bytes.Equal(c.inherited.authorities, authority.CABundle); got != tc.want {
-			t.Errorf("%s: inherited: %t, want %t", name, got, tc.want)
-		}
-		if former := slices.Contains(c.allHosts(), "v1-things-example-com.operators.svc"); former != (tc.want && tc.service != "manager-service") {
-			t.Errorf("%s: hosts %q", name, c.allHosts())
-		}
+		must.Equal(t, name+": inherited", bytes.Equal(c.inherited.authorities, authority.CABundle), tc.want)
+		must.Equal(t, name+": hosts", slices.Contains(c.allHosts(), "v1-things-example-com.operators.svc"), tc.want && tc.service != "manager-service")
 		k.delete(s)
 	}
 }

@@ -31,17 +31,13 @@ func TestInstall(t *testing.T) {
 	k.told()
 
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "installing: waiting for deployment manager to become ready: rollout not yet observed")
-	if diff := cmp.Diff([]string{"apply Deployment operators/manager", statusWrite}, k.wrote()); diff != "" {
-		t.Errorf("writes of the install (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "writes of the install", k.wrote(), []string{"apply Deployment operators/manager", statusWrite})
 	want := []string{
 		"Normal AllRequirementsMet all requirements found, attempting install",
 		"Normal InstallSucceeded waiting for install components to report healthy",
 		"Normal InstallWaiting installing: waiting for deployment manager to become ready: rollout not yet observed",
 	}
-	if diff := cmp.Diff(want, k.told()); diff != "" {
-		t.Errorf("events of the install (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "events of the install", k.told(), want)
 
 	k.rollOut()
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "install strategy completed with no errors")
@@ -49,9 +45,7 @@ func TestInstall(t *testing.T) {
 	for range 3 {
 		k.pass("op.v1")
 	}
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("an operator that runs causes writes: %v", writes)
-	}
+	must.Empty(t, "an operator that runs causes writes", k.wrote())
 	d := k.deployment("manager")
 	if d.Spec.Template.Annotations["olm.targetNamespaces"] != ns || !hasOwner(d, "op.v1-uid") || !ownedBy(d, csv) {
 		t.Errorf("Deployment: %v, template annotations %v", d.ObjectMeta, d.Spec.Template.Annotations)
@@ -84,15 +78,9 @@ func TestDeletedDeploymentIsMadeAgain(t *testing.T) {
 	csv := k.pass("op.v1")
 	expect(t, csv, toInstalling, "InstallWaiting", "")
 	want := []string{"Failed/ComponentUnhealthy", "Pending/NeedsReinstall", "InstallReady/AllRequirementsMet", "Installing/InstallSucceeded", "Installing/InstallWaiting"}
-	if diff := cmp.Diff(want, history(csv)[len(history(csv))-5:]); diff != "" {
-		t.Errorf("history (-want +got):\n%s", diff)
-	}
-	if k.deployment("manager") == nil {
-		t.Error("the Deployment was not made again")
-	}
-	if first := k.told()[0]; first != "Warning ComponentUnhealthy installing: missing deployment with name=manager" {
-		t.Errorf("the first event tells %q", first)
-	}
+	must.Equal(t, "history", history(csv)[len(history(csv))-5:], want)
+	must.Equal(t, "the Deployment was not made again", k.deployment("manager") == nil, false)
+	must.Equal(t, "first event", k.told()[0], "Warning ComponentUnhealthy installing: missing deployment with name=manager")
 }
 
 func TestEditsAreHealedAndAdditionsStay(t *testing.T) {
@@ -105,27 +93,19 @@ func TestEditsAreHealedAndAdditionsStay(t *testing.T) {
 		*d.Spec.Replicas = 3
 	})
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-	if diff := cmp.Diff([]string{"apply Deployment operators/manager"}, k.wrote()); diff != "" {
-		t.Errorf("writes (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "writes", k.wrote(), []string{"apply Deployment operators/manager"})
 	spec := k.deployment("manager").Spec
 	images := map[string]string{}
 	for _, c := range spec.Template.Spec.Containers {
 		images[c.Name] = c.Image
 	}
-	if diff := cmp.Diff(map[string]string{"manager": "example.com/manager:1", "sidecar": "example.com/sidecar:1"}, images); diff != "" {
-		t.Errorf("images (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "images", images, map[string]string{"manager": "example.com/manager:1", "sidecar": "example.com/sidecar:1"})
 	if spec.Template.Annotations["example.com/added"] != "yes" || *spec.Replicas != 3 {
 		t.Error("what others had added is gone")
 	}
 	k.rollOut()
 	k.pass("op.v1")
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes after the healing: %v", writes)
-	}
+	k.rests("op.v1")
 }
 
 func TestHealingThatFailsIsTold(t *testing.T) {
@@ -134,9 +114,7 @@ func TestHealingThatFailsIsTold(t *testing.T) {
 	k.fail = func(string) error {
 		return apierrors.NewForbidden(schema.GroupResource{}, "manager", errors.New("policy"))
 	}
-	if _, err := k.reconcile("op.v1"); err == nil {
-		t.Error("it is not tried again")
-	}
+	k.fails("op.v1")
 	told := k.told()
 	if len(told) != 1 || !strings.HasPrefix(told[0], "Warning ComponentUnhealthy a change of another client cannot be reverted: apply Deployment operators/manager:") {
 		t.Errorf("events: %q", told)
@@ -156,9 +134,7 @@ func TestZeroReplicasOfTheAuthorAreFine(t *testing.T) {
 	})
 	edit(k, ns, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { *d.Spec.Replicas = 2 })
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-	if got := *k.deployment("manager").Spec.Replicas; got != 0 {
-		t.Errorf("%d replicas, want the author's 0", got)
-	}
+	must.Equal(t, "replicas, of which the author asks for 0", *k.deployment("manager").Spec.Replicas, 0)
 }
 
 func TestEditedCSVRollsOutOnce(t *testing.T) {
@@ -172,11 +148,8 @@ func TestEditedCSVRollsOutOnce(t *testing.T) {
 		t.Error("the renamed Deployment did not take the place of the old one")
 	}
 	k.wrote()
-	k.rollOut()
-	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-	if diff := cmp.Diff([]string{statusWrite}, k.wrote()); diff != "" {
-		t.Errorf("writes after the roll-out began (-want +got):\n%s", diff)
-	}
+	k.rollsOut("op.v1")
+	must.Equal(t, "writes after the rollout began", k.wrote(), []string{statusWrite})
 }
 
 func TestForeignDeploymentsStay(t *testing.T) {
@@ -188,9 +161,7 @@ func TestForeignDeploymentsStay(t *testing.T) {
 		csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec.Template.Spec.Containers[0].Image = "example.com/manager:2"
 	})
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
-	if k.deployment("foreign") == nil {
-		t.Error("a Deployment of somebody else was deleted")
-	}
+	must.Equal(t, "a Deployment of another owner was deleted", k.deployment("foreign") == nil, false)
 }
 
 // TestDeploymentThatIsNoLongerWanted: a Deployment that an edit takes out of the strategy goes, and the others are left
@@ -206,13 +177,9 @@ func TestDeploymentThatIsNoLongerWanted(t *testing.T) {
 	})
 	k.wrote()
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-	if diff := cmp.Diff([]string{"delete *v1.Deployment operators/helper"}, k.wrote()); diff != "" {
-		t.Errorf("writes (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "writes", k.wrote(), []string{"delete *v1.Deployment operators/helper"})
 	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes of a second pass: %v", writes)
-	}
+	must.Empty(t, "writes of a second pass", k.wrote())
 }
 
 // TestSubscriptionConfigIsThereFromTheStart: exactly one roll-out, whether the Subscription has the CSV installed, is
@@ -245,13 +212,9 @@ func TestSubscriptionConfigIsThereFromTheStart(t *testing.T) {
 			k := newCluster(t, newGroup(ns), tc.subscription)
 			k.installed(newCSV("op.v1", annotated))
 			got := slices.ContainsFunc(k.deployment("manager").Spec.Template.Spec.Containers[0].Env, func(e corev1.EnvVar) bool { return e.Name == "FROM" })
-			if got != tc.want {
-				t.Errorf("the configuration has arrived: %v, want %v", got, tc.want)
-			}
+			must.Equal(t, "the configuration has arrived", got, tc.want)
 			applies := slices.DeleteFunc(k.wrote(), func(w string) bool { return !strings.HasPrefix(w, "apply Deployment") })
-			if len(applies) != 1 {
-				t.Errorf("the Deployment was applied %d times", len(applies))
-			}
+			must.Equal(t, "count of applies", len(applies), 1)
 		})
 	}
 }
@@ -265,9 +228,7 @@ func TestChangedConfigRollsOut(t *testing.T) {
 	})
 	csv := k.pass("op.v1")
 	expect(t, csv, toInstalling, "InstallWaiting", "")
-	if got := history(csv)[len(csv.Status.Conditions)-3]; got != "InstallReady/ComponentUnhealthy" {
-		t.Errorf("the roll-out began with %s", got)
-	}
+	must.Equal(t, "beginning of the rollout", history(csv)[len(csv.Status.Conditions)-3], "InstallReady/ComponentUnhealthy")
 }
 
 func TestHealth(t *testing.T) {
@@ -295,32 +256,21 @@ func TestHealth(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			k := newCluster(t, newGroup(ns))
-			csv := newCSV("op.v1")
-			k.create(csv)
-			k.create(permissions(t, csv)...)
+			k := ready(t)
 			k.pass("op.v1")
 			d := k.deployment("manager")
 			tc.status.ObservedGeneration = d.Generation
 			k.setStatus(d, tc.status)
 			expect(t, k.pass("op.v1"), tc.phase, tc.reason, tc.message)
-			k.wrote()
-			k.pass("op.v1")
-			if writes := k.wrote(); writes != nil {
-				t.Errorf("writes of a second pass: %v", writes)
-			}
-			k.rollOut()
-			expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+			k.rests("op.v1")
+			k.rollsOut("op.v1")
 		})
 	}
 }
 
 // TestUnavailableForTheCauseOfItsPods: the status has the cause once the Deployment has been unavailable for a while, without an event.
 func TestUnavailableForTheCauseOfItsPods(t *testing.T) {
-	k := newCluster(t, newGroup(ns))
-	csv := newCSV("op.v1")
-	k.create(csv)
-	k.create(permissions(t, csv)...)
+	k := ready(t)
 	k.pass("op.v1")
 	d := k.deployment("manager")
 	k.setStatus(d, appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Conditions: []appsv1.DeploymentCondition{
@@ -337,10 +287,7 @@ func TestUnavailableForTheCauseOfItsPods(t *testing.T) {
 }
 
 func TestInstallTimeout(t *testing.T) {
-	k := newCluster(t, newGroup(ns))
-	csv := newCSV("op.v1")
-	k.create(csv)
-	k.create(permissions(t, csv)...)
+	k := ready(t)
 	result, err := k.reconcile("op.v1")
 	if err != nil || result.RequeueAfter != DefaultInstallTimeout {
 		t.Fatalf("the install is looked at again after %s (%v)", result.RequeueAfter, err)
@@ -360,24 +307,14 @@ func TestInstallTimeout(t *testing.T) {
 	k.wrote()
 	edit(k, ns, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "x" })
 	expect(t, k.pass("op.v1"), toFailed, "InstallCheckFailed", "")
-	if diff := cmp.Diff([]string{"apply Deployment operators/manager"}, k.wrote()); diff != "" {
-		t.Errorf("writes of the healing (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "writes of the correction", k.wrote(), []string{"apply Deployment operators/manager"})
 	k.delete(k.deployment("manager"))
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
 }
 
 func TestRefusedInstall(t *testing.T) {
-	k := newCluster(t, newGroup(ns))
-	csv := newCSV("op.v1")
-	k.create(csv)
-	k.create(permissions(t, csv)...)
-	k.fail = func(write string) error {
-		if strings.HasPrefix(write, "apply Deployment") {
-			return apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "manager", nil)
-		}
-		return nil
-	}
+	k := ready(t)
+	k.failAt("apply Deployment", apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "manager", nil))
 	if result, err := k.reconcile("op.v1"); err != nil || result.RequeueAfter != unwatchedInterval {
 		t.Fatalf("a refusal is looked at again after %s (%v)", result.RequeueAfter, err)
 	}
@@ -385,11 +322,9 @@ func TestRefusedInstall(t *testing.T) {
 	expect(t, k.csv("op.v1"), toFailed, "InstallComponentFailedNoRetry", refusal)
 	k.wrote()
 	expect(t, k.pass("op.v1"), toFailed, "InstallComponentFailedNoRetry", refusal)
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes while it is refused: %v", writes)
-	}
+	must.Empty(t, "writes while it is refused", k.wrote())
 	k.fail = nil
-	csv = k.pass("op.v1")
+	csv := k.pass("op.v1")
 	expect(t, csv, toInstalling, "InstallWaiting", "")
 	if !slices.Contains(history(csv), "Pending/DetectedClusterChange") {
 		t.Errorf("history: %v", history(csv))
@@ -397,29 +332,15 @@ func TestRefusedInstall(t *testing.T) {
 }
 
 func TestFailedInstallIsTriedAgain(t *testing.T) {
-	k := newCluster(t, newGroup(ns))
-	csv := newCSV("op.v1")
-	k.create(csv)
-	k.create(permissions(t, csv)...)
-	k.fail = func(write string) error {
-		if strings.HasPrefix(write, "apply Deployment") {
-			return apierrors.NewInternalError(errors.New("webhook says no"))
-		}
-		return nil
-	}
-	if _, err := k.reconcile("op.v1"); err == nil {
-		t.Fatal("a failure is not tried again")
-	}
+	k := ready(t)
+	k.failAt("apply Deployment", apierrors.NewInternalError(errors.New("webhook says no")))
+	k.fails("op.v1")
 	expect(t, k.csv("op.v1"), toFailed, "InstallComponentFailed", "install strategy failed: create Deployment operators/manager: Internal error occurred: webhook says no")
 	k.wrote()
 	for range 3 {
-		if _, err := k.reconcile("op.v1"); err == nil {
-			t.Fatal("a failure is not tried again")
-		}
+		k.fails("op.v1")
 	}
-	if slices.Contains(k.wrote(), statusWrite) {
-		t.Error("failing again and again writes the status again and again")
-	}
+	must.Equal(t, "failing again and again writes the status again and again", slices.Contains(k.wrote(), statusWrite), false)
 	k.fail = nil
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
 }
@@ -433,19 +354,9 @@ func TestTransientFailures(t *testing.T) {
 		"connection":        &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := newCluster(t, newGroup(ns))
-			csv := newCSV("op.v1")
-			k.create(csv)
-			k.create(permissions(t, csv)...)
-			k.fail = func(write string) error {
-				if strings.HasPrefix(write, "apply Deployment") {
-					return failure
-				}
-				return nil
-			}
-			if _, err := k.reconcile("op.v1"); err == nil {
-				t.Error("it is not tried again")
-			}
+			k := ready(t)
+			k.failAt("apply Deployment", failure)
+			k.fails("op.v1")
 			expect(t, k.csv("op.v1"), toInstallReady, "AllRequirementsMet", "")
 			k.fail = nil
 			expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
@@ -457,16 +368,8 @@ func TestTransientFailures(t *testing.T) {
 func TestNamespaceThatIsDeleted(t *testing.T) {
 	terminating := apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "manager", errors.New("terminating"))
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
-	k := newCluster(t, newGroup(ns))
-	csv := newCSV("op.v1")
-	k.create(csv)
-	k.create(permissions(t, csv)...)
-	k.fail = func(write string) error {
-		if strings.HasPrefix(write, "apply Deployment") {
-			return terminating
-		}
-		return nil
-	}
+	k := ready(t)
+	k.failAt("apply Deployment", terminating)
 	if _, err := k.reconcile("op.v1"); err != nil {
 		t.Errorf("it is tried again: %v", err)
 	}
@@ -474,11 +377,7 @@ func TestNamespaceThatIsDeleted(t *testing.T) {
 	going := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, Finalizers: []string{"kubernetes"}}}
 	k.create(going)
 	k.delete(going)
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes: %v", writes)
-	}
+	k.rests("op.v1")
 }
 
 func TestConflictsAreQuiet(t *testing.T) {
@@ -499,11 +398,7 @@ func TestCacheThatLagsBehind(t *testing.T) {
 	csv := k.pass("op.v1")
 	k.c.written.all.Store(key(ns, "op.v1"), write{uid: csv.UID, version: csv.ResourceVersion + "0"})
 	k.delete(newGroup())
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes: %v", writes)
-	}
+	k.rests("op.v1")
 	k.c.written.forget(key(ns, "op.v1"))
 	expect(t, k.pass("op.v1"), toFailed, "NoOperatorGroup", "")
 }
@@ -564,15 +459,11 @@ func TestKilledAtEveryWrite(t *testing.T) {
 					return k.csv(name) != nil && k.csv(name).Status.Phase == toSucceeded && (i == 0 || k.csv("op.v1") == nil)
 				})
 				expect(t, k.pass(name), toSucceeded, "InstallSucceeded", "")
-				if got := k.webhookConfigurations(); len(got) != 2 {
-					t.Errorf("webhook configurations: %v", got)
-				}
+				must.Equal(t, "webhook configurations", len(k.webhookConfigurations()), 2)
 			}
 			k.delete(k.csv("op.v2"))
 			until(func() bool { return k.csv("op.v2") == nil })
-			if got := append(k.webhookConfigurations(), k.clusterRoles()...); len(got) != 0 {
-				t.Errorf("left are %v", got)
-			}
+			must.Empty(t, "left", append(k.webhookConfigurations(), k.clusterRoles()...))
 		})
 	}
 }
@@ -590,14 +481,8 @@ func TestWhatCannotBeComputed(t *testing.T) {
 	k.create(subscription)
 	csv := k.pass("op.v1")
 	expect(t, csv, toFailed, "InstallComponentFailedNoRetry", "")
-	if want := `"Maybe" is not a valid label selector operator`; !strings.Contains(csv.Status.Message, want) {
-		t.Errorf("message %q does not tell %q", csv.Status.Message, want)
-	}
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes of a second pass: %v", writes)
-	}
+	must.Contain(t, "message", csv.Status.Message, `"Maybe" is not a valid label selector operator`)
+	k.rests("op.v1")
 	k.delete(subscription)
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 }
@@ -613,8 +498,7 @@ func TestStrategyThatIsBrokenLater(t *testing.T) {
 		edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.InstallStrategy.StrategyName = "" })
 		expect(t, k.pass("op.v1"), toFailed, "InvalidInstallStrategy", "")
 		edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.InstallStrategy.StrategyName = "deployment" })
-		k.rollOut()
-		expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+		k.rollsOut("op.v1")
 	}
 }
 
@@ -643,10 +527,7 @@ func TestDetailsAreWrittenNowAndThen(t *testing.T) {
 
 // TestANewRolloutHasItsOwnTime: an operator whose Deployments are changed while they are waited for is not called late for what was before.
 func TestANewRolloutHasItsOwnTime(t *testing.T) {
-	k := newCluster(t, newGroup(ns))
-	csv := newCSV("op.v1")
-	k.create(csv)
-	k.create(permissions(t, csv)...)
+	k := ready(t)
 	k.create(&v1alpha1.Subscription{
 		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "sub"}, Spec: &v1alpha1.SubscriptionSpec{}, Status: v1alpha1.SubscriptionStatus{InstalledCSV: "op.v1"},
 	})
@@ -655,9 +536,7 @@ func TestANewRolloutHasItsOwnTime(t *testing.T) {
 	k.clock.SetTime(k.clock.Now().Add(DefaultInstallTimeout - 10*time.Second))
 	before := k.csv("op.v1")
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
-	if after := k.csv("op.v1"); !after.Status.LastTransitionTime.Equal(before.Status.LastTransitionTime) {
-		t.Error("a pass that changes nothing gives it more time")
-	}
+	must.Equal(t, "a pass that changes nothing gives it more time", !k.csv("op.v1").Status.LastTransitionTime.Equal(before.Status.LastTransitionTime), false)
 
 	configure := func(value string) {
 		edit(k, ns, "sub", &v1alpha1.Subscription{}, func(s *v1alpha1.Subscription) {
@@ -680,9 +559,7 @@ func TestANewRolloutHasItsOwnTime(t *testing.T) {
 	for range 2 {
 		k.pass("op.v1")
 	}
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes of passes that change nothing: %v", writes)
-	}
+	must.Empty(t, "writes of passes that change nothing", k.wrote())
 
 	k.clock.SetTime(k.clock.Now().Add(DefaultInstallTimeout - time.Second))
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")

@@ -18,6 +18,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // limited gives clients that may apply some kinds.
@@ -96,31 +97,20 @@ func TestInstallIsLimitedByTheAccountOfTheGroup(t *testing.T) {
 			if want := `install strategy failed: create ClusterRole op.v1-account-`; !strings.HasPrefix(csv.Status.Message, want) {
 				t.Errorf("message %q, want %q", csv.Status.Message, want)
 			}
-			if want := `create Deployment operators/manager: Deployment "manager" is forbidden: RBAC`; !strings.Contains(csv.Status.Message, want) {
-				t.Errorf("message %q, want %q", csv.Status.Message, want)
-			}
-			if want := "as ServiceAccount operators/installer of OperatorGroup group"; !strings.Contains(csv.Status.Message, want) {
-				t.Errorf("message %q does not tell %q", csv.Status.Message, want)
-			}
+			must.Contain(t, "message", csv.Status.Message, `create Deployment operators/manager: Deployment "manager" is forbidden: RBAC`)
+			must.Contain(t, "message", csv.Status.Message, "as ServiceAccount operators/installer of OperatorGroup group")
 			lifted := func(r string) bool { return strings.HasPrefix(r, "role op.v1-account-") }
 			if roles := k.clusterRoles(); slices.ContainsFunc(roles, lifted) {
 				t.Errorf("the permissions were lifted although the account may not: %v", roles)
 			}
-			k.wrote()
-			k.pass("op.v1")
-			if writes := k.wrote(); writes != nil {
-				t.Errorf("writes while it is refused: %v", writes)
-			}
+			k.rests("op.v1")
 			recover(k, account)
 			expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
-			k.rollOut()
-			expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+			k.rollsOut("op.v1")
 			if roles := k.clusterRoles(); !slices.ContainsFunc(roles, lifted) {
 				t.Errorf("the permissions were not lifted: %v", roles)
 			}
-			if account.asked[0] != "operators/installer" {
-				t.Errorf("acted as %s", account.asked[0])
-			}
+			must.Equal(t, "acted as", account.asked[0], "operators/installer")
 		})
 	}
 }
@@ -134,8 +124,7 @@ func TestAccountOfTheGroupIsMissing(t *testing.T) {
 		"all requirements found, please make sure the service account exists. sa=installer operatorgroup=operators/group")
 	edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Status.ServiceAccountRef = limitedGroup().Status.ServiceAccountRef })
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
-	k.rollOut()
-	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	k.rollsOut("op.v1")
 
 	// An operator that runs goes on running without it; what is broken meanwhile waits for it.
 	edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Status.ServiceAccountRef = nil })
@@ -143,22 +132,16 @@ func TestAccountOfTheGroupIsMissing(t *testing.T) {
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 	k.delete(k.deployment("manager"))
 	expect(t, k.pass("op.v1"), toPending, "AllRequirementsMet", "")
-	if k.deployment("manager") != nil {
-		t.Error("the Deployment was made without the account")
-	}
+	must.Equal(t, "the Deployment was made without the account", k.deployment("manager") != nil, false)
 }
 
 // TestBindingsOfTheGroupsAccountWakeItsMembers although the account is none of their own.
 func TestBindingsOfTheGroupsAccountWakeItsMembers(t *testing.T) {
 	k, _ := newLimited(t, limitedGroup())
 	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "x"}, Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: ns, Name: "installer"}}}
-	if got := names(k.c.triggers().usingBinding(t.Context(), binding)); got != "operators/op.v1" {
-		t.Errorf("a binding of the account wakes up %q", got)
-	}
+	must.Equal(t, "a binding of the account wakes up", names(k.c.triggers().usingBinding(t.Context(), binding)), "operators/op.v1")
 	edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) {
 		csv.Spec.InstallStrategy.StrategySpec.Permissions, csv.Spec.InstallStrategy.StrategySpec.ClusterPermissions = nil, nil
 	})
-	if got := names(k.c.triggers().usingBinding(t.Context(), binding)); got != "operators/op.v1" {
-		t.Errorf("a binding of the account wakes up %q", got)
-	}
+	must.Equal(t, "a binding of the account wakes up", names(k.c.triggers().usingBinding(t.Context(), binding)), "operators/op.v1")
 }

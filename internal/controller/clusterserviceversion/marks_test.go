@@ -3,9 +3,8 @@ package clusterserviceversion
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestFinalizerDoesNotWaitForAGroup: what an InstallPlan makes for the cluster has to go with the CSV, whether its
@@ -22,20 +21,12 @@ func TestFinalizerDoesNotWaitForAGroup(t *testing.T) {
 			})
 			k := newCluster(t, append(groups, csv)...)
 			got := k.pass("op.v1")
-			if diff := cmp.Diff([]string{"operators.coreos.com/csv-cleanup"}, got.Finalizers); diff != "" {
-				t.Errorf("finalizers (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(map[string]string{"mine": "stays"}, got.Annotations); diff != "" {
-				t.Errorf("annotations (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "finalizers", got.Finalizers, []string{"operators.coreos.com/csv-cleanup"})
+			must.Equal(t, "annotations", got.Annotations, map[string]string{"mine": "stays"})
 			k.create(permissions(t, csv)...)
 			k.delete(got)
-			if left := k.pass("op.v1"); left != nil {
-				t.Fatalf("the CSV stays: %v", left.Finalizers)
-			}
-			if left := k.clusterRoles(); len(left) != 0 {
-				t.Errorf("ClusterRoles are left: %v", left)
-			}
+			k.goes("op.v1")
+			must.Empty(t, "ClusterRoles are left", k.clusterRoles())
 		})
 	}
 }
@@ -51,14 +42,10 @@ func TestAPILabels(t *testing.T) {
 	})
 	k := newCluster(t, csv)
 	want := map[string]string{"mine": "stays", "olm.api.6435ab0d7c6bda64": "provided", "olm.api.c571d720f17289d3": "required"}
-	if diff := cmp.Diff(want, k.pass("op.v1").Labels); diff != "" {
-		t.Errorf("labels (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "labels", k.pass("op.v1").Labels, want)
 	edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) {
 		csv.Spec.CustomResourceDefinitions.Required = nil
 	})
 	delete(want, "olm.api.c571d720f17289d3")
-	if diff := cmp.Diff(want, k.pass("op.v1").Labels); diff != "" {
-		t.Errorf("labels after the edit (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "labels after the edit", k.pass("op.v1").Labels, want)
 }

@@ -45,9 +45,7 @@ func TestHealedWhileReplaced(t *testing.T) {
 		csv.Status = status // what the cache shows
 		must.NoError(t, k.client.Status().Update(t.Context(), csv))
 		k.pass("op.v1")
-		if writes := k.wrote(); writes != nil {
-			t.Errorf("while the next version is %s: %v", status.Phase, writes)
-		}
+		must.Empty(t, "writes while the next version is "+string(status.Phase), k.wrote())
 	}
 }
 
@@ -73,14 +71,10 @@ func TestNoDriftIsCorrectedWithoutAGroup(t *testing.T) {
 			for range 2 {
 				expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
 			}
-			if k.get(ns, "manager", &appsv1.Deployment{}) {
-				t.Error("the Deployment was recreated although no group decides with which rights")
-			}
+			must.Equal(t, "the Deployment was recreated although no group decides with which rights", k.get(ns, "manager", &appsv1.Deployment{}), false)
 			c.back(k)
 			expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
-			if !k.get(ns, "manager", &appsv1.Deployment{}) {
-				t.Error("the Deployment was not recreated once there was exactly one group")
-			}
+			must.Equal(t, "the Deployment was not recreated once there was exactly one group", !k.get(ns, "manager", &appsv1.Deployment{}), false)
 		})
 	}
 }
@@ -98,9 +92,7 @@ func TestFailedIsHealedWhileGroupIsNotReady(t *testing.T) {
 		k.forgetTimes()
 		expect(t, k.pass("op.v1"), toFailed, "InstallCheckFailed", "")
 	}
-	if !k.get(ns, "manager", &appsv1.Deployment{}) {
-		t.Error("the Deployment is not made again")
-	}
+	must.Equal(t, "the Deployment is not made again", !k.get(ns, "manager", &appsv1.Deployment{}), false)
 	k.rollOut()
 	edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Status = newGroup(ns).Status })
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
@@ -120,8 +112,7 @@ func TestInstallReadyIsHealedWhileGroupIsNotReady(t *testing.T) {
 		}, "InstallWaiting", true},
 		"changed": {func(k *cluster) {
 			k.pass("op.v1")
-			k.rollOut()
-			expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+			k.rollsOut("op.v1")
 			edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) {
 				csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec.Template.Spec.Containers[0].Image = "example.com/manager:2"
 			})
@@ -132,16 +123,9 @@ func TestInstallReadyIsHealedWhileGroupIsNotReady(t *testing.T) {
 			k := newCluster(t, newGroup(ns))
 			k.create(newCSV("op.v1", withoutAccounts))
 			tc.begin(k)
-			k.fail = func(write string) error {
-				if strings.HasPrefix(write, "apply Deployment") {
-					return apierrors.NewServerTimeout(schema.GroupResource{Group: "apps", Resource: "deployments"}, "patch", 1)
-				}
-				return nil
-			}
+			k.failAt("apply Deployment", apierrors.NewServerTimeout(schema.GroupResource{Group: "apps", Resource: "deployments"}, "patch", 1))
 			k.forgetTimes()
-			if _, err := k.reconcile("op.v1"); err == nil {
-				t.Error("the install was not cut short")
-			}
+			k.fails("op.v1")
 			expect(t, k.csv("op.v1"), toInstallReady, reason(tc.reason), "")
 			k.fail = nil
 			edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Status = v1.OperatorGroupStatus{} })
@@ -150,9 +134,7 @@ func TestInstallReadyIsHealedWhileGroupIsNotReady(t *testing.T) {
 			}
 			k.forgetTimes()
 			expect(t, k.pass("op.v1"), toInstallReady, reason(tc.reason), "")
-			if there := k.deploymentOrNil("manager") != nil; there != tc.there {
-				t.Errorf("the Deployment is there: %t, want %t", there, tc.there)
-			}
+			must.Equal(t, "the Deployment is there", k.deploymentOrNil("manager") != nil, tc.there)
 		})
 	}
 }
@@ -186,11 +168,7 @@ func TestUnhealthyWhileReplaced(t *testing.T) {
 	}
 	k.rollOut()
 	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "being replaced by csv: op.v2")
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("at rest: %v", writes)
-	}
+	k.rests("op.v1")
 }
 
 // TestHealedWhileGroupIsNotReady: what runs is corrected, and the status reports what is waited for and, later, that it is no more.
@@ -231,12 +209,9 @@ func TestHealedWhileGroupIsNotReady(t *testing.T) {
 			look()
 			csv := look() // details of a state follow its metadata a while later
 			expect(t, csv, toSucceeded, "InstallSucceeded", "")
-			if !k.get(ns, "manager", &appsv1.Deployment{}) {
-				t.Error("nothing runs")
-			}
-			if !strings.Contains(csv.Status.Message, "; waiting for ") || !strings.Contains(csv.Status.Message, tc.waits) {
-				t.Errorf("the message does not say what is waited for: %q", csv.Status.Message)
-			}
+			must.Equal(t, "nothing runs", !k.get(ns, "manager", &appsv1.Deployment{}), false)
+			must.Contain(t, "message", csv.Status.Message, "; waiting for ")
+			must.Contain(t, "message", csv.Status.Message, tc.waits)
 			k.rollOut()
 			tc.ready(k)
 			expect(t, look(), toSucceeded, "InstallSucceeded", "install strategy completed with no errors")

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/blang/semver/v4"
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // series are the metrics of the controller, with their labels in the order of their names.
@@ -19,9 +19,7 @@ func (k *cluster) series() []string {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(k.c.counted)
 	families, err := registry.Gather()
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, err)
 	var out []string
 	for _, family := range families {
 		for _, m := range family.GetMetric() {
@@ -42,9 +40,7 @@ func (k *cluster) series() []string {
 
 func (k *cluster) counts(want ...string) {
 	k.t.Helper()
-	if diff := cmp.Diff(want, k.series()); diff != "" {
-		k.t.Errorf("series (-want +got):\n%s", diff)
-	}
+	must.Equal(k.t, "series", k.series(), want)
 }
 
 // TestMetrics follow a CSV from its first look to its end; those of copies do not exist.
@@ -74,9 +70,7 @@ func TestMetrics(t *testing.T) {
 	k.wrote()
 	k.pass("op.v1")
 	k.counts("csv_count{} 1", "csv_phase_since_timestamp_seconds{op.v1,operators,1.0.0} 0", "csv_succeeded{op.v1,operators,1.0.0} 1", "csv_upgrade_count{} 0")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes: %v", writes)
-	}
+	must.Empty(t, "writes", k.wrote())
 
 	k.create(newCSV("op.v2", replacing("op.v1"), version("2.0.0")))
 	k.pass("op.v1")

@@ -36,12 +36,8 @@ func TestLabelledRolesArePromoted(t *testing.T) {
 		t.Fatalf("they are not promoted: %v", k.clusterRoles())
 	}
 	namespaces := rbacv1.PolicyRule{Verbs: []string{"get", "list", "watch"}, APIGroups: []string{""}, Resources: []string{"namespaces"}}
-	if diff := cmp.Diff([]rbacv1.PolicyRule{foreignRules[0], namespaces}, role.Rules); diff != "" {
-		t.Errorf("rules (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(bundle.OwnerLabels(csv), role.Labels); diff != "" {
-		t.Errorf("labels (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "rules", role.Rules, []rbacv1.PolicyRule{foreignRules[0], namespaces})
+	must.Equal(t, "labels", role.Labels, bundle.OwnerLabels(csv))
 	if diff := cmp.Diff([]rbacv1.Subject{account}, binding.Subjects); diff != "" || binding.RoleRef.Name != "mine" || binding.RoleRef.Kind != "ClusterRole" {
 		t.Errorf("role %v, subjects (-want +got):\n%s", binding.RoleRef, diff)
 	}
@@ -66,9 +62,7 @@ func TestLabelledRolesArePromoted(t *testing.T) {
 	}
 	edit(k, ns, "mine", &rbacv1.Role{}, func(r *rbacv1.Role) { r.Labels = gathering })
 	k.pass("op.v1")
-	if !k.get("", "mine", role) {
-		t.Error("it is not promoted again with its labels")
-	}
+	must.Equal(t, "it is not promoted again with its labels", !k.get("", "mine", role), false)
 	edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { delete(g.Annotations, v1alpha1.PromoteRolesAnnotation) })
 	k.pass("op.v1")
 	if k.get("", "mine", role) || k.get("", "binds", binding) {

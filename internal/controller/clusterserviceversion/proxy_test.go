@@ -3,11 +3,11 @@ package clusterserviceversion
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // withProxy gives the cluster the kind of the proxy, and one with the fields in its status.
@@ -48,9 +48,7 @@ func TestProxyOfTheCluster(t *testing.T) {
 			k.withProxy(map[string]any{"httpProxy": "http://proxy:1", "httpsProxy": "", "noProxy": ".svc"})
 			k.installed(newCSV("op.v1"))
 			tc.want["OPERATOR_CONDITION_NAME"] = "op.v1"
-			if diff := cmp.Diff(tc.want, k.managerEnv()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "environment of the manager", k.managerEnv(), tc.want)
 		})
 	}
 }
@@ -59,11 +57,8 @@ func TestChangedProxyRollsOut(t *testing.T) {
 	k := running(t)
 	k.withProxy(map[string]any{"httpsProxy": "http://proxy:2"})
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
-	if got := k.managerEnv()["HTTPS_PROXY"]; got != "http://proxy:2" {
-		t.Errorf("HTTPS_PROXY is %q", got)
-	}
-	k.rollOut()
-	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	must.Equal(t, "HTTPS_PROXY", k.managerEnv()["HTTPS_PROXY"], "http://proxy:2")
+	k.rollsOut("op.v1")
 	proxy := newProxy()
 	proxy.SetName(proxyName)
 	k.delete(proxy)
@@ -77,9 +72,7 @@ func TestChangedProxyRollsOut(t *testing.T) {
 func TestProxyThatCannotBeRead(t *testing.T) {
 	k := running(t)
 	k.withProxy(map[string]any{"httpProxy": map[string]any{"no": "text"}})
-	if _, err := k.reconcile("op.v1"); err == nil {
-		t.Error("it is not tried again")
-	}
+	k.fails("op.v1")
 	expect(t, k.csv("op.v1"), toSucceeded, "InstallSucceeded", "")
 }
 
@@ -89,18 +82,10 @@ func TestProxyIsWatchedOnceItsKindIsThere(t *testing.T) {
 	started := 0
 	k.c.proxy.start = func() { started++ }
 	k.c.triggers().usingCRD(t.Context(), newCRD("others.example.com", "v1"))
-	if started != 0 {
-		t.Error("it is watched although its kind is not there")
-	}
+	must.Equal(t, "it is watched although its kind is not there", started, 0)
 	for range 2 {
-		if got := names(k.c.triggers().usingCRD(t.Context(), newCRD(proxyCRD, "v1"))); got != "operators/op.v1 operators/op.v2" {
-			t.Errorf("the kind wakes up %q", got)
-		}
+		must.Equal(t, "the kind wakes up", names(k.c.triggers().usingCRD(t.Context(), newCRD(proxyCRD, "v1"))), "operators/op.v1 operators/op.v2")
 	}
-	if started != 1 {
-		t.Errorf("it was started to be watched %d times", started)
-	}
-	if got := names(k.c.triggers().everyone(t.Context(), &unstructured.Unstructured{})); got != "operators/op.v1 operators/op.v2" {
-		t.Errorf("the proxy wakes up %q", got)
-	}
+	must.Equal(t, "starts of the watch", started, 1)
+	must.Equal(t, "the proxy wakes up", names(k.c.triggers().everyone(t.Context(), &unstructured.Unstructured{})), "operators/op.v1 operators/op.v2")
 }

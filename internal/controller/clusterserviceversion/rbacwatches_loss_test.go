@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestLossOfPermissionsWakes: a binding that loses a subject, or its owner labels, wakes the CSV that lost by it.
@@ -30,9 +31,7 @@ func TestLossOfPermissionsWakes(t *testing.T) {
 				reconcile.After(reconcile.Burst, k.c.triggers().usingBinding).Update(t.Context(), event.UpdateEvent{ObjectOld: pair[0], ObjectNew: pair[1]}, q)
 				time.Sleep(2 * reconcile.Burst)
 				synctest.Wait()
-				if q.Len() != 1 {
-					t.Errorf("%d ClusterServiceVersions are looked at, want the one that lost", q.Len())
-				}
+				must.Equal(t, "ClusterServiceVersions that are requeued", q.Len(), 1)
 			})
 		})
 	}

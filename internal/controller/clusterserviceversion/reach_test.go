@@ -40,12 +40,8 @@ func TestPermissionsAreLiftedAndKeptUpToDate(t *testing.T) {
 		t.Fatal("the ClusterRole is missing")
 	}
 	namespaces := rbacv1.PolicyRule{Verbs: []string{"get", "list", "watch"}, APIGroups: []string{""}, Resources: []string{"namespaces"}}
-	if diff := cmp.Diff(append(slices.Clone(role.Rules), namespaces), lifted.Rules); diff != "" {
-		t.Errorf("lifted rules (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(role.Labels, lifted.Labels); diff != "" {
-		t.Errorf("labels (-role +lifted):\n%s", diff)
-	}
+	must.Equal(t, "lifted rules", lifted.Rules, append(slices.Clone(role.Rules), namespaces))
+	must.Equal(t, "labels", lifted.Labels, role.Labels)
 	binding := &rbacv1.ClusterRoleBinding{}
 	if !k.get("", role.Name, binding) || binding.RoleRef.Kind != "ClusterRole" || binding.Subjects[0].Name != "account" {
 		t.Errorf("ClusterRoleBinding: %+v", binding)
@@ -61,14 +57,8 @@ func TestPermissionsAreLiftedAndKeptUpToDate(t *testing.T) {
 	edit(k, "", role.Name, &rbacv1.ClusterRole{}, func(r *rbacv1.ClusterRole) { r.Rules = nil })
 	k.pass("op.v1")
 	k.get("", role.Name, lifted)
-	if diff := cmp.Diff(append(slices.Clone(role.Rules), namespaces), lifted.Rules); diff != "" {
-		t.Errorf("lifted rules after an edit of the ClusterRole (-want +got):\n%s", diff)
-	}
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes: %v", writes)
-	}
+	must.Equal(t, "lifted rules after an edit of the ClusterRole", lifted.Rules, append(slices.Clone(role.Rules), namespaces))
+	k.rests("op.v1")
 
 	k.retarget(ns)
 	k.pass("op.v1")
@@ -89,12 +79,8 @@ func TestAskedForClusterRolesAreNotOverwritten(t *testing.T) {
 	k.installed(csv)
 	role := &rbacv1.ClusterRole{}
 	k.get("", name, role)
-	if diff := cmp.Diff(rules, role.Rules); diff != "" {
-		t.Errorf("rules (-want +got):\n%s", diff)
-	}
-	if !k.get("", name+"-"+ns, role) {
-		t.Error("the permission of the operator was not lifted")
-	}
+	must.Equal(t, "rules", role.Rules, rules)
+	must.Equal(t, "the permission of the operator was not lifted", !k.get("", name+"-"+ns, role), false)
 }
 
 // TestTheSameOperatorInTwoNamespaces: the documented names of what it has outside of its namespaces do not tell these
@@ -125,9 +111,7 @@ func TestTheSameOperatorInTwoNamespaces(t *testing.T) {
 	k.wrote()
 	there()
 	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("the two fight: %v", writes)
-	}
+	must.Empty(t, "writes of two that would fight", k.wrote())
 	role := permissionRole(t, second).Name
 	for name, want := range map[string]string{role: ns, role + "-other": "other", "manager-service-system:auth-delegator": ns, "manager-service-system:auth-delegator-other": "other"} {
 		binding := &rbacv1.ClusterRoleBinding{}
@@ -172,33 +156,21 @@ func TestPermissionsAreCopiedToTargets(t *testing.T) {
 		for _, b := range bindings.Items {
 			bound = append(bound, b.Namespace)
 		}
-		if diff := cmp.Diff(in, bound); diff != "" {
-			t.Errorf("roles and bindings are in different namespaces:\n%s", diff)
-		}
+		must.Equal(t, "namespaces of bindings and of roles", bound, in)
 		return in
 	}
-	if diff := cmp.Diff([]string{"one", ns, "two"}, where()); diff != "" {
-		t.Errorf("roles are in (-want +got):\n%s", diff)
-	}
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes: %v", writes)
-	}
+	must.Equal(t, "roles are in", where(), []string{"one", ns, "two"})
+	k.rests("op.v1")
 
 	edit(k, "one", role.Name, &rbacv1.Role{}, func(r *rbacv1.Role) { r.Rules = nil })
 	k.create(namespace("missing"))
 	k.retarget(ns, "one", "three", "missing")
 	k.pass("op.v1")
-	if diff := cmp.Diff([]string{"missing", "one", ns, "three"}, where()); diff != "" {
-		t.Errorf("after a change of targets, roles are in (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "after a change of targets, roles are in", where(), []string{"missing", "one", ns, "three"})
 
 	k.delete(k.csv("op.v1"))
 	k.pass("op.v1")
-	if diff := cmp.Diff([]string{ns}, where()); diff != "" {
-		t.Errorf("after the deletion of the CSV, roles are in (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "after the deletion of the CSV, roles are in", where(), []string{ns})
 }
 
 // TestCopiesGiveWay: the target namespace may run the same operator itself.
@@ -237,9 +209,7 @@ func TestBindingToAnotherRoleIsReplaced(t *testing.T) {
 	k.create(wrong)
 	k.wrote()
 	k.pass("op.v1")
-	if diff := cmp.Diff([]string{"delete *v1.ClusterRoleBinding /" + name, "apply ClusterRoleBinding /" + name}, k.wrote()); diff != "" {
-		t.Errorf("writes (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "writes", k.wrote(), []string{"delete *v1.ClusterRoleBinding /" + name, "apply ClusterRoleBinding /" + name})
 	if k.get("", name, wrong); wrong.RoleRef.Name != name {
 		t.Errorf("the binding is to %s", wrong.RoleRef.Name)
 	}

@@ -64,11 +64,7 @@ func installReal(t *testing.T, files fs.FS) {
 	done := k.pass(csv.Name)
 	expect(t, done, toSucceeded, "InstallSucceeded", "")
 	took := time.Since(start)
-	k.wrote()
-	k.pass(csv.Name)
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes once it runs: %v", writes)
-	}
+	k.rests(csv.Name)
 	if want, got := admissionWebhooks(csv), k.webhookConfigurations(); len(got) != want {
 		t.Errorf("%d webhook configurations, want %d: %v", len(got), want, got)
 	}

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestTheConfigurationStaysWhileAnotherPackageTakesOver: the Subscription asks for package b and has b.v2, which replaces the operator of package
@@ -22,9 +23,7 @@ func TestTheConfigurationStaysWhileAnotherPackageTakesOver(t *testing.T) {
 	s := v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: &v1alpha1.SubscriptionSpec{Package: "b"},
 		Status: v1alpha1.SubscriptionStatus{InstalledCSV: "b.v2", CurrentCSV: "b.v2"}}
 	for name, want := range map[*v1alpha1.ClusterServiceVersion]bool{old: true, next: true, other: false} {
-		if got := subscriptionOf(name, []v1alpha1.Subscription{s}, chain) != nil; got != want {
-			t.Errorf("%s has the configuration of the Subscription: %t, want %t", name.Name, got, want)
-		}
+		must.Equal(t, name.Name+" has the configuration of the Subscription", subscriptionOf(name, []v1alpha1.Subscription{s}, chain) != nil, want)
 	}
 	own := v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Name: "own"}, Spec: &v1alpha1.SubscriptionSpec{Package: "a"}}
 	if got := subscriptionOf(old, []v1alpha1.Subscription{s, own}, chain); got == nil || got.Name != "own" {

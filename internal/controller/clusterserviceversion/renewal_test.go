@@ -43,14 +43,8 @@ func TestReplacedVersionRenewsItsCertificates(t *testing.T) {
 			t.Errorf("webhook %s does not trust the old and the new certificate", name)
 		}
 	}
-	if got := k.deployment("manager").Spec.Template.Annotations["olmcahash"]; got != secret.Annotations["olmcahash"] {
-		t.Errorf("the pods are not rolled out: %s, want %s", got, secret.Annotations["olmcahash"])
-	}
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes of a further pass: %v", writes)
-	}
+	must.Equal(t, "hash of the certificate that the pods run with", k.deployment("manager").Spec.Template.Annotations["olmcahash"], secret.Annotations["olmcahash"])
+	k.rests("op.v1")
 	// The successor gets what it needs: from then on everything is its own.
 	k.create(newCRD("missing.example.com", "v1"))
 	k.pass("op.v2")
@@ -75,8 +69,7 @@ func TestRenewalSpreadsToTheReplacedVersion(t *testing.T) {
 	k.create(newCSV("op.v2", withWebhooks, withoutAccounts, replacing("op.v1")))
 	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
 	k.pass("op.v2")
-	k.rollOut()
-	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
+	k.rollsOut("op.v2")
 	if got := k.webhookConfigurations(); len(got) != 4 {
 		t.Fatalf("webhook configurations: %v", got)
 	}
@@ -106,13 +99,10 @@ func TestCertificateThatSomebodyElseHasWritten(t *testing.T) {
 		return nil
 	}
 	k.forgetTimes()
-	if _, err := k.reconcile("op.v1"); err == nil {
-		t.Error("nothing brings it back to look at the certificate again")
-	}
+	k.fails("op.v1")
 	k.fail = nil
 	k.pass("op.v1")
-	k.rollOut()
-	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	k.rollsOut("op.v1")
 }
 
 // TestTrustThatCannotBeSpread is told, and the server goes on showing what is trusted.
@@ -121,21 +111,12 @@ func TestTrustThatCannotBeSpread(t *testing.T) {
 	old, _ := k.servingCertificate()
 	rotate, _ := old.RotateAt()
 	k.clock.SetTime(rotate)
-	k.fail = func(write string) error {
-		if strings.HasPrefix(write, "apply MutatingWebhookConfiguration") {
-			return errors.New("no")
-		}
-		return nil
-	}
+	k.failAt("apply MutatingWebhookConfiguration", errors.New("no"))
 	k.told()
 	for range 2 {
 		k.forgetTimes()
-		if _, err := k.reconcile("op.v1"); err == nil {
-			t.Error("it is not tried again")
-		}
-		if told := k.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning NeedsCertRotation spread trust in the next serving certificates") {
-			t.Errorf("told: %q", told)
-		}
+		k.fails("op.v1")
+		k.tells("Warning NeedsCertRotation spread trust in the next serving certificates")
 		k.clock.SetTime(k.clock.Now().Add(serving.APIServerDelay))
 	}
 	if shown, _ := k.servingCertificate(); !bytes.Equal(shown.Certificate, old.Certificate) {

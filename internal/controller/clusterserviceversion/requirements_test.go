@@ -233,12 +233,8 @@ func TestDiscoveryBehindAPIService(t *testing.T) {
 		result := must.Value(k.reconcile("op.v1"))(t)
 		return result.RequeueAfter
 	}
-	if got := since(time.Second); got != discoveryInterval {
-		t.Errorf("a moment after the server is reached, it is looked again after %v", got)
-	}
-	if got := since(time.Hour); got != unwatchedInterval {
-		t.Errorf("an hour after the server is reached, it is looked again after %v", got)
-	}
+	must.Equal(t, "requeue a moment after the server is reached", since(time.Second), discoveryInterval)
+	must.Equal(t, "requeue an hour after the server is reached", since(time.Hour), unwatchedInterval)
 	k.serve(schema.GroupVersionKind{Group: "up.example.com", Version: "v1", Kind: "Kind"})
 	if got := rowsOf(k, "op.v1"); len(got) != 1 || got[0].Status != v1alpha1.RequirementStatusReasonPresent {
 		t.Errorf("when discovery tells of it: %v", got)
@@ -311,9 +307,7 @@ func TestAccountRows(t *testing.T) {
 			for _, d := range rows[0].Dependents {
 				got = append(got, string(d.Status))
 			}
-			if text := strings.Join(got, " "); text != tc.status {
-				t.Errorf("the account and its rules are %s, want %s", text, tc.status)
-			}
+			must.Equal(t, "the account and its rules", strings.Join(got, " "), tc.status)
 		})
 	}
 }
@@ -373,11 +367,7 @@ func TestInvalidStrategies(t *testing.T) {
 			if !strings.HasPrefix(csv.Status.Message, "install strategy invalid: ") || !strings.Contains(csv.Status.Message, tc.message) {
 				t.Errorf("message %q, want it to tell %q", csv.Status.Message, tc.message)
 			}
-			k.wrote()
-			k.pass(tc.name)
-			if writes := k.wrote(); writes != nil {
-				t.Errorf("writes of a second pass: %v", writes)
-			}
+			k.rests(tc.name)
 		})
 	}
 }
@@ -392,9 +382,7 @@ func TestRequirementsAreLost(t *testing.T) {
 	k.delete(newCRD(crd.Name))
 	csv := k.pass("op.v1")
 	expect(t, csv, toPending, "RequirementsNotMet", "one or more requirements couldn't be found: CustomResourceDefinition things.example.com: NotPresent, CRD is not present")
-	if got := strings.Join(history(csv)[4:], " "); got != "Succeeded/InstallSucceeded Failed/RequirementsNotMet Pending/RequirementsNotMet" {
-		t.Errorf("history: %s", got)
-	}
+	must.Equal(t, "history", strings.Join(history(csv)[4:], " "), "Succeeded/InstallSucceeded Failed/RequirementsNotMet Pending/RequirementsNotMet")
 	k.create(newCRD(crd.Name, "v1"))
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 }

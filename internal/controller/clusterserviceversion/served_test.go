@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // serves are the objects that the pods of Deployment manager serve with: what is there of them.
@@ -51,18 +52,13 @@ func TestNothingIsServedAnyMore(t *testing.T) {
 		t.Errorf("pods that do not answer are rolled out while the webhooks are still asked: %v", writes)
 	}
 	k.pass("op.v1")
-	if got := k.serves(); !slices.Equal(got, []string{"Service manager-service", "Secret manager-service-cert"}) {
-		t.Errorf("while the pods are rolled out there are %v", got)
-	}
-	k.rollOut()
-	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	must.Equal(t, "what serves while the pods are rolled out", k.serves(), []string{"Service manager-service", "Secret manager-service-cert"})
+	k.rollsOut("op.v1")
 	if c := k.conversion("things.example.com"); c.Strategy != "None" || c.Webhook != nil {
 		t.Errorf("conversion: %+v", c)
 	}
 	k.pass("op.v1")
-	if got := k.serves(); !slices.Equal(got, []string{"Secret manager-service-cert"}) {
-		t.Errorf("after the rollout there are %v", got)
-	}
+	must.Equal(t, "what serves after the rollout", k.serves(), []string{"Secret manager-service-cert"})
 	k.pass("op.v1")
 	if got := k.serves(); got != nil {
 		t.Errorf("there are still %v", got)
@@ -70,14 +66,10 @@ func TestNothingIsServedAnyMore(t *testing.T) {
 	if got := k.clusterRoles(); len(got) != roles-1 {
 		t.Errorf("ClusterRoles and bindings: %v", got)
 	}
-	if !k.get(ns, own.Name, own) {
-		t.Error("a Service of the bundle went with them")
-	}
+	must.Equal(t, "a Service of the bundle went with them", !k.get(ns, own.Name, own), false)
 	k.wrote()
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes of a further pass: %v", writes)
-	}
+	must.Empty(t, "writes of a further pass", k.wrote())
 }
 
 // TestAnotherDeploymentServes: what served before goes, what serves now is there.
@@ -110,9 +102,7 @@ func TestAnAPIThatIsDescribedNoMore(t *testing.T) {
 	k := withAPI(t)
 	edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.APIServiceDefinitions.Owned = nil })
 	k.pass("op.v1")
-	if k.get("", apiService, &apiregistrationv1.APIService{}) {
-		t.Error("the APIService is still there")
-	}
+	must.Equal(t, "the APIService is still there", k.get("", apiService, &apiregistrationv1.APIService{}), false)
 	k.rollOut()
 	for range 3 {
 		expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
@@ -132,9 +122,7 @@ func TestWebhooksThatBecomeInvalid(t *testing.T) {
 	for range 2 {
 		expect(t, k.pass("op.v1"), toFailed, "InvalidWebhookDescription", `webhook descriptions repeat the generateName "v.example.com": give each its own`)
 	}
-	if got := k.webhookConfigurations(); len(got) != 2 {
-		t.Errorf("webhook configurations: %v", got)
-	}
+	must.Equal(t, "webhook configurations", len(k.webhookConfigurations()), 2)
 	rename("m.example.com")
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestStale: a pass over a CSV that a cache shows as it was before the last write would write the same again.
@@ -31,17 +32,11 @@ func TestStale(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w writes
-			if w.stale(of("a", tc.before)) {
-				t.Error("stale before anything was written")
-			}
+			must.Equal(t, "stale before anything was written", w.stale(of("a", tc.before)), false)
 			w.remember(of("a", tc.before), of("a", tc.after), time.Now())
-			if got := w.stale(of(tc.uid, tc.cached)); got != tc.want {
-				t.Errorf("stale: %t", got)
-			}
+			must.Equal(t, "stale", w.stale(of(tc.uid, tc.cached)), tc.want)
 			w.forget(key(ns, "op.v1"))
-			if w.stale(of("a", tc.before)) {
-				t.Error("stale after it was forgotten")
-			}
+			must.Equal(t, "stale after it was forgotten", w.stale(of("a", tc.before)), false)
 		})
 	}
 }

@@ -132,9 +132,7 @@ func TestEveryObservationIsUsed(t *testing.T) {
 	for i := range table {
 		asked[table[i].when] = true
 	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(observers)), slices.Sorted(maps.Keys(asked))); diff != "" {
-		t.Errorf("observers and the observations of the table differ (-observers +table):\n%s", diff)
-	}
+	must.Equal(t, "observations of the table", slices.Sorted(maps.Keys(asked)), slices.Sorted(maps.Keys(observers)))
 }
 
 // TestEveryPhaseHasAReason makes sure that no row leads to a phase without saying why.
@@ -300,15 +298,9 @@ func TestPasses(t *testing.T) {
 			for _, s := range steps {
 				got = append(got, fmt.Sprintf("%s/%s", s.phase, s.reason))
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("steps (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.done, around.done); diff != "" {
-				t.Errorf("actions (-want +got):\n%s", diff)
-			}
-			if grown := len(status.Conditions) - history; grown != len(tc.want) {
-				t.Errorf("the history has grown by %d entries, want %d", grown, len(tc.want))
-			}
+			must.Equal(t, "steps", got, tc.want)
+			must.Equal(t, "actions", around.done, tc.done)
+			must.Equal(t, "new entries of the history", len(status.Conditions)-history, len(tc.want))
 		})
 	}
 }

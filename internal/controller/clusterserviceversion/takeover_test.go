@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -78,9 +77,8 @@ func TestDeploymentThatIsThere(t *testing.T) {
 				return
 			}
 			csv := k.pass("op.v2")
-			if csv.Status.Phase != toFailed || !strings.Contains(csv.Status.Message, tc.refused) {
-				t.Errorf("%s/%s %q, want it to say %q", csv.Status.Phase, csv.Status.Reason, csv.Status.Message, tc.refused)
-			}
+			must.Equal(t, "phase", csv.Status.Phase, toFailed)
+			must.Contain(t, "message", csv.Status.Message, tc.refused)
 			for _, w := range k.wrote() {
 				if strings.HasPrefix(w, "apply Deployment") || strings.HasPrefix(w, "apply Service") {
 					t.Errorf("%s", w)
@@ -103,9 +101,7 @@ func (k *cluster) stays(t *testing.T, name string) {
 	if err != nil || result.RequeueAfter == 0 && before.Status.Reason != v1alpha1.CSVReasonOwnerConflict { // that ends with another CSV
 		t.Errorf("it is looked at again after %s: %v", result.RequeueAfter, err)
 	}
-	if after := k.csv(name); after.ResourceVersion != before.ResourceVersion {
-		t.Errorf("the status changes from %q to %q", before.Status.Message, after.Status.Message)
-	}
+	must.Equal(t, "resource version of "+name, k.csv(name).ResourceVersion, before.ResourceVersion)
 }
 
 // TestServiceThatIsThere: neither is a user's Service in front of the operator's webhooks.
@@ -114,9 +110,8 @@ func TestServiceThatIsThere(t *testing.T) {
 	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"), theirs)
 	k.create(newCSV("op.v1", withoutAccounts, withWebhooks))
 	csv := k.pass("op.v1")
-	if csv.Status.Phase != toFailed || !strings.Contains(csv.Status.Message, "Service operators/manager-service exists, and nothing says that it belongs to an operator") {
-		t.Errorf("%s/%s %q", csv.Status.Phase, csv.Status.Reason, csv.Status.Message)
-	}
+	must.Equal(t, "phase", csv.Status.Phase, toFailed)
+	must.Contain(t, "message", csv.Status.Message, "Service operators/manager-service exists, and nothing says that it belongs to an operator")
 	live := &corev1.Service{}
 	if k.get(ns, "manager-service", live); live.Spec.Selector["app"] != "theirs" || len(live.Labels) > 0 {
 		t.Errorf("the Service is now %+v", live)
@@ -170,9 +165,7 @@ func TestSecretThatIsThere(t *testing.T) {
 			if csv.Status.Phase != toFailed || csv.Status.Reason != v1alpha1.CSVReasonComponentFailedNoRetry || !strings.Contains(csv.Status.Message, tc.refused) {
 				t.Errorf("%s/%s %q, want it to say %q", csv.Status.Phase, csv.Status.Reason, csv.Status.Message, tc.refused)
 			}
-			if diff := cmp.Diff(before, live, cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion")); diff != "" {
-				t.Errorf("the Secret was changed (-before +after):\n%s", diff)
-			}
+			must.Equal(t, "the Secret was changed", live, before, cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion"))
 			k.stays(t, "op.v2")
 			k.delete(live)
 			k.pass("op.v2")
@@ -194,13 +187,10 @@ func TestSecretTakenFromARunningOperator(t *testing.T) {
 			"for Certificate web: delete that or give it another spec.secretName, then delete the Secret")
 	}
 	_, secret := k.servingCertificate()
-	if string(secret.Data["tls.key"]) != "private key" {
-		t.Error("the private key was replaced")
-	}
+	must.Equal(t, "the private key was replaced", string(secret.Data["tls.key"]), "private key")
 	k.delete(secret)
 	k.pass("op.v1")
-	k.rollOut()
-	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	k.rollsOut("op.v1")
 }
 
 // TestHealingTakesNothing: a Deployment that another client makes in place of the operator's is theirs, while the operator reports what it lacks.

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestWhatIsMadeMeanwhileIsKept: a user makes a Deployment or a Service of the name that the operator wants between the read, which found none, and
@@ -48,9 +49,7 @@ func TestWhatIsMadeMeanwhileIsKept(t *testing.T) {
 			if len(live.GetOwnerReferences()) > 0 || len(live.GetLabels()) > 0 || live.GetAnnotations()["made"] == "" {
 				t.Errorf("it was written over: owners %v, labels %v", live.GetOwnerReferences(), live.GetLabels())
 			}
-			if !read {
-				t.Error("the cluster was not asked")
-			}
+			must.Equal(t, "the cluster was not asked", !read, false)
 			if message := k.csv("op.v1").Status.Message; message == "" {
 				t.Error("the status does not say why")
 			} else {

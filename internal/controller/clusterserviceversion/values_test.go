@@ -58,9 +58,7 @@ func TestMembership(t *testing.T) {
 					got = append(got, name)
 				}
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Equal(t, "result", got, tc.want)
 		})
 	}
 }
@@ -124,9 +122,7 @@ func TestOutgrown(t *testing.T) {
 			}
 			c.csv, c.pinned = c.byName["a"], map[string]error{"a": tc.pinned}
 			crds := map[string]*apiextensionsv1.CustomResourceDefinition{"things.example.com": newCRD("things.example.com", tc.served)}
-			if got := c.outgrown(crds); got.holds != tc.want {
-				t.Errorf("outgrown: %+v", got)
-			}
+			must.Equal(t, "outgrown", c.outgrown(crds).holds, tc.want)
 		})
 	}
 }

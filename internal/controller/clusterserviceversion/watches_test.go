@@ -108,9 +108,7 @@ func TestWhatWakesUp(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := names(tc.wakes(t.Context(), tc.object)); got != tc.want {
-				t.Errorf("wakes up %q, want %q", got, tc.want)
-			}
+			must.Equal(t, "requests", names(tc.wakes(t.Context(), tc.object)), tc.want)
 		})
 	}
 }
@@ -122,9 +120,7 @@ func TestOtherNamespacesAreLeftToOtherManagers(t *testing.T) {
 	elsewhere := newCSV("op.v1")
 	elsewhere.Namespace = "elsewhere"
 	for csv, want := range map[*v1alpha1.ClusterServiceVersion]string{newCSV("op.v1"): "operators/op.v1", elsewhere: ""} {
-		if got := names(k.c.triggers().owner(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Labels: managedLabels(csv)}})); got != want {
-			t.Errorf("wakes up %q, want %q", got, want)
-		}
+		must.Equal(t, "requests", names(k.c.triggers().owner(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Labels: managedLabels(csv)}})), want)
 	}
 }
 
@@ -142,9 +138,7 @@ func TestChangesThatMatter(t *testing.T) {
 		"deletion": {changed(func(csv *v1alpha1.ClusterServiceVersion) { csv.DeletionTimestamp = &now }), true},
 		"message":  {changed(func(csv *v1alpha1.ClusterServiceVersion) { csv.Status.Message = "x" }), false},
 	} {
-		if got := matterToNeighbours.Update(tc.event); got != tc.want {
-			t.Errorf("a change of the %s matters to neighbours: %v", name, got)
-		}
+		must.Equal(t, "a change of the "+name+" matters to neighbours", matterToNeighbours.Update(tc.event), tc.want)
 	}
 	subscription := func(edit func(*v1alpha1.Subscription)) event.UpdateEvent {
 		s := &v1alpha1.Subscription{}

@@ -61,16 +61,12 @@ func (k *cluster) authorities() map[string][]byte {
 	k.t.Helper()
 	out := map[string][]byte{}
 	var validating admissionv1.ValidatingWebhookConfigurationList
-	if err := k.client.List(k.t.Context(), &validating); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.List(k.t.Context(), &validating))
 	for _, w := range validating.Items {
 		out[w.Webhooks[0].Name] = w.Webhooks[0].ClientConfig.CABundle
 	}
 	var mutating admissionv1.MutatingWebhookConfigurationList
-	if err := k.client.List(k.t.Context(), &mutating); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.List(k.t.Context(), &mutating))
 	for _, w := range mutating.Items {
 		out[w.Webhooks[0].Name] = w.Webhooks[0].ClientConfig.CABundle
 	}
@@ -94,9 +90,7 @@ func TestWebhooksAreRegisteredWhenTheyAnswer(t *testing.T) {
 	k.create(csv)
 	k.create(permissions(t, csv)...)
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
-	if got := k.authorities(); len(got) != 0 {
-		t.Errorf("registered before the Deployment is available: %v", got)
-	}
+	must.Empty(t, "hooks registered before the Deployment is available", k.authorities())
 	k.rollOut()
 	installed := k.pass("op.v1")
 	expect(t, installed, toSucceeded, "InstallSucceeded", "")
@@ -110,9 +104,7 @@ func TestWebhooksAreRegisteredWhenTheyAnswer(t *testing.T) {
 			t.Errorf("webhook %s trusts others than the authority of the certificate", name)
 		}
 	}
-	if diff := cmp.Diff([]string{"validating v.example.com", "mutating m.example.com"}, k.webhookConfigurations()); diff != "" {
-		t.Errorf("webhook configurations (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "webhook configurations", k.webhookConfigurations(), []string{"validating v.example.com", "mutating m.example.com"})
 	c := k.conversion("things.example.com")
 	if c.Strategy != "Webhook" || c.Webhook.ClientConfig.Service.Name != "manager-service" || *c.Webhook.ClientConfig.Service.Path != "/convert" {
 		t.Errorf("conversion: %+v", c)
@@ -202,9 +194,7 @@ func TestInvalidWebhooks(t *testing.T) {
 			k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"), csv)
 			got := k.pass("op.v1")
 			expect(t, got, toFailed, "InvalidWebhookDescription", "")
-			if !strings.Contains(got.Status.Message, tc.message) {
-				t.Errorf("message %q, want it to tell %q", got.Status.Message, tc.message)
-			}
+			must.Contain(t, "message", got.Status.Message, tc.message)
 		})
 	}
 }
@@ -235,11 +225,7 @@ func TestChangedWebhooksAreHealedInPlace(t *testing.T) {
 	if configuration().Name != before || k.conversion("things.example.com").Strategy != "Webhook" {
 		t.Error("the webhooks were not registered again")
 	}
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes after the healing: %v", writes)
-	}
+	k.rests("op.v1")
 }
 
 // TestWebhooksUnderOtherNames are adopted, and those that nothing is desired from are removed.
@@ -310,9 +296,7 @@ func TestConversionOfAnotherNamespace(t *testing.T) {
 				}
 				return
 			}
-			if err == nil {
-				t.Error("the conflict is not looked at again")
-			}
+			must.Equal(t, "the conflict is not retried", err == nil, false)
 			expect(t, k.csv("op.v1"), toInstalling, "InstallWaiting", "Webhook install failed: CRD things.example.com "+tc.want)
 			k.delete(first)
 			expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
@@ -339,9 +323,7 @@ func TestAnotherNamespaceDoesNotHoldAnUpgrade(t *testing.T) {
 				k.forgetTimes()
 			}
 			expect(t, k.csv("op.v2"), toSucceeded, "InstallSucceeded", "")
-			if path := *k.conversion("things.example.com").Webhook.ClientConfig.Service.Path; path != "/convert/v2" {
-				t.Errorf("it is converted at %s", path)
-			}
+			must.Equal(t, "path of the conversion", *k.conversion("things.example.com").Webhook.ClientConfig.Service.Path, "/convert/v2")
 		})
 	}
 }
@@ -350,12 +332,7 @@ func TestAnotherNamespaceDoesNotHoldAnUpgrade(t *testing.T) {
 func TestWebhooksThatCannotBeRegistered(t *testing.T) {
 	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
 	k.create(newCSV("op.v1", withWebhooks, withoutAccounts))
-	k.fail = func(write string) error {
-		if strings.HasPrefix(write, "apply MutatingWebhookConfiguration") {
-			return errors.New("no")
-		}
-		return nil
-	}
+	k.failAt("apply MutatingWebhookConfiguration", errors.New("no"))
 	try := func() *v1alpha1.ClusterServiceVersion {
 		t.Helper()
 		k.forgetTimes()
@@ -400,9 +377,7 @@ func TestRotation(t *testing.T) {
 	if shown, _ := k.servingCertificate(); !bytes.Equal(shown.Certificate, old.Certificate) {
 		t.Error("the new certificate is shown at once")
 	}
-	if len(k.authorities()) != 3 {
-		t.Errorf("webhooks: %v", k.authorities())
-	}
+	must.Equal(t, "webhooks", len(k.authorities()), 3)
 	for name, ca := range k.authorities() {
 		if bytes.Equal(ca, old.CABundle) || !bytes.HasSuffix(ca, old.CABundle) {
 			t.Errorf("webhook %s does not trust the old and the new certificate", name)
@@ -413,9 +388,7 @@ func TestRotation(t *testing.T) {
 	if result, err := k.reconcile("op.v1"); err != nil || result.RequeueAfter != serving.APIServerDelay/2 {
 		t.Errorf("looked at again after %s (%v), want %s", result.RequeueAfter, err, serving.APIServerDelay/2)
 	}
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes in between: %v", writes)
-	}
+	must.Empty(t, "writes in between", k.wrote())
 
 	k.clock.SetTime(rotate.Add(serving.APIServerDelay))
 	trusted := k.authorities()
@@ -428,18 +401,13 @@ func TestRotation(t *testing.T) {
 	if bytes.Equal(renewed.Certificate, old.Certificate) || !csv.Status.CertsRotateAt.After(rotate) || !csv.Status.CertsLastUpdated.Time.Equal(rotate.Add(serving.APIServerDelay).Truncate(time.Second)) {
 		t.Errorf("the certificate was not renewed: %v, %v", csv.Status.CertsRotateAt, csv.Status.CertsLastUpdated)
 	}
-	k.rollOut()
-	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	k.rollsOut("op.v1")
 	for name, ca := range k.authorities() {
 		if !bytes.Equal(ca, renewed.CABundle) || !bytes.Equal(ca, trusted[name]) {
 			t.Errorf("webhook %s does not trust what was staged and is served", name)
 		}
 	}
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes after the rotation: %v", writes)
-	}
+	k.rests("op.v1")
 }
 
 // TestKilledWhileACertificateIsRenewed: whichever write a manager is killed at, before or after the cluster has it, the next one continues with the
@@ -518,17 +486,15 @@ func TestFightForTheCertificate(t *testing.T) {
 	}
 	lose()
 	csv := k.csv("op.v1")
-	if csv.Status.Phase != toFailed || !strings.Contains(csv.Status.Message, "issued 6 times within 10m0s, because another client deletes or changes the Secret") {
-		t.Errorf("%s: %s", csv.Status.Phase, csv.Status.Message)
-	}
+	must.Equal(t, "phase", csv.Status.Phase, toFailed)
+	must.Contain(t, "message", csv.Status.Message, "issued 6 times within 10m0s, because another client deletes or changes the Secret")
 	k.wrote()
 	if k.pass("op.v1"); len(k.wrote()) != 0 {
 		t.Error("it is fought for")
 	}
 	k.clock.SetTime(k.clock.Now().Add(10 * time.Minute))
 	k.pass("op.v1")
-	k.rollOut()
-	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	k.rollsOut("op.v1")
 }
 
 // TestFightForTheStagedCertificate ends as well: the operator goes on with the certificate in use, and an Event names the cause.
@@ -543,9 +509,7 @@ func TestFightForTheStagedCertificate(t *testing.T) {
 		edit(k, ns, "manager-service-cert", &corev1.Secret{}, func(s *corev1.Secret) { delete(s.Data, "next.crt") })
 	}
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-	if told := strings.Join(k.told(), "\n"); !strings.Contains(told, "Warning NeedsCertRotation the certificate in Secret operators/manager-service-cert is not renewed: it was issued 6 times") {
-		t.Errorf("told: %q", told)
-	}
+	must.Contain(t, "events", strings.Join(k.told(), "\n"), "Warning NeedsCertRotation the certificate in Secret operators/manager-service-cert is not renewed: it was issued 6 times")
 	if served, secret := k.servingCertificate(); !bytes.Equal(served.Certificate, before.Certificate) || secret.Data["next.crt"] != nil {
 		t.Error("it goes on")
 	}
@@ -560,20 +524,15 @@ func TestUpgradeKeepsTheCertificate(t *testing.T) {
 	k.pass("op.v1")
 	k.pass("op.v2")
 	after, _ := k.servingCertificate()
-	if !bytes.Equal(before.Certificate, after.Certificate) {
-		t.Error("the certificate was made anew although it is good")
-	}
-	k.rollOut()
-	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
+	must.Equal(t, "the certificate was made anew although it is good", !bytes.Equal(before.Certificate, after.Certificate), false)
+	k.rollsOut("op.v2")
 	for range 3 {
 		k.pass("op.v1")
 	}
 	if k.csv("op.v1") != nil || k.conversion("things.example.com").Strategy != "Webhook" {
 		t.Error("the old version is still there, or has taken the conversion with it")
 	}
-	if got := k.webhookConfigurations(); len(got) != 2 {
-		t.Errorf("webhook configurations: %v", got)
-	}
+	must.Equal(t, "webhook configurations", len(k.webhookConfigurations()), 2)
 	_, secret := k.servingCertificate()
 	if hasOwner(secret, "op.v1-uid") || !hasOwner(secret, "op.v2-uid") || !ownedBy(secret, next) {
 		t.Errorf("owners of the Secret, which goes with its last one: %v", secret.ObjectMeta)

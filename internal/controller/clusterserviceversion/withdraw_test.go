@@ -8,6 +8,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestNarrowedGroupTakesLiftedPermissions even from an operator that does not support the new targets.
@@ -24,11 +25,7 @@ func TestNarrowedGroupTakesLiftedPermissions(t *testing.T) {
 	if k.get("", name, &rbacv1.ClusterRole{}) || k.get("", name, &rbacv1.ClusterRoleBinding{}) {
 		t.Errorf("the group targets %s only, and %s is bound in the whole cluster still", ns, name)
 	}
-	k.wrote()
-	k.pass("op.v1")
-	if writes := k.wrote(); writes != nil {
-		t.Errorf("writes: %v", writes)
-	}
+	k.rests("op.v1")
 }
 
 // TestCopiesGoWithTheTarget while the operator waits for its group, and with the group.
@@ -61,7 +58,5 @@ func TestCopiesGoWithTheTarget(t *testing.T) {
 	if k.pass("op.v1"); has("third") {
 		t.Error("permissions are left without any group")
 	}
-	if !has(ns) {
-		t.Error("the permissions in the namespace of the operator are gone")
-	}
+	must.Equal(t, "the permissions in the namespace of the operator are gone", !has(ns), false)
 }

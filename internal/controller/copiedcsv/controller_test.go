@@ -29,26 +29,17 @@ func TestACopy(t *testing.T) {
 	}
 	got := k.server.objects[types.NamespacedName{Namespace: "a", Name: "op.v1"}]
 	want := operator("op.v1")
-	if diff := cmp.Diff(want.Spec, got.Spec); diff != "" {
-		t.Errorf("the spec differs from that of the source:\n%s", diff)
-	}
-	if diff := cmp.Diff(map[string]string{"app": "x", "olm.api.1": "provided", "olm.copiedFrom": ns}, got.Labels); diff != "" {
-		t.Errorf("labels:\n%s", diff)
-	}
+	must.Equal(t, "the spec differs from that of the source", got.Spec, want.Spec)
+	must.Equal(t, "labels", got.Labels, map[string]string{"app": "x", "olm.api.1": "provided", "olm.copiedFrom": ns})
 	mark := got.Annotations[markAnnotation]
 	if diff := cmp.Diff(map[string]string{"olm.operatorNamespace": ns, "olm.operatorGroup": "group", "alm-examples": "[]", markAnnotation: mark}, got.Annotations); diff != "" || !strings.Contains(mark, ".") {
 		t.Errorf("annotations:\n%s", diff)
 	}
 	want.Status.Reason, want.Status.Message = "Copied", "The operator is running in operators but is managing this namespace"
-	if diff := cmp.Diff(want.Status, got.Status); diff != "" {
-		t.Errorf("status:\n%s", diff)
-	}
-	if len(got.OwnerReferences)+len(got.Finalizers) > 0 {
-		t.Errorf("the copy has owners %v or finalizers %v", got.OwnerReferences, got.Finalizers)
-	}
-	if diff := cmp.Diff([]string{"create a/op.v1", "status a/op.v1", "create b/op.v1", "status b/op.v1"}, k.server.writes); diff != "" {
-		t.Errorf("writes:\n%s", diff)
-	}
+	must.Equal(t, "status", got.Status, want.Status)
+	must.Empty(t, "owners of the copy", got.OwnerReferences)
+	must.Empty(t, "finalizers of the copy", got.Finalizers)
+	must.Equal(t, "writes", k.server.writes, []string{"create a/op.v1", "status a/op.v1", "create b/op.v1", "status b/op.v1"})
 	k.quiet()
 	k.restart()
 	k.quiet()
@@ -76,9 +67,7 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 			change(k, &v1alpha1.ClusterServiceVersion{}, ns, "op.v1", test.how)
 			k.server.writes = nil
 			k.settle()
-			if diff := cmp.Diff(test.want, k.server.writes); diff != "" {
-				t.Errorf("writes:\n%s", diff)
-			}
+			must.Equal(t, "writes", k.server.writes, test.want)
 			source := &v1alpha1.ClusterServiceVersion{}
 			must.NoError(t, k.client.Get(t.Context(), types.NamespacedName{Namespace: ns, Name: "op.v1"}, source))
 			copied := k.server.objects[types.NamespacedName{Namespace: "a", Name: "op.v1"}]
@@ -122,9 +111,7 @@ func TestEditsAreUndone(t *testing.T) {
 				}
 				want.Annotations[markAnnotation] = got.Annotations[markAnnotation]
 				want.ResourceVersion, want.ManagedFields, want.Generation = got.ResourceVersion, got.ManagedFields, got.Generation
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("the edit stays:\n%s", diff)
-				}
+				must.Equal(t, "copy after an edit", got, want)
 				k.quiet()
 			})
 		}
@@ -163,9 +150,7 @@ func TestWhatIsTakenAwayComesBack(t *testing.T) {
 					t.Errorf("it stays away: %+v", got["a/op.v1"])
 				}
 				for _, write := range k.server.writes {
-					if strings.Contains(write, "b/") {
-						t.Errorf("the other copy is written: %s", write)
-					}
+					must.Lack(t, "writes of the other copy", write, "b/")
 				}
 				k.quiet()
 				k.restart()
@@ -220,9 +205,7 @@ func TestRacesAreQuiet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := newCluster(t, append(namespaces(ns, "a"), group("a"), operator("op.v1"))...)
 			k.server.fail = func(string) error { return err }
-			if got := k.try("a", "op.v1"); (got != nil) != (name == "not a race") {
-				t.Errorf("error %v", got)
-			}
+			must.Equal(t, "error", k.try("a", "op.v1") != nil, name == "not a race")
 		})
 	}
 }
@@ -241,14 +224,10 @@ func TestWhatIsNoCopyStays(t *testing.T) {
 	unseen := own.DeepCopy()
 	k.server.objects[types.NamespacedName{Namespace: "a", Name: "op.v1"}] = unseen
 	k.pass("a", "op.v1")
-	if unseen.Spec.DisplayName != "mine" {
-		t.Error("what was not known was overwritten")
-	}
+	must.Equal(t, "display name", unseen.Spec.DisplayName, "mine")
 	delete(k.server.objects, types.NamespacedName{Namespace: "a", Name: "op.v1"})
 	k.settle()
-	if got := k.where("op.v1"); got != "a" {
-		t.Errorf("copies are in %q", got)
-	}
+	must.Equal(t, "copies are in", k.where("op.v1"), "a")
 }
 
 // TestACopyWithoutItsLabel gets it back, or goes.
@@ -289,15 +268,11 @@ func TestTwoSources(t *testing.T) {
 	k := newCluster(t, append(namespaces(ns, "a", "another"), group("a"), operator("op.v1"), other, second)...)
 	k.settle()
 	key := types.NamespacedName{Namespace: "a", Name: "op.v1"}
-	if got := k.server.objects[key].Labels["olm.copiedFrom"]; got != "another" {
-		t.Errorf("copied from %s, want the first by name of two of the same age", got)
-	}
+	must.Equal(t, "source, the first by name of two of the same age", k.server.objects[key].Labels["olm.copiedFrom"], "another")
 	k.quiet()
 	must.NoError(t, k.client.Delete(t.Context(), second))
 	k.settle()
-	if got := k.server.objects[key].Labels["olm.copiedFrom"]; got != ns {
-		t.Errorf("copied from %s once the other is gone", got)
-	}
+	must.Equal(t, "source once the other is gone", k.server.objects[key].Labels["olm.copiedFrom"], ns)
 }
 
 // TestLimitedManagers leave the copies from other namespaces alone.
@@ -308,14 +283,10 @@ func TestLimitedManagers(t *testing.T) {
 	k.server.objects[types.NamespacedName{Namespace: "x", Name: "op.v1"}] = foreign
 	k.c.limits.namespaces = []string{ns}
 	k.settle()
-	if got := k.where("op.v1"); got != "a x" {
-		t.Errorf("copies are in %q", got)
-	}
+	must.Equal(t, "copies are in", k.where("op.v1"), "a x")
 	k.c.limits.namespaces = []string{"else"}
 	k.settle()
-	if got := k.where("op.v1"); got != "a x" {
-		t.Errorf("copies are in %q after the manager was limited to others", got)
-	}
+	must.Equal(t, "copies are in after the manager was limited to others", k.where("op.v1"), "a x")
 }
 
 // FuzzContent makes requests of odd ClusterServiceVersions: what is sent can be read and is what was meant.

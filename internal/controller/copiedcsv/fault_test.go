@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -37,9 +36,7 @@ var life = []struct {
 		change(k, &v1.OperatorGroup{}, ns, "group", func(g *v1.OperatorGroup) { g.Status.Namespaces = []string{"b"} })
 	}},
 	{"the operator goes", func(k *cluster) {
-		if err := k.client.Delete(k.t.Context(), operator("op.v1")); err != nil {
-			k.t.Fatal(err)
-		}
+		must.NoError(k.t, k.client.Delete(k.t.Context(), operator("op.v1")))
 	}},
 }
 
@@ -103,9 +100,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 					}
 					set(k.server, nil)
 					k.settle()
-					if diff := cmp.Diff(whole.copies(), k.copies()); diff != "" {
-						t.Errorf("after %s, %s at %v:\n%s", step.name, what, killed, diff)
-					}
+					must.Equal(t, "after "+step.name+", "+what+" at", k.copies(), whole.copies())
 					k.quiet()
 					k.restart()
 					k.quiet()

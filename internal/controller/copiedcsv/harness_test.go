@@ -26,6 +26,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 const ns = "operators"
@@ -96,9 +97,7 @@ func (k *cluster) settle() {
 
 func (k *cluster) pass(namespace, name string) {
 	k.t.Helper()
-	if err := k.try(namespace, name); err != nil {
-		k.t.Fatalf("reconcile %s/%s: %v", namespace, name, err)
-	}
+	must.NoErrorf(k.t, k.try(namespace, name), "reconcile %s/%s", namespace, name)
 }
 
 func (k *cluster) try(namespace, name string) error {
@@ -129,21 +128,15 @@ func (k *cluster) where(name string) string {
 
 func (k *cluster) create(o client.Object) {
 	k.t.Helper()
-	if err := k.client.Create(k.t.Context(), o); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.Create(k.t.Context(), o))
 }
 
 // change edits an object of the fake client, its status included.
 func change[T client.Object](k *cluster, into T, namespace, name string, how func(T)) {
 	k.t.Helper()
-	if err := k.client.Get(k.t.Context(), types.NamespacedName{Namespace: namespace, Name: name}, into); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.Get(k.t.Context(), types.NamespacedName{Namespace: namespace, Name: name}, into))
 	how(into)
-	if err := k.client.Update(k.t.Context(), into); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.Update(k.t.Context(), into))
 }
 
 // server is an API server of ClusterServiceVersions that are copies. It is the cache of copies too.

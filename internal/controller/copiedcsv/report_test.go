@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // report reconciles the OLMConfig, until all is reported that it waits with, and returns its condition as status/reason and the message.
@@ -22,9 +23,7 @@ func (k *cluster) report() (state, message string) {
 		k.look()
 	}
 	config := &v1.OLMConfig{}
-	if err := k.client.Get(k.t.Context(), types.NamespacedName{Name: "cluster"}, config); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.Get(k.t.Context(), types.NamespacedName{Name: "cluster"}, config))
 	c := meta.FindStatusCondition(config.Status.Conditions, "DisabledCopiedCSVs")
 	if c == nil {
 		return "", ""
@@ -36,9 +35,7 @@ func (k *cluster) report() (state, message string) {
 func (k *cluster) look() time.Duration {
 	k.t.Helper()
 	result, err := k.reporter.Reconcile(k.t.Context(), reconcile.Request{})
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, err)
 	return result.RequeueAfter
 }
 
@@ -74,9 +71,7 @@ func TestAToggleIsOneWrite(t *testing.T) {
 		k.pass(namespace, "op.v1")
 		k.clock.SetTime(k.clock.Now().Add(time.Second))
 	}
-	if k.statusWrites != 1 {
-		t.Errorf("slowly: %d writes", k.statusWrites)
-	}
+	must.Equal(t, "writes of the status", k.statusWrites, 1)
 	k.clock.SetTime(k.clock.Now().Add(time.Minute))
 	if state, message := k.report(); state != "False/CopiedCSVsDisabled" || !strings.HasSuffix(message, "n30/op.v1") {
 		t.Errorf("slowly: %s %s", state, message)
@@ -102,9 +97,7 @@ func TestGlobalOperatorsOfOneName(t *testing.T) {
 func (k *cluster) events() []corev1.Event {
 	k.t.Helper()
 	var list corev1.EventList
-	if err := k.client.List(k.t.Context(), &list); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.List(k.t.Context(), &list))
 	return list.Items
 }
 
@@ -133,9 +126,7 @@ func TestDisabling(t *testing.T) {
 		if gotState != state || !strings.Contains(message, words) {
 			t.Errorf("condition %s %q, want %s %q", gotState, message, state, words)
 		}
-		if got := k.where("op.v1"); got != where {
-			t.Errorf("copies in %q, want %q", got, where)
-		}
+		must.Equal(t, "copies in", k.where("op.v1"), where)
 		if got := k.where("single.v1"); got != "" && got != "a" {
 			t.Errorf("copies of an operator with one target in %q", got)
 		}
@@ -173,9 +164,7 @@ func TestWithoutConfig(t *testing.T) {
 		t.Error(err)
 	}
 	k.settle()
-	if got := k.where("op.v1"); got != "a" {
-		t.Errorf("copies in %q", got)
-	}
+	must.Equal(t, "copies in", k.where("op.v1"), "a")
 }
 
 // TestOnlyTheConfigThatIsCalledCluster counts.

@@ -32,12 +32,8 @@ func TestAnOperatorThatIsBeingInstalledIsCopiedOnce(t *testing.T) {
 				result := must.Value(k.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "a", Name: "op.v1"}}))(t)
 				return result.RequeueAfter
 			}
-			if got := pass(); got != want {
-				t.Errorf("it is looked at again after %s, want %s", got, want)
-			}
-			if copied := k.where("op.v1") != ""; copied != (want == 0) {
-				t.Errorf("within the pause copies are in %q", k.where("op.v1"))
-			}
+			must.Equal(t, "it is requeued after", pass(), want)
+			must.Equal(t, "within the pause copies are in", k.where("op.v1") != "", want == 0)
 			k.clock.SetTime(k.clock.Now().Add(want))
 			if got := pass(); got != 0 || k.where("op.v1") != "a" {
 				t.Errorf("after the pause copies are in %q, and it is looked at again after %s", k.where("op.v1"), got)

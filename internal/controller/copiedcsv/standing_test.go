@@ -56,9 +56,7 @@ func TestStanding(t *testing.T) {
 			for _, g := range test.groups {
 				groups = append(groups, *g)
 			}
-			if got := test.policy.stand(csv, groups, "a"); got != test.want {
-				t.Errorf("standing %d, want %d", got, test.want)
-			}
+			must.Equal(t, "standing", test.policy.stand(csv, groups, "a"), test.want)
 		})
 	}
 }
@@ -72,9 +70,7 @@ func TestCopiesFollowTheTargets(t *testing.T) {
 	expect := func(want string) {
 		t.Helper()
 		k.settle()
-		if got := k.where("op.v1"); got != want {
-			t.Errorf("copies are in %q, want %q", got, want)
-		}
+		must.Equal(t, "copies are in", k.where("op.v1"), want)
 		k.quiet()
 	}
 	expect("a b")

@@ -48,9 +48,7 @@ func TestWhatWakesUp(t *testing.T) {
 			got = append(got, r.String())
 		}
 		slices.Sort(got)
-		if text := strings.Join(slices.Compact(got), " "); text != test.want {
-			t.Errorf("%s wakes up %q, want %q", name, text, test.want)
-		}
+		must.Equal(t, "requests of "+name, strings.Join(slices.Compact(got), " "), test.want)
 	}
 }
 
@@ -138,9 +136,7 @@ func TestCacheOptions(t *testing.T) {
 			}
 		}
 		slices.Sort(got)
-		if text := strings.Join(got, " "); text != want {
-			t.Errorf("copied from %q: in the caches %q, want %q", from, text, want)
-		}
+		must.Equal(t, "copied from "+from+": in the caches", strings.Join(got, " "), want)
 	}
 }
 

@@ -63,16 +63,12 @@ func TestAnOperatorIsAdopted(t *testing.T) {
 		"Namespace /made", "OperatorCondition operators/etcd.v1", "Role operators/role", "Role target/copied", "RoleBinding operators/binding",
 		"Secret operators/secret", "Service operators/service", "ServiceAccount operators/account", "Subscription operators/sub",
 	}
-	if diff := cmp.Diff(want, k.refs(name)); diff != "" {
-		t.Errorf("components:\n%s", diff)
-	}
+	must.Equal(t, "components", k.refs(name), want)
 	if len(writes) != len(want)+2 || writes[len(writes)-2] != "create Operator "+name || writes[len(writes)-1] != "status Operator "+name {
 		t.Errorf("want a write for each component and two for the Operator, got %q", writes)
 	}
 	selector := k.operator(name).Status.Components.LabelSelector
-	if diff := cmp.Diff(&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: key, Operator: "Exists"}}}, selector); diff != "" {
-		t.Errorf("selector:\n%s", diff)
-	}
+	must.Equal(t, "selector", selector, &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: key, Operator: "Exists"}}})
 }
 
 // TestALostLabelComesBack, and the Operator too.
@@ -81,14 +77,10 @@ func TestALostLabelComesBack(t *testing.T) {
 	k.settle(name)
 	want := k.refs(name)
 	edit(k, ns, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Labels = nil })
-	if diff := cmp.Diff([]string{"label Deployment manager"}, k.settle(name)); diff != "" {
-		t.Errorf("writes:\n%s", diff)
-	}
+	must.Equal(t, "writes", k.settle(name), []string{"label Deployment manager"})
 	must.NoError(t, k.Delete(t.Context(), k.operator(name)))
 	k.settle(name)
-	if diff := cmp.Diff(want, k.refs(name)); diff != "" {
-		t.Errorf("components after the Operator was deleted:\n%s", diff)
-	}
+	must.Equal(t, "components after the Operator was deleted", k.refs(name), want)
 }
 
 // TestPlansThatAreHistory are no components, those of others stay theirs.
@@ -98,9 +90,7 @@ func TestPlansThatAreHistory(t *testing.T) {
 	k.settle(name)
 	old := &v1alpha1.InstallPlan{}
 	must.NoError(t, k.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "plan-1"}, old))
-	if diff := cmp.Diff(map[string]string{other: ""}, old.Labels); diff != "" {
-		t.Errorf("labels of the old plan:\n%s", diff)
-	}
+	must.Equal(t, "labels of the old plan", old.Labels, map[string]string{other: ""})
 	if refs := k.refs(name); slices.Contains(refs, "InstallPlan operators/plan-1") || !slices.Contains(refs, "InstallPlan operators/plan-2") {
 		t.Errorf("components are %v", refs)
 	}
@@ -125,9 +115,7 @@ func TestCopiesAreNoComponents(t *testing.T) {
 func TestAnOperatorWithoutSubscription(t *testing.T) {
 	k := newCluster(t, with(newCSV("etcd.v1"), key), ownedBy("etcd.v1", deployment("manager")))
 	k.settle(name)
-	if diff := cmp.Diff([]string{"ClusterServiceVersion operators/etcd.v1", "Deployment operators/manager"}, k.refs(name)); diff != "" {
-		t.Errorf("components:\n%s", diff)
-	}
+	must.Equal(t, "components", k.refs(name), []string{"ClusterServiceVersion operators/etcd.v1", "Deployment operators/manager"})
 	for _, o := range []client.Object{newCSV("etcd.v1"), deployment("manager")} {
 		must.NoError(t, k.Delete(t.Context(), o))
 	}

@@ -61,9 +61,7 @@ func TestWhatTheCacheHolds(t *testing.T) {
 				}
 				got := must.Value(trim(test.o))(t)
 				o := got.(client.Object)
-				if diff := cmp.Diff(want, k.reference(o)); diff != "" {
-					t.Errorf("%s: %s", what, diff)
-				}
+				must.Equal(t, what, k.reference(o), want)
 				if diff := cmp.Diff(labels, o.GetLabels()); diff != "" || o.GetAnnotations() != nil || o.GetManagedFields() != nil || o.GetUID() == "" || o.GetResourceVersion() == "" {
 					t.Errorf("%s: metadata %+v\n%s", what, o, diff)
 				}
@@ -73,9 +71,7 @@ func TestWhatTheCacheHolds(t *testing.T) {
 						t.Errorf("%s: the containers are kept", what)
 					}
 				case *corev1.Service:
-					if o.Spec.ClusterIP != "" {
-						t.Errorf("%s: the address is kept", what)
-					}
+					must.Equal(t, what+": the address is kept", o.Spec.ClusterIP, "")
 				}
 			}
 		})

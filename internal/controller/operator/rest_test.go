@@ -51,12 +51,8 @@ func TestWhatIsBeingInstalledIsLeftAlone(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			k := newCluster(t, c.objects...)
 			result := must.Value(k.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Name: name}}))(t)
-			if result.RequeueAfter != c.want {
-				t.Errorf("it is looked at again after %s, want %s", result.RequeueAfter, c.want)
-			}
-			if wrote := len(k.writes) > 0; wrote != (c.want == 0) {
-				t.Errorf("it is to be left alone for %s, and was written: %v", c.want, k.writes)
-			}
+			must.Equal(t, "it is requeued after", result.RequeueAfter, c.want)
+			must.Equal(t, "written although it is at rest for "+c.want.String(), len(k.writes) > 0, c.want == 0)
 		})
 	}
 }

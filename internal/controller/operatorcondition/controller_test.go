@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -142,9 +141,7 @@ func TestOneForEachClusterServiceVersion(t *testing.T) {
 	k := newCluster(t, newCSV())
 	k.settle()
 	condition := k.condition()
-	if diff := cmp.Diff(v2.OperatorConditionSpec{ServiceAccounts: []string{"c", "a", "b", "default"}, Deployments: []string{"manager", "helper"}}, condition.Spec); diff != "" {
-		t.Errorf("spec (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "spec", condition.Spec, v2.OperatorConditionSpec{ServiceAccounts: []string{"c", "a", "b", "default"}, Deployments: []string{"manager", "helper"}})
 	if owner := metav1.GetControllerOf(condition); owner == nil || owner.UID != "csv-uid" || owner.Kind != "ClusterServiceVersion" {
 		t.Errorf("it belongs to %v", owner)
 	}
@@ -153,16 +150,12 @@ func TestOneForEachClusterServiceVersion(t *testing.T) {
 		t.Fatal("its Role or its RoleBinding is not there")
 	}
 	rules := []rbacv1.PolicyRule{{Verbs: []string{"get", "update", "patch"}, APIGroups: []string{"operators.coreos.com"}, Resources: []string{"operatorconditions"}, ResourceNames: []string{name}}}
-	if diff := cmp.Diff(rules, role.Rules); diff != "" {
-		t.Errorf("rules (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "rules", role.Rules, rules)
 	var subjects []string
 	for _, s := range binding.Subjects {
 		subjects = append(subjects, s.Kind+" "+s.Namespace+"/"+s.Name)
 	}
-	if got := strings.Join(subjects, ", "); got != "ServiceAccount operators/c, ServiceAccount operators/a, ServiceAccount operators/b, ServiceAccount operators/default" {
-		t.Errorf("subjects: %s", got)
-	}
+	must.Equal(t, "subjects", strings.Join(subjects, ", "), "ServiceAccount operators/c, ServiceAccount operators/a, ServiceAccount operators/b, ServiceAccount operators/default")
 	for _, o := range []client.Object{role, binding} {
 		if _, lifts := o.GetLabels()[v1alpha1.OwnerLabel]; lifts || o.GetLabels()[v1alpha1.ManagedLabel] != "true" {
 			t.Errorf("labels of %T: %v", o, o.GetLabels())
@@ -211,9 +204,7 @@ func TestReports(t *testing.T) {
 	condition := k.condition()
 	want := upgradeable("False")
 	want.ObservedGeneration = condition.Generation
-	if diff := cmp.Diff([]metav1.Condition{want}, condition.Status.Conditions); diff != "" {
-		t.Errorf("status (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "status", condition.Status.Conditions, []metav1.Condition{want})
 	if len(condition.Spec.Overrides) != 1 || len(condition.Spec.Conditions) != 1 {
 		t.Errorf("spec: %+v", condition.Spec)
 	}
@@ -232,9 +223,7 @@ func TestReports(t *testing.T) {
 	// What is no longer reported goes.
 	k.update(func(c *v2.OperatorCondition) { c.Spec.Conditions = nil })
 	k.settle()
-	if left := k.condition().Status.Conditions; len(left) != 0 {
-		t.Errorf("the status still says %v", left)
-	}
+	must.Empty(t, "conditions", k.condition().Status.Conditions)
 }
 
 // TestReportsInTheStatus of operators that write the older version of the API stay.
@@ -259,9 +248,7 @@ func TestObjectsOfOthersStay(t *testing.T) {
 	if k.read(role); len(role.OwnerReferences) != 0 || role.Rules[0].Verbs[0] != "list" {
 		t.Errorf("it was taken over: %+v", role)
 	}
-	if told := <-k.events.Events; !strings.Contains(told, "Warning NameTaken the operator may not write its OperatorCondition: a Role of the name op.v1 exists already and belongs to another owner") {
-		t.Errorf("told: %s", told)
-	}
+	must.Contain(t, "events", <-k.events.Events, "Warning NameTaken the operator may not write its OperatorCondition: a Role of the name op.v1 exists already and belongs to another owner")
 }
 
 // TestTakenNamesAreLookedAtAgain: once the Role of another client is gone, as the Event asks for, the operator gets its own. Until then its

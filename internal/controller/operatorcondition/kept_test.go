@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // holdInStatus has the operator hold its upgrade by the older version of the API.
@@ -72,9 +73,7 @@ func TestReportsThatMoveToTheSpec(t *testing.T) {
 	}
 	k.update(withdraw)
 	k.settle()
-	if left := k.condition().Status.Conditions; len(left) != 0 {
-		t.Errorf("the status still says %v", left)
-	}
+	must.Empty(t, "conditions", k.condition().Status.Conditions)
 }
 
 func withdraw(c *v2.OperatorCondition) { c.Spec.Conditions = nil }

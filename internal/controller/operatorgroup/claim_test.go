@@ -51,12 +51,8 @@ func (k *cluster) wantAPIs(namespace, want string) {
 		k.t.Fatalf("reconcile %s: %v", key, err)
 	}
 	group := &v1.OperatorGroup{}
-	if err := k.client.Get(k.t.Context(), key, group); err != nil {
-		k.t.Fatal(err)
-	}
-	if got := group.Annotations["olm.providedAPIs"]; got != want {
-		k.t.Errorf("the group of %s provides %q, want %q", namespace, got, want)
-	}
+	must.NoError(k.t, k.client.Get(k.t.Context(), key, group))
+	must.Equal(k.t, "APIs of the group", group.Annotations["olm.providedAPIs"], want)
 }
 
 // TestProvidedAPIs: the annotation lists what the members provide, once all is written in one pass, and shrinks with them.
@@ -68,13 +64,9 @@ func TestProvidedAPIs(t *testing.T) {
 	k.wantAPIs("a", "Duck.v1.example.com,Goose.v1.example.com")
 	k.writes = nil
 	k.wantAPIs("a", "Duck.v1.example.com,Goose.v1.example.com")
-	if len(k.writes) > 0 {
-		t.Errorf("a pass that changes nothing writes %v", k.writes)
-	}
+	must.Empty(t, "writes of a pass that changes nothing", k.writes)
 	roles := k.roles()
-	if n := len(roles[0].AggregationRule.ClusterRoleSelectors); n != 2 {
-		t.Errorf("the role gathers %d labels, want that of each API", n)
-	}
+	must.Equal(t, "labels that the role gathers, one of each API", len(roles[0].AggregationRule.ClusterRoleSelectors), 2)
 	csv.Spec.CustomResourceDefinitions.Owned = csv.Spec.CustomResourceDefinitions.Owned[:1]
 	k.update(csv)
 	k.wantAPIs("a", "Goose.v1.example.com")
@@ -182,9 +174,7 @@ func TestRivalsAreWokenUp(t *testing.T) {
 			got = append(got, r.String())
 		}
 		slices.Sort(got)
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%s wakes up:\n%s", name, diff)
-		}
+		must.Equal(t, "requests of "+name, got, test.want)
 	}
 }
 

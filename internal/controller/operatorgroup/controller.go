@@ -52,41 +52,31 @@ func (c *Controller) pass(ctx context.Context, group *v1.OperatorGroup) (ctrl.Re
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	group, again, err := c.tell(ctx, group, seen)
+	// What the group itself reports: its status, and which APIs its operators provide in its target namespaces.
+	var again time.Duration
+	group, err = c.report(ctx, group, seen)
+	if err == nil {
+		group, again, err = c.claim(ctx, group, seen)
+	}
 	if apierrors.IsConflict(err) {
 		// The cached group was not the latest: the event of its newer version wakes the controller up.
 		return ctrl.Result{}, nil
 	}
-	later, failed := c.act(ctx, group, seen)
-	return ctrl.Result{RequeueAfter: reconcile.Sooner(again, later)}, errors.Join(err, failed)
-}
-
-// tell writes what the group itself says: its status, and which APIs its operators provide in its target namespaces. It
-// returns the group as it is afterwards, and when to look at it again although nothing has changed.
-func (c *Controller) tell(ctx context.Context, group *v1.OperatorGroup, seen *observed) (*v1.OperatorGroup, time.Duration, error) {
-	group, err := c.report(ctx, group, seen)
-	if err != nil {
-		return group, 0, err
-	}
-	return c.claim(ctx, group, seen)
-}
-
-// act brings everything around the group up to date. The ClusterRoles remember whose labels there may be on namespaces: labels of groups that
-// had the name before go before their UIDs are forgotten, those of the group come after its own is remembered.
-//
-// It returns when to continue with what is put off.
-func (c *Controller) act(ctx context.Context, group *v1.OperatorGroup, seen *observed) (later time.Duration, _ error) {
-	account := c.manageAccount(ctx, group, seen)
-	if err := c.labels().remove(ctx, staleUIDs(seen.roles, group.UID)); err != nil {
-		return 0, errors.Join(account, err)
+	// What is around the group. The ClusterRoles remember whose labels there may be on namespaces: labels of groups that
+	// had the name before go before their UIDs are forgotten, those of the group come after its own is remembered.
+	result := ctrl.Result{RequeueAfter: again}
+	err = errors.Join(err, c.manageAccount(ctx, group, seen))
+	if failed := c.labels().remove(ctx, staleUIDs(seen.roles, group.UID)); failed != nil {
+		return result, errors.Join(err, failed)
 	}
 	if seen.unlabelable == nil {
-		var err error
-		if later, err = c.applyClusterRoles(ctx, group, seen); err != nil {
-			return later, errors.Join(account, err)
+		later, failed := c.applyClusterRoles(ctx, group, seen)
+		result.RequeueAfter = reconcile.Sooner(again, later)
+		if failed != nil {
+			return result, errors.Join(err, failed)
 		}
 	}
-	return later, errors.Join(account, c.labels().set(ctx, group, seen))
+	return result, errors.Join(err, c.labels().set(ctx, group, seen))
 }
 
 // report writes the status, if it changes.

@@ -114,9 +114,7 @@ func (k *cluster) interceptors() interceptor.Funcs {
 // pass reconciles a group of the namespace, which has to go well, and returns it; nil when it is gone.
 func (k *cluster) pass(name string) *v1.OperatorGroup {
 	k.t.Helper()
-	if err := k.try(name); err != nil {
-		k.t.Fatalf("reconcile %s: %v", name, err)
-	}
+	must.NoErrorf(k.t, k.try(name), "reconcile %s", name)
 	return k.group(name)
 }
 
@@ -132,24 +130,18 @@ func (k *cluster) group(name string) *v1.OperatorGroup {
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, err)
 	return g
 }
 
 func (k *cluster) update(o client.Object) {
 	k.t.Helper()
-	if err := k.client.Update(k.t.Context(), o); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.Update(k.t.Context(), o))
 }
 
 func (k *cluster) create(o client.Object) {
 	k.t.Helper()
-	if err := k.client.Create(k.t.Context(), o); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.Create(k.t.Context(), o))
 }
 
 // quiet fails when a pass over the group writes something.
@@ -166,9 +158,7 @@ func (k *cluster) quiet(name string) {
 func (k *cluster) labelled(uid string) []string {
 	k.t.Helper()
 	var list corev1.NamespaceList
-	if err := k.client.List(k.t.Context(), &list, client.HasLabels{uidLabel(uid)}); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.List(k.t.Context(), &list, client.HasLabels{uidLabel(uid)}))
 	var out []string
 	for _, n := range list.Items {
 		out = append(out, n.Name)
@@ -179,9 +169,7 @@ func (k *cluster) labelled(uid string) []string {
 func (k *cluster) roles() []rbacv1.ClusterRole {
 	k.t.Helper()
 	var list rbacv1.ClusterRoleList
-	if err := k.client.List(k.t.Context(), &list); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.List(k.t.Context(), &list))
 	return list.Items
 }
 
@@ -262,9 +250,7 @@ func TestSeveralGroups(t *testing.T) {
 		k.quiet(name)
 	}
 	must.NoError(t, k.client.Delete(t.Context(), k.group("two")))
-	if got := k.pass("one").Status.Conditions; len(got) != 0 {
-		t.Errorf("conditions of the only group: %+v", got)
-	}
+	must.Empty(t, "conditions of the only group", k.pass("one").Status.Conditions)
 	k.quiet("one")
 }
 
@@ -275,9 +261,7 @@ func TestServiceAccount(t *testing.T) {
 	if c == nil || c.Status != "True" || c.Reason != "ServiceAccountNotFound" || c.Message != "ServiceAccount installer not found" || g.Status.ServiceAccountRef != nil {
 		t.Errorf("condition %+v, reference %v", c, g.Status.ServiceAccountRef)
 	}
-	if diff := cmp.Diff([]string{""}, g.Status.Namespaces); diff != "" {
-		t.Errorf("targets of a group without its service account:\n%s", diff)
-	}
+	must.Equal(t, "targets of a group without its service account", g.Status.Namespaces, []string{""})
 	k.quiet("group")
 
 	k.create(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "installer", UID: "sa"}})
@@ -315,9 +299,7 @@ func TestInvalidTargetsKeepTheLastOnes(t *testing.T) {
 	if c == nil || !strings.Contains(c.Message, "spec.targetNamespaces has an empty name") || !slices.Equal(g.Status.Namespaces, []string{"a"}) {
 		t.Errorf("status: %+v", g.Status)
 	}
-	if diff := cmp.Diff([]string{"a"}, k.labelled("group-uid")); diff != "" {
-		t.Errorf("labelled namespaces:\n%s", diff)
-	}
+	must.Equal(t, "labelled namespaces", k.labelled("group-uid"), []string{"a"})
 	k.quiet("group")
 	g.Spec.TargetNamespaces = []string{"b"}
 	k.update(g)
@@ -331,25 +313,19 @@ func TestNamespaceLabels(t *testing.T) {
 		newGroup("other", byLabel("x")), namespace("a", "x"), namespace("b"), namespace("c"))
 	k.pass("group")
 	k.pass("other")
-	if diff := cmp.Diff([][]string{{"a", "b"}, {"a"}}, [][]string{k.labelled("group-uid"), k.labelled("other-uid")}); diff != "" {
-		t.Errorf("labelled namespaces:\n%s", diff)
-	}
+	must.Equal(t, "labelled namespaces", [][]string{k.labelled("group-uid"), k.labelled("other-uid")}, [][]string{{"a", "b"}, {"a"}})
 	k.create(namespace("missing"))
 	g := k.group("group")
 	g.Spec.TargetNamespaces = []string{"b", "missing"}
 	k.update(g)
 	k.pass("group")
-	if diff := cmp.Diff([][]string{{"b", "missing"}, {"a"}}, [][]string{k.labelled("group-uid"), k.labelled("other-uid")}); diff != "" {
-		t.Errorf("labelled namespaces after a change:\n%s", diff)
-	}
+	must.Equal(t, "labelled namespaces after a change", [][]string{k.labelled("group-uid"), k.labelled("other-uid")}, [][]string{{"b", "missing"}, {"a"}})
 	k.quiet("group")
 	g = k.group("group")
 	g.Spec.TargetNamespaces = nil
 	k.update(g)
 	k.pass("group")
-	if got := k.labelled("group-uid"); len(got) != 0 {
-		t.Errorf("a group that targets all namespaces labels %v", got)
-	}
+	must.Empty(t, "a group that targets all namespaces labels", k.labelled("group-uid"))
 }
 
 func TestClusterRoles(t *testing.T) {
@@ -365,21 +341,15 @@ func TestClusterRoles(t *testing.T) {
 		"admin": "5UD4U2IfBGbw51Qy2Jaefk1uawvkj2OJILlc3w", "edit": "9ZbzBIwu1SlHO7KbWinNtOfyGaVjTWIYhNkNP", "view": "6lzJtrbG08ne4wrZHGxP3h1MBUjq5e7nOF4gax",
 	}
 	for i, suffix := range []string{"admin", "edit", "view"} {
-		if want := "olm.og.global-operators." + suffix + "-" + hashes[suffix]; roles[i].Name != want {
-			t.Errorf("name %s, want %s", roles[i].Name, want)
-		}
+		must.Equal(t, "name", roles[i].Name, "olm.og.global-operators."+suffix+"-"+hashes[suffix])
 		want := []metav1.LabelSelector{
 			{MatchLabels: map[string]string{"olm.opgroup.permissions/aggregate-to-c571d720f17289d3-" + suffix: "true"}},
 			{MatchLabels: map[string]string{"olm.opgroup.permissions/aggregate-to-6435ab0d7c6bda64-" + suffix: "true"}},
 		}
-		if diff := cmp.Diff(want, roles[i].AggregationRule.ClusterRoleSelectors); diff != "" {
-			t.Errorf("selectors of %s:\n%s", suffix, diff)
-		}
+		must.Equal(t, "selectors of "+suffix, roles[i].AggregationRule.ClusterRoleSelectors, want)
 		labels := map[string]string{"olm.managed": "true", "olm.owner": "global-operators", "olm.owner.namespace": ns, "olm.owner.kind": "OperatorGroup",
 			"olm.operatorgroup.uid/global-operators-uid": ""}
-		if diff := cmp.Diff(labels, roles[i].Labels); diff != "" {
-			t.Errorf("labels of %s:\n%s", suffix, diff)
-		}
+		must.Equal(t, "labels of "+suffix, roles[i].Labels, labels)
 	}
 
 	// What the cluster writes stays, what others break is mended.
@@ -446,9 +416,7 @@ func TestDeletion(t *testing.T) {
 	}
 	k.fail = nil
 	k.pass("group")
-	if got := k.labelled("group-uid"); len(got) != 0 {
-		t.Errorf("still labelled: %v", got)
-	}
+	must.Empty(t, "labelled namespaces", k.labelled("group-uid"))
 	if got := k.labelled("other-uid"); len(got) != 1 {
 		t.Errorf("the label of another group is gone: %v", got)
 	}
@@ -467,13 +435,9 @@ func TestGroupThatIsMadeAnew(t *testing.T) {
 	anew.UID = "new-uid"
 	k.create(anew)
 	k.pass("group")
-	if diff := cmp.Diff([][]string{nil, {"b"}}, [][]string{k.labelled("group-uid"), k.labelled("new-uid")}); diff != "" {
-		t.Errorf("labelled namespaces:\n%s", diff)
-	}
+	must.Equal(t, "labelled namespaces", [][]string{k.labelled("group-uid"), k.labelled("new-uid")}, [][]string{nil, {"b"}})
 	for _, r := range k.roles() {
-		if uids := groupUIDs(&r); !slices.Equal(uids, []string{"new-uid"}) {
-			t.Errorf("role %s remembers %v", r.Name, uids)
-		}
+		must.Equal(t, "role "+r.Name+" remembers", groupUIDs(&r), []string{"new-uid"})
 	}
 	k.quiet("group")
 }
@@ -507,9 +471,7 @@ func TestStatusIsWrittenWhenOtherThingsFail(t *testing.T) {
 	if err := k.try("group"); err == nil {
 		t.Error("the failure is not tried again")
 	}
-	if got := k.group("group").Status.Namespaces; !slices.Equal(got, []string{""}) {
-		t.Errorf("targets: %q", got)
-	}
+	must.Equal(t, "targets", k.group("group").Status.Namespaces, []string{""})
 }
 
 func TestWhatWakesUp(t *testing.T) {
@@ -545,9 +507,7 @@ func TestWhatWakesUp(t *testing.T) {
 			got = append(got, r.String())
 		}
 		slices.Sort(got)
-		if text := strings.Join(got, " "); text != tc.want {
-			t.Errorf("%s wakes up %q, want %q", name, text, tc.want)
-		}
+		must.Equal(t, "requests of "+name, strings.Join(got, " "), tc.want)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // life are the things that happen to a group, each followed by passes until it rests.
@@ -29,14 +29,10 @@ var life = []struct {
 		k.update(g)
 	}},
 	{"the operator goes", func(k *cluster) {
-		if err := k.client.Delete(k.t.Context(), operator(ns, "op.v1")); err != nil {
-			k.t.Fatal(err)
-		}
+		must.NoError(k.t, k.client.Delete(k.t.Context(), operator(ns, "op.v1")))
 	}},
 	{"it is deleted", func(k *cluster) {
-		if err := k.client.Delete(k.t.Context(), k.group("group")); err != nil {
-			k.t.Fatal(err)
-		}
+		must.NoError(k.t, k.client.Delete(k.t.Context(), k.group("group")))
 	}},
 }
 
@@ -59,9 +55,7 @@ func (k *cluster) state() string {
 		fmt.Fprintf(&b, "%s %v %+v\n", r.Name, r.Labels, r.AggregationRule)
 	}
 	account := &corev1.ServiceAccount{}
-	if err := k.client.Get(k.t.Context(), client.ObjectKey{Namespace: ns, Name: "installer"}, account); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.Get(k.t.Context(), client.ObjectKey{Namespace: ns, Name: "installer"}, account))
 	fmt.Fprintf(&b, "%v; labelled: %v\n", account.Labels, k.labelled("group-uid"))
 	return b.String()
 }
@@ -98,9 +92,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 				}
 				set(k, nil)
 				k.pass("group")
-				if diff := cmp.Diff(whole.state(), k.state()); diff != "" {
-					t.Errorf("after %s, killed at %v:\n%s", step.name, killed, diff)
-				}
+				must.Equal(t, "after "+step.name+", killed at", k.state(), whole.state())
 				k.quiet("group")
 				kills += len(killed)
 			}
@@ -132,8 +124,6 @@ func TestConflictOnEveryWrite(t *testing.T) {
 		}
 		k.fail = nil
 		k.pass("group")
-		if diff := cmp.Diff(whole.state(), k.state()); diff != "" {
-			t.Errorf("after %s, with conflicts at %v:\n%s", step.name, met, diff)
-		}
+		must.Equal(t, "after "+step.name+", with conflicts at", k.state(), whole.state())
 	}
 }

@@ -32,9 +32,7 @@ func TestRolesWaitForALull(t *testing.T) {
 				}
 			}
 		}
-		if got != 3*roles {
-			t.Errorf("the three roles gather %d APIs, want %d each", got, roles)
-		}
+		must.Equal(t, "APIs that the three roles gather", got, 3*roles)
 		return result.RequeueAfter
 	}
 	status := func(csv *v1alpha1.ClusterServiceVersion, phase v1alpha1.ClusterServiceVersionPhase) {
@@ -57,9 +55,7 @@ func TestRolesWaitForALull(t *testing.T) {
 		t.Errorf("while another is being installed: looked at again after %s", again)
 	}
 	status(duck, v1alpha1.CSVPhaseSucceeded)
-	if again := look(2); again != 0 {
-		t.Errorf("at rest: looked at again after %s", again)
-	}
+	must.Equal(t, "requeue at rest", look(2), 0)
 
 	// One that never comes to rest puts nothing off for ever, and one that goes is not waited for.
 	swan := operator("a", "swan.v1", "Swan")

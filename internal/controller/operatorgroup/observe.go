@@ -50,13 +50,23 @@ func (c *Controller) observe(ctx context.Context, group *v1.OperatorGroup) (*obs
 	for i := range siblings.Items {
 		seen.groups = append(seen.groups, siblings.Items[i].Name)
 	}
-	namespaces, err := c.namespacesFor(ctx, group)
-	if err != nil {
-		return nil, err
+	namespaces := &metav1.PartialObjectMetadataList{}
+	namespaces.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
+	if selects(&group.Spec) { // without a selector none are needed
+		if err := c.client.List(ctx, namespaces); err != nil {
+			return nil, fmt.Errorf("list the namespaces that OperatorGroup %s may select: %w", client.ObjectKeyFromObject(group), err)
+		}
 	}
-	seen.targets, seen.invalid = targets(&group.Spec, namespaces)
-	if seen.account, err = c.readAccount(ctx, group); err != nil {
-		return nil, err
+	seen.targets, seen.invalid = targets(&group.Spec, namespaces.Items)
+	if group.Spec.ServiceAccountName != "" {
+		account := &metav1.PartialObjectMetadata{}
+		account.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ServiceAccount"))
+		key := types.NamespacedName{Namespace: group.Namespace, Name: group.Spec.ServiceAccountName}
+		if err := c.client.Get(ctx, key, account); err == nil {
+			seen.account = account
+		} else if !apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("read ServiceAccount %s of OperatorGroup %s: %w", key, client.ObjectKeyFromObject(group), err)
+		}
 	}
 	// Read the operators of the namespace, and the groups that list one of their APIs.
 	var list v1alpha1.ClusterServiceVersionList
@@ -80,38 +90,9 @@ func (c *Controller) observe(ctx context.Context, group *v1.OperatorGroup) (*obs
 		}
 	}
 	seen.rivals = tenancy.Distinct(seen.rivals)
-	seen.roles, err = c.rolesOf(ctx, client.ObjectKeyFromObject(group))
+	roles, err := c.rolesOf(ctx, client.ObjectKeyFromObject(group))
+	seen.roles = roles
 	return seen, err
-}
-
-// namespacesFor reads the namespaces that the group may select from by label. A group without selector needs none.
-func (c *Controller) namespacesFor(ctx context.Context, group *v1.OperatorGroup) ([]metav1.PartialObjectMetadata, error) {
-	if !selects(&group.Spec) {
-		return nil, nil
-	}
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
-	if err := c.client.List(ctx, list); err != nil {
-		return nil, fmt.Errorf("list the namespaces that OperatorGroup %s may select: %w", client.ObjectKeyFromObject(group), err)
-	}
-	return list.Items, nil
-}
-
-func (c *Controller) readAccount(ctx context.Context, group *v1.OperatorGroup) (*metav1.PartialObjectMetadata, error) {
-	if group.Spec.ServiceAccountName == "" {
-		return nil, nil
-	}
-	account := &metav1.PartialObjectMetadata{}
-	account.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ServiceAccount"))
-	key := types.NamespacedName{Namespace: group.Namespace, Name: group.Spec.ServiceAccountName}
-	err := c.client.Get(ctx, key, account)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read ServiceAccount %s of OperatorGroup %s: %w", key, client.ObjectKeyFromObject(group), err)
-	}
-	return account, nil
 }
 
 // rolesOf reads the ClusterRoles that carry the owner labels of the group.

@@ -33,7 +33,10 @@ func status(group *v1.OperatorGroup, seen *observed, now time.Time) v1.OperatorG
 	if seen.invalid == nil {
 		out.Namespaces = seen.targets
 	}
-	out.ServiceAccountRef = accountRef(seen)
+	out.ServiceAccountRef = nil
+	if seen.account != nil { // without the resource version, which changes without anything about the group changing
+		out.ServiceAccountRef = &corev1.ObjectReference{APIVersion: "v1", Kind: "ServiceAccount", Namespace: seen.account.Namespace, Name: seen.account.Name, UID: seen.account.UID}
+	}
 	at := metav1.NewTime(now).Rfc3339Copy()
 	// All conditions that this controller writes. Those that are not True are absent from the status.
 	multiple := metav1.Condition{Type: v1.OperatorGroupMultiple, Reason: v1.OperatorGroupReasonMultiple}
@@ -90,19 +93,4 @@ func (c *Controller) manageAccount(ctx context.Context, group *v1.OperatorGroup,
 		return fmt.Errorf("label ServiceAccount %s/%s of OperatorGroup %s: %w", account.Namespace, account.Name, group.Name, err)
 	}
 	return nil
-}
-
-// accountRef is the reference to the service account; nil when there is none. It leaves the resource version out: that
-// changes without anything about the group changing.
-func accountRef(seen *observed) *corev1.ObjectReference {
-	if seen.account == nil {
-		return nil
-	}
-	return &corev1.ObjectReference{
-		APIVersion: "v1",
-		Kind:       "ServiceAccount",
-		Namespace:  seen.account.Namespace,
-		Name:       seen.account.Name,
-		UID:        seen.account.UID,
-	}
 }

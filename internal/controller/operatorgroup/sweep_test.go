@@ -22,9 +22,7 @@ func tenant() *corev1.Namespace {
 func (k *cluster) tenantLabels() map[string]string {
 	k.t.Helper()
 	n := &corev1.Namespace{}
-	if err := k.client.Get(k.t.Context(), client.ObjectKey{Name: "tenant"}, n); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.Get(k.t.Context(), client.ObjectKey{Name: "tenant"}, n))
 	return n.Labels
 }
 
@@ -38,9 +36,7 @@ func TestLabelsOfALongNamedGroupGo(t *testing.T) {
 	}
 	must.NoError(t, k.client.Delete(t.Context(), g))
 	k.pass(g.Name)
-	if l := k.tenantLabels(); len(l) > 0 {
-		t.Errorf("labels of a group that is gone: %v", l)
-	}
+	must.Empty(t, "labels of a group that is gone", k.tenantLabels())
 }
 
 // TestKilledBetweenLabelsAndRoles: the UID of a group is remembered before it is on namespaces.
@@ -58,9 +54,7 @@ func TestKilledBetweenLabelsAndRoles(t *testing.T) {
 			if err := k.try("g"); err == nil {
 				t.Fatal("a failed write is not told")
 			}
-			if l := k.tenantLabels(); len(l) > 0 {
-				t.Errorf("labelled: %v", l)
-			}
+			must.Empty(t, "labelled", k.tenantLabels())
 			k.fail = nil
 			if err := k.client.Delete(t.Context(), g); err != nil { // while no manager runs
 				t.Fatal(err)
@@ -91,9 +85,7 @@ func TestSweep(t *testing.T) {
 		t.Errorf("labels are %v", l)
 	}
 	n.Labels = l
-	if requests := k.c.labels().orphaned(t.Context(), n); len(requests) > 0 {
-		t.Errorf("then it asks for %v", requests)
-	}
+	must.Empty(t, "orphans once it is done", k.c.labels().orphaned(t.Context(), n))
 }
 
 // TestSweepAsksTheCluster: the caches may show a label sooner than its group.

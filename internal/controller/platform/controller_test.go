@@ -3,7 +3,6 @@ package platform
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,9 +127,7 @@ func TestOtherConditionsStay(t *testing.T) {
 	must.NoError(t, unstructured.SetNestedSlice(operator.Object, []any{available}, "status", "conditions"))
 	must.NoError(t, unstructured.SetNestedField(operator.Object, "x", "status", "extension"))
 	w, _ := newWorld(t, version("4.18.3"), operator)
-	if condition := w.look(t); condition["status"] != "True" {
-		t.Errorf("the condition is %v", condition)
-	}
+	must.Equal(t, "the condition", w.look(t)["status"], "True")
 	must.NoError(t, w.Get(t.Context(), client.ObjectKey{Name: operatorName}, operator))
 	conditions, _, _ := unstructured.NestedSlice(operator.Object, "status", "conditions")
 	extension, _, _ := unstructured.NestedString(operator.Object, "status", "extension")
@@ -170,11 +167,7 @@ func TestAWatchThatFailsIsTriedAgain(t *testing.T) {
 	}
 	failing = ""
 	for range 2 {
-		if condition := w.look(t); condition["status"] != "True" {
-			t.Errorf("the condition is %v", condition)
-		}
+		must.Equal(t, "the condition", w.look(t)["status"], "True")
 	}
-	if want := []string{"ClusterVersion version", "ClusterOperator olm"}; !slices.Equal(watched, want) {
-		t.Errorf("watched is %q, want %q", watched, want)
-	}
+	must.Equal(t, "watched", watched, []string{"ClusterVersion version", "ClusterOperator olm"})
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -137,9 +136,7 @@ func (k *cluster) pass(kind, name string) map[string]rbacv1.ClusterRole {
 		k.t.Fatal(err)
 	}
 	var list rbacv1.ClusterRoleList
-	if err := k.client.List(k.t.Context(), &list); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.List(k.t.Context(), &list))
 	out := map[string]rbacv1.ClusterRole{}
 	for _, r := range list.Items {
 		out[r.Name] = r
@@ -255,14 +252,10 @@ func TestRolesOfACRD(t *testing.T) {
 	}
 	for suffix, want := range desired {
 		role := roles[prefix+suffix]
-		if diff := cmp.Diff(want.rules, role.Rules); diff != "" {
-			t.Errorf("rules of %s:\n%s", suffix, diff)
-		}
+		must.Equal(t, "rules of "+suffix, role.Rules, want.rules)
 		labels := map[string]string{"olm.managed": "true", "rbac.authorization.k8s.io/aggregate-to-" + want.level: "true",
 			"olm.opgroup.permissions/aggregate-to-c571d720f17289d3-" + want.level: "true", "olm.opgroup.permissions/aggregate-to-" + want.level: "a-group"}
-		if diff := cmp.Diff(labels, role.Labels); diff != "" {
-			t.Errorf("labels of %s:\n%s", suffix, diff)
-		}
+		must.Equal(t, "labels of "+suffix, role.Labels, labels)
 		if r := role.OwnerReferences; len(r) != 1 || r[0].Kind != "CustomResourceDefinition" || r[0].UID != "crd" || r[0].Controller != nil || r[0].BlockOwnerDeletion != nil {
 			t.Errorf("owners of %s: %+v", suffix, r)
 		}
@@ -286,9 +279,7 @@ func TestRolesOfAnAPIService(t *testing.T) {
 	}
 	k := newCluster(t, service("v1.a.io"), service("v1.b.io"), operator("a", 1, serves("a.io", "b.io")))
 	roles := k.pass(kindAPIService, "v1.a.io")
-	if got := names(roles); got != "geese-v1-admin geese-v1-edit geese-v1-view" {
-		t.Errorf("roles %s", got)
-	}
+	must.Equal(t, "roles", names(roles), "geese-v1-admin geese-v1-edit geese-v1-view")
 	if r := roles["geese-v1-view"]; r.Rules[0].APIGroups[0] != "a.io" || r.OwnerReferences[0].Kind != "APIService" || r.OwnerReferences[0].APIVersion != "apiregistration.k8s.io/v1" {
 		t.Errorf("role %+v", r)
 	}
@@ -345,9 +336,7 @@ func TestWhoseRoles(t *testing.T) {
 			if len(roles) != test.roles {
 				t.Errorf("roles %s", names(roles))
 			}
-			if got := roles[etcd+"-v1beta2-edit"].Labels["olm.opgroup.permissions/aggregate-to-edit"]; got != test.group {
-				t.Errorf("group %q, want %q", got, test.group)
-			}
+			must.Equal(t, "group", roles[etcd+"-v1beta2-edit"].Labels["olm.opgroup.permissions/aggregate-to-edit"], test.group)
 		})
 	}
 }
@@ -370,18 +359,14 @@ func TestWhatWakesUp(t *testing.T) {
 		}, "APIService/v1.a.io"},
 		"a role": {func() string { return text(ofRole(t.Context(), role)) }, "APIService/v1.a.io"},
 	} {
-		if got := test.wakes(); got != test.want {
-			t.Errorf("%s wakes up %q, want %q", name, got, test.want)
-		}
+		must.Equal(t, "requests of "+name, test.wakes(), test.want)
 	}
 	pending := operator("a", 1, func(csv *v1alpha1.ClusterServiceVersion) { csv.Status.Phase = "Pending" })
 	for name, test := range map[string]struct {
 		before, after *v1alpha1.ClusterServiceVersion
 		want          bool
 	}{"comes to run": {pending, csv, true}, "stays": {csv, csv, false}, "no longer runs": {csv, pending, true}} {
-		if got := stands.Update(event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
-			t.Errorf("%s: %t", name, got)
-		}
+		must.Equal(t, name, stands.Update(event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}), test.want)
 	}
 }
 

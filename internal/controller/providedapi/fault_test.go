@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 func (k *cluster) try(kind, name string) error {
@@ -24,9 +25,7 @@ func (k *cluster) try(kind, name string) error {
 func (k *cluster) roles() map[string]rbacv1.ClusterRole {
 	k.t.Helper()
 	var list rbacv1.ClusterRoleList
-	if err := k.client.List(k.t.Context(), &list); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.List(k.t.Context(), &list))
 	out := map[string]rbacv1.ClusterRole{}
 	for _, r := range list.Items {
 		out[r.Name] = r

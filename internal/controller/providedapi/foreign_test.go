@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -73,16 +72,10 @@ func TestRolesOfOthersAreNotWritten(t *testing.T) {
 				must.Value(c.Reconcile(t.Context(), request(test.kind, test.definition)))(t)
 			}
 			after := k.roles()[test.role.Name]
-			if diff := cmp.Diff(before.ResourceVersion+before.Labels["mine"], after.ResourceVersion+after.Labels["mine"]); diff != "" {
-				t.Errorf("it is written: %+v", after)
-			}
-			if told := k.all(); strings.Count(told, "ClusterRole "+test.role.Name+" is needed for "+test.kind+" "+test.definition) != 1 {
-				t.Errorf("Events: %s", told)
-			}
+			must.Equal(t, "it is written", after.ResourceVersion+after.Labels["mine"], before.ResourceVersion+before.Labels["mine"])
+			must.Equal(t, "Events", strings.Count(k.all(), "ClusterRole "+test.role.Name+" is needed for "+test.kind+" "+test.definition), 1)
 			k.delete(&after)
-			if got := text(c.ofSquat(t.Context(), &after)); got != text([]reconcile.Request{request(test.kind, test.definition)}) {
-				t.Errorf("its end wakes %s", got)
-			}
+			must.Equal(t, "requests of its end", text(c.ofSquat(t.Context(), &after)), text([]reconcile.Request{request(test.kind, test.definition)}))
 			must.Value(c.Reconcile(t.Context(), request(test.kind, test.definition)))(t)
 			if made := k.roles()[test.role.Name]; len(made.OwnerReferences) != 1 || c.ofSquat(t.Context(), &made) != nil {
 				t.Errorf("when the name is free: %+v", made)

@@ -96,9 +96,7 @@ func TestJustification(t *testing.T) {
 				t.Errorf("event %q, want %q", event, test.told)
 			}
 			k.pass(kindCRD, definition)
-			if len(k.events.Events) > 0 {
-				t.Errorf("it is told again: %s", <-k.events.Events)
-			}
+			must.Empty(t, "events afterwards", k.events.Events)
 		})
 	}
 }
@@ -185,9 +183,7 @@ func TestRolesGoWithTheirOperators(t *testing.T) {
 			if got := k.provided(); len(got) != test.roles {
 				t.Errorf("roles %v, want %d", got, test.roles)
 			}
-			if removed := strings.Contains(k.all(), ReasonRolesRemoved); removed != (test.roles == 0 || name == "owns another version") {
-				t.Errorf("removal is told: %t", removed)
-			}
+			must.Equal(t, "removal is told", strings.Contains(k.all(), ReasonRolesRemoved), test.roles == 0 || name == "owns another version")
 			k.writes = 0
 			if k.pass(kindCRD, etcd); k.writes > 0 {
 				t.Errorf("%d writes though nothing has changed", k.writes)
@@ -322,9 +318,7 @@ func TestForgedMemoryIsNotBelieved(t *testing.T) {
 		t.Errorf("roles %v", got)
 	}
 	k.get("", forged.Name, forged)
-	if got := forged.Annotations[v1alpha1.ProvidersAnnotation]; !strings.Contains(got, "a/op.v1=a-op/plan") {
-		t.Errorf("the memory is %q", got)
-	}
+	must.Contain(t, "annotation", forged.Annotations[v1alpha1.ProvidersAnnotation], "a/op.v1=a-op/plan")
 	admin := &rbacv1.ClusterRole{}
 	k.get("", etcd+"-v1beta2-admin", admin) // the controller applied this one, and no annotation of it
 	admin.Annotations = map[string]string{v1alpha1.ProvidersAnnotation: "a/op.v1=forged/plan"}
@@ -354,9 +348,7 @@ func TestWhatIsToldIsForgotten(t *testing.T) {
 			k.delete(operator("b", 2, nil))
 			k.pass(kindCRD, etcd)
 		}
-		if len(k.told) > 0 {
-			t.Errorf("%s: told %v", name, k.told)
-		}
+		must.Empty(t, name+": told", k.told)
 	}
 	if !saysElse.Delete(event.DeleteEvent{Object: crd()}) {
 		t.Error("the end of a definition wakes nothing up")
@@ -493,31 +485,23 @@ func opened(o client.Object) client.Object {
 
 func (k *cluster) get(namespace, name string, into client.Object) {
 	k.t.Helper()
-	if err := k.client.Get(k.t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, into); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.Get(k.t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, into))
 }
 
 func (k *cluster) update(o client.Object) {
 	k.t.Helper()
-	if err := k.client.Update(k.t.Context(), o); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.Update(k.t.Context(), o))
 }
 
 func (k *cluster) create(o client.Object) {
 	k.t.Helper()
-	if err := k.client.Create(k.t.Context(), o); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.Create(k.t.Context(), o))
 }
 
 func (k *cluster) delete(o client.Object) {
 	k.t.Helper()
 	uid := o.GetUID()
-	if err := k.client.Delete(k.t.Context(), o, client.Preconditions{UID: &uid}); err != nil {
-		k.t.Fatal(err)
-	}
+	must.NoError(k.t, k.client.Delete(k.t.Context(), o, client.Preconditions{UID: &uid}))
 }
 
 // all are the events so far.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // bare is a CRD that no InstallPlan brought.
@@ -60,12 +60,8 @@ func TestManagerRole(t *testing.T) {
 				return
 			}
 			rules := []rbacv1.PolicyRule{{Verbs: []string{"get", "list", "patch", "delete"}, APIGroups: []string{"etcd.database.coreos.com"}, Resources: []string{"etcdclusters"}}}
-			if diff := cmp.Diff(rules, role.Rules); diff != "" {
-				t.Errorf("rules: %s", diff)
-			}
-			if diff := cmp.Diff(map[string]string{"operators.fairlead.dev/aggregate-to-manager": "true"}, role.Labels); diff != "" {
-				t.Errorf("labels, which must give no user the rights: %s", diff)
-			}
+			must.Equal(t, "rules", role.Rules, rules)
+			must.Equal(t, "labels, which give no user the rights", role.Labels, map[string]string{"operators.fairlead.dev/aggregate-to-manager": "true"})
 			if r := role.OwnerReferences; len(r) != 1 || r[0].Kind != kindCRD || r[0].UID != "crd" {
 				t.Errorf("owners %+v", r)
 			}
@@ -81,9 +77,7 @@ func TestManagerRole(t *testing.T) {
 func TestManagerRoleIsCorrected(t *testing.T) {
 	name := managerRolePrefix + etcd
 	k := newCluster(t, bare(etcd, func(c *apiextensionsv1.CustomResourceDefinition) { c.Annotations[v1alpha1.AdoptableByAnnotation] = "a" }))
-	if roles := k.pass(kindCRD, etcd); len(roles) > 0 {
-		t.Errorf("a manager with a rule for every resource writes %s", names(roles))
-	}
+	must.Empty(t, "rules of a manager with a rule for every resource", k.pass(kindCRD, etcd))
 	k.managerRoles = true
 	role := k.pass(kindCRD, etcd)[name]
 	role.Rules[0].Resources, role.Labels = []string{"*"}, nil
@@ -99,9 +93,7 @@ func TestManagerRoleIsCorrected(t *testing.T) {
 	if !saysElse.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: definition}) {
 		t.Error("the change wakes nothing up")
 	}
-	if roles := k.pass(kindCRD, etcd); len(roles) > 0 {
-		t.Errorf("%s stay", names(roles))
-	}
+	must.Empty(t, "rules", k.pass(kindCRD, etcd))
 }
 
 // TestManagerRoleAndThoseOfUsers: one that cannot be written keeps none of the others.

@@ -1,7 +1,6 @@
 package subscription
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -26,9 +25,7 @@ func TestFailedPlansAreRepeatedLessAndLess(t *testing.T) {
 		if p := w.newestPlan(); p.Name != before.Name {
 			t.Fatalf("the plan was repeated in less than %s", pause)
 		}
-		if message := w.subscription("a").Status.GetCondition(readyCondition).Message; !strings.Contains(message, "it is tried again at "+due+", or at once when you delete it") {
-			t.Errorf("the Subscription says %q, want %s", message, due)
-		}
+		must.Contain(t, "Subscription", w.subscription("a").Status.GetCondition(readyCondition).Message, "it is tried again at "+due+", or at once when you delete it")
 		w.clock.Step(2 * time.Second)
 		w.mustReconcile()
 		if p := w.newestPlan(); p.Name == before.Name {
@@ -75,9 +72,7 @@ func TestObjectsThatChangeAllTheTime(t *testing.T) {
 			if p := w.newestPlan(); p.Name != before.Name {
 				t.Fatalf("the plan was repeated in less than %s", pause)
 			}
-			if message := w.subscription("a").Status.GetCondition(readyCondition).Message; !strings.Contains(message, "it is tried again at "+due) {
-				t.Errorf("the Subscription says %q, want %s", message, due)
-			}
+			must.Contain(t, "Subscription", w.subscription("a").Status.GetCondition(readyCondition).Message, "it is tried again at "+due)
 			w.clock.Step(2 * time.Second)
 		}
 		w.mustReconcile()
@@ -92,9 +87,7 @@ func TestObjectsThatChangeAllTheTime(t *testing.T) {
 	w.fail(last)
 	w.clock.Step(repeatLongest - time.Second)
 	w.mustReconcile()
-	if p := w.newestPlan(); p.Name != last.Name {
-		t.Error("a plan is repeated sooner where nothing has changed than where something has")
-	}
+	must.Equal(t, "a plan is repeated sooner where nothing has changed than where something has", w.newestPlan().Name, last.Name)
 	w.clock.Step(2 * time.Second)
 	w.mustReconcile()
 	failAndChange(0)
@@ -114,12 +107,8 @@ func TestPlanThatFailedLateIsNotRepeated(t *testing.T) {
 		w.mustReconcile()
 		w.clock.Step(time.Hour)
 	}
-	if n := len(w.plans()); n != 1 {
-		t.Errorf("there are %d plans", n)
-	}
-	if got := ready(w.subscription("a")); got != "False InstallPlanFailed" {
-		t.Errorf("the Subscription says %q", got)
-	}
+	must.Equal(t, "count of plans", len(w.plans()), 1)
+	must.Equal(t, "Subscription", ready(w.subscription("a")), "False InstallPlanFailed")
 }
 
 // TestForeignPlanThatNobodyApprovedIsKept has the plan of another implementation for what would be decided here: people, and what they
@@ -150,9 +139,7 @@ func TestForeignPlanThatNobodyApprovedIsKept(t *testing.T) {
 			foreign.Status = status
 			w.setPhase(foreign, v1alpha1.InstallPlanPhaseRequiresApproval)
 			w.mustReconcile()
-			if p := w.onlyPlan(); (p.Name == foreign.Name) != tc.kept {
-				t.Errorf("the plan is %s", p.Name)
-			}
+			must.Equal(t, "the plan", w.onlyPlan().Name == foreign.Name, tc.kept)
 			if tc.kept {
 				if sub := w.subscription("a"); sub.Status.InstallPlanRef == nil || sub.Status.InstallPlanRef.Name != foreign.Name {
 					t.Errorf("the Subscription names %v", sub.Status.InstallPlanRef)

@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
+	"fairlead.dev/fairlead/test/must"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,13 +38,9 @@ func deprecated(reference string) string {
 
 func (w *world) regroupAs(annotations map[string]string) {
 	og := operatorGroup("og")
-	if err := w.client.Get(w.t.Context(), client.ObjectKeyFromObject(og), og); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.client.Get(w.t.Context(), client.ObjectKeyFromObject(og), og))
 	og.Annotations = annotations
-	if err := w.client.Update(w.t.Context(), og); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.client.Update(w.t.Context(), og))
 }
 
 // TestDocumentedConditions goes through the documented conditions, and those that Fairlead adds, one by one.
@@ -152,9 +149,7 @@ func (d documented) check(t *testing.T) {
 				return c
 			}
 		}
-		if want != "" {
-			t.Errorf("%s, there is no %s; want %q", when, d.kind, want)
-		}
+		must.Equal(t, "there is no", want, "")
 		return v1alpha1.SubscriptionCondition{Type: d.kind, Status: corev1.ConditionUnknown}
 	}
 	look := func() {

@@ -53,9 +53,7 @@ func TestEventOfABundleThatCannotBeHad(t *testing.T) {
 	w.tampered("a")
 	w.tampered("a")
 	want := []string{"Warning BundleUnpackFailed Bundle unpacking failed - InvalidBundle: fetch bundle a.v1.0.0: denied by the registry"}
-	if events := w.toldEvents(); !slices.Equal(events, want) {
-		t.Errorf("Events %q, want %q", events, want)
-	}
+	must.Equal(t, "Events", w.toldEvents(), want)
 }
 
 // TestAnnotationsThatSayNothingAreTold: a value that is neither yes nor no is reported, about the OperatorGroup and with every Subscription,
@@ -72,9 +70,7 @@ func TestAnnotationsThatSayNothingAreTold(t *testing.T) {
 		}
 		for _, name := range []string{"a", "b"} {
 			c := w.subscription(name).Status.GetCondition(misreadCondition)
-			if c.Status != want {
-				t.Errorf("%s, of %s it is said: %+v", when, name, c)
-			}
+			must.Equal(t, "condition of "+name, c.Status, want)
 			for _, text := range []string{snapshot.TogetherAnnotation, v1alpha1.ExcludeGlobalNamespaceAnnotation, `OperatorGroup og has the value "yes"`, `write "true", or take it away`} {
 				if want == corev1.ConditionTrue && !strings.Contains(c.Message, text) {
 					t.Errorf("%q is not in %q", text, c.Message)
@@ -94,9 +90,7 @@ func TestAnnotationsThatSayNothingAreTold(t *testing.T) {
 	og.Annotations = map[string]string{snapshot.TogetherAnnotation: "false"}
 	must.NoError(t, w.client.Update(t.Context(), og))
 	told("once they are corrected", corev1.ConditionUnknown)
-	if events := w.toldEvents(); len(events) > 0 {
-		t.Errorf("Events afterwards: %q", events)
-	}
+	must.Empty(t, "Events afterwards", w.toldEvents())
 }
 
 // TestEventsFollowWhatIsWritten: a status that cannot be written is not told of either, but once it can be, and what was deleted meanwhile
@@ -108,9 +102,7 @@ func TestEventsFollowWhatIsWritten(t *testing.T) {
 	if err := w.reconcile(); err == nil {
 		t.Fatal("the write did not fail")
 	}
-	if events := w.toldEvents(); len(events) > 0 {
-		t.Errorf("of a status that was not written: %q", events)
-	}
+	must.Empty(t, "of a status that was not written", w.toldEvents())
 	w.mustReconcile()
 	if events := w.toldEvents(); len(events) != 1 {
 		t.Errorf("once it was written: %q", events)
@@ -119,9 +111,7 @@ func TestEventsFollowWhatIsWritten(t *testing.T) {
 	w.follow("a", "none")
 	w.before = func(string) { w.before = nil; w.remove(subscribe("a", "a", "")) }
 	w.mustReconcile()
-	if events := w.toldEvents(); len(events) > 0 {
-		t.Errorf("of a Subscription that was deleted meanwhile: %q", events)
-	}
+	must.Empty(t, "of a Subscription that was deleted meanwhile", w.toldEvents())
 }
 
 // resolutions is how many a scrape tells of.

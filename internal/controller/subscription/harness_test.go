@@ -144,26 +144,20 @@ func (w *world) reconcile() error {
 
 func (w *world) mustReconcile() {
 	w.t.Helper()
-	if err := w.reconcile(); err != nil {
-		w.t.Fatalf("Reconcile: %v", err)
-	}
+	must.NoError(w.t, w.reconcile())
 }
 
 func (w *world) subscription(name string) *v1alpha1.Subscription {
 	w.t.Helper()
 	var sub v1alpha1.Subscription
-	if err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: ns, Name: name}, &sub); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.client.Get(w.t.Context(), client.ObjectKey{Namespace: ns, Name: name}, &sub))
 	return &sub
 }
 
 func (w *world) plans() []v1alpha1.InstallPlan {
 	w.t.Helper()
 	var list v1alpha1.InstallPlanList
-	if err := w.client.List(w.t.Context(), &list, client.InNamespace(ns)); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.client.List(w.t.Context(), &list, client.InNamespace(ns)))
 	return list.Items
 }
 
@@ -191,9 +185,7 @@ func (w *world) carryOut(p *v1alpha1.InstallPlan, keep ...bool) {
 	for _, s := range p.Status.Plan {
 		if s.Resource.Kind == v1alpha1.SubscriptionKind {
 			var sub v1alpha1.Subscription
-			if err := json.Unmarshal([]byte(s.Resource.Manifest), &sub); err != nil {
-				w.t.Fatal(err)
-			}
+			must.NoError(w.t, json.Unmarshal([]byte(s.Resource.Manifest), &sub))
 			w.add(&sub)
 		}
 	}
@@ -203,9 +195,7 @@ func (w *world) carryOut(p *v1alpha1.InstallPlan, keep ...bool) {
 func (w *world) setPhase(p *v1alpha1.InstallPlan, phase v1alpha1.InstallPlanPhase) {
 	w.t.Helper()
 	p.Status.Phase = phase
-	if err := w.client.Status().Update(w.t.Context(), p); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.client.Status().Update(w.t.Context(), p))
 }
 
 // fail does what the InstallPlan controller does with a plan that cannot be carried out.
@@ -237,9 +227,7 @@ func (w *world) change(name string, change func(*v1alpha1.Subscription)) {
 	sub := w.subscription(name)
 	change(sub)
 	sub.Generation++
-	if err := w.client.Update(w.t.Context(), sub); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.client.Update(w.t.Context(), sub))
 }
 
 func (w *world) annotate(name, key, value string) {
@@ -255,37 +243,27 @@ func (w *world) follow(name, channel string) {
 func (w *world) approve(p *v1alpha1.InstallPlan) {
 	w.t.Helper()
 	p.Spec.Approved = true
-	if err := w.client.Update(w.t.Context(), p); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.client.Update(w.t.Context(), p))
 }
 
 func (w *world) add(o client.Object) {
 	w.t.Helper()
 	o.SetUID(types.UID("uid-" + o.GetName()))
-	if err := w.client.Create(w.t.Context(), o); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.client.Create(w.t.Context(), o))
 }
 
 func (w *world) remove(o client.Object) {
 	w.t.Helper()
-	if err := w.client.Delete(w.t.Context(), o); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.client.Delete(w.t.Context(), o))
 }
 
 // serve publishes a catalog with the given content.
 func (w *world) serve(name, content string) {
 	w.t.Helper()
 	c, err := catalog.Load(w.t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(content)}}, catalog.LoadOptions{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, err)
 	x, err := catalog.NewIndex(c, fmt.Sprintf("sha256:%x", len(content)))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, err)
 	if len(x.Problems()) > 0 {
 		w.t.Fatalf("the catalog has problems: %v", x.Problems())
 	}

@@ -35,9 +35,7 @@ func TestOlderVersionSaysWhatHoldsItBack(t *testing.T) {
 	if sub.Status.InstalledCSV != "a.v1.0.0" || ready(sub) != "True Installed" {
 		t.Fatalf("the status is %+v", sub.Status)
 	}
-	if c := sub.Status.GetCondition(readyCondition); !strings.Contains(c.Message, "a.v2.0.0 is held back") {
-		t.Errorf("Ready says %q", c.Message)
-	}
+	must.Contain(t, "message of Ready", sub.Status.GetCondition(readyCondition).Message, "a.v2.0.0 is held back")
 	held := sub.Status.GetCondition(heldBackCondition)
 	if held.Status != corev1.ConditionTrue || !strings.Contains(held.Message, "Nowhere.v1.example.com") || held.Reason != "NewerVersionNotPossible" {
 		t.Errorf("HeldBack is %+v", held)
@@ -62,9 +60,7 @@ func TestFailedOperatorIsReplacedWhereThatIsAskedFor(t *testing.T) {
 			w.serve("cat", pkg("a", "A", "", "1.0.0", "2.0.0"))
 			w.mustReconcile()
 			forward := strategy != ""
-			if got := len(w.plans()) == 2; got != forward {
-				t.Errorf("a failed operator is replaced: %t, want %t", got, forward)
-			}
+			must.Equal(t, "a failed operator is replaced", len(w.plans()) == 2, forward)
 			held := w.subscription("a").Status.GetCondition(heldBackCondition)
 			if said := strings.Contains(held.Message, "TechPreviewUnsafeFailForward"); said == forward {
 				t.Errorf("HeldBack says %q", held.Message)
@@ -76,13 +72,9 @@ func TestFailedOperatorIsReplacedWhereThatIsAskedFor(t *testing.T) {
 func (w *world) setCSVPhase(name string, phase v1alpha1.ClusterServiceVersionPhase) {
 	w.t.Helper()
 	csv := running(name, "")
-	if err := w.client.Get(w.t.Context(), client.ObjectKeyFromObject(csv), csv); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.client.Get(w.t.Context(), client.ObjectKeyFromObject(csv), csv))
 	csv.Status.Phase = phase
-	if err := w.client.Status().Update(w.t.Context(), csv); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.client.Status().Update(w.t.Context(), csv))
 }
 
 // TestRecreatedSubscriptionTakesItsOperatorOver deletes a Subscription and makes it again; a copied ClusterServiceVersion of the same
@@ -123,9 +115,7 @@ func TestDecisionCanBeReplayed(t *testing.T) {
 		return e.Index, nil
 	}))(t)
 	again := must.Value(json.Marshal(result.Groups[0].Record))(t)
-	if string(again) != text {
-		t.Errorf("the decision was %s and is %s when it is made again", text, again)
-	}
+	must.Equal(t, "decision, made again", string(again), text)
 	if len(text) > 1024 {
 		t.Errorf("the record of a small decision has %d bytes", len(text))
 	}
@@ -158,9 +148,7 @@ func TestClusterVersion(t *testing.T) {
 	later()
 	check("once it can be had", "1.36.3-gke.1")
 	check("at once again", "1.36.3-gke.1")
-	if s.asked != 2 {
-		t.Errorf("the cluster was asked %d times", s.asked)
-	}
+	must.Equal(t, "requests to the cluster", s.asked, 2)
 	s.err = errors.New("refused")
 	later()
 	check("when it cannot be had any more", "1.36.3-gke.1")
@@ -176,7 +164,5 @@ func TestKubernetesIsLookedAt(t *testing.T) {
 	if got := w.onlyPlan().Spec.ClusterServiceVersionNames; len(got) != 1 || got[0] != "a.v1.0.0" {
 		t.Errorf("the plan installs %v", got)
 	}
-	if held := w.subscription("a").Status.GetCondition(heldBackCondition); !strings.Contains(held.Message, "needs Kubernetes 1.30.0 or newer") {
-		t.Errorf("HeldBack is %+v", held)
-	}
+	must.Contain(t, "HeldBack", w.subscription("a").Status.GetCondition(heldBackCondition).Message, "needs Kubernetes 1.30.0 or newer")
 }

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -47,9 +47,7 @@ func TestAPlanIsFilledOnce(t *testing.T) {
 	if p := w.onlyPlan(); !intervened || p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Errorf("the plan that the other manager filled, and that is carried out (%t), is %q", intervened, p.Status.Phase)
 	}
-	if got := ready(w.subscription("a")); got != "True Installed" {
-		t.Errorf("the Subscription is %s", got)
-	}
+	must.Equal(t, "the Subscription", ready(w.subscription("a")), "True Installed")
 }
 
 // outcome is what there is in the namespace in the end, without what differs from run to run.
@@ -134,14 +132,10 @@ func TestTwoManagersTakeTurns(t *testing.T) {
 							w.failWrite = 1
 						}
 					}
-					if err := w.reconcile(); killed != (err != nil) {
-						t.Errorf("killed %t, and it ends with %v", killed, err)
-					}
+					must.Equal(t, "the pass fails when killed", w.reconcile() != nil, killed)
 					w.before = nil
 					w.rest(w.controller, other)
-					if diff := cmp.Diff(want, w.outcome()); diff != "" {
-						t.Errorf("(-want +got):\n%s", diff)
-					}
+					must.Equal(t, "outcome", w.outcome(), want)
 				})
 			}
 		}
@@ -173,9 +167,7 @@ func TestANamespaceThatChangesWhileItIsRead(t *testing.T) {
 					}
 				}
 				w.carryOutAll(w.controller, w.secondManager())
-				if diff := cmp.Diff(want, w.outcome()); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
+				must.Equal(t, "outcome", w.outcome(), want)
 			})
 			if *reads < (n+1)/2 {
 				if *reads < 4 {
@@ -267,9 +259,7 @@ func TestTwoManagersAtOnce(t *testing.T) {
 				}
 				both.Wait()
 				w.rest(w.controller, other)
-				if diff := cmp.Diff(want, w.outcome()); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
+				must.Equal(t, "outcome", w.outcome(), want)
 			})
 		}
 	}
@@ -331,7 +321,5 @@ func TestAResolutionIsCountedOnce(t *testing.T) {
 	w.serve("cat", pkg("a", "A", "", "1.0.0"))
 	w.mustReconcile()
 	w.onlyPlan()
-	if n := resolutions(t, w.controller.Metrics); n != 1 {
-		t.Errorf("one resolution, and a plan, are counted as %d", n)
-	}
+	must.Equal(t, "count of resolutions", resolutions(t, w.controller.Metrics), 1)
 }

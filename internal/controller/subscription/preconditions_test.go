@@ -19,13 +19,9 @@ import (
 func (w *world) seen() (*state, *decision) {
 	w.t.Helper()
 	s, err := w.controller.observe(w.t.Context(), w.client, ns)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, err)
 	d, err := w.controller.decide(w.t.Context(), s)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, err)
 	return s, d
 }
 
@@ -124,9 +120,7 @@ func TestACatalogThatWasMadeAnewIsSpokenOf(t *testing.T) {
 		w.controller.Catalogs.Withdraw(catalog.Ref{Namespace: ns, Name: "cat"})
 		s, d := w.seen()
 		v := d.view(s, w.subscription("a"))
-		if got := v.repeats(); got != (uid == "") {
-			t.Errorf("%s: nothing new is said: %t", name, got)
-		}
+		must.Equal(t, name+": nothing new is said", v.repeats(), uid == "")
 	}
 }
 
@@ -143,9 +137,7 @@ func TestAFailedPlanSaysWhenTheNextOneComes(t *testing.T) {
 		want = fmt.Sprintf(want, w.clock.Now().Add(repeatFailed).UTC().Format(time.RFC3339))
 		for range 2 { // the time stays the same while it passes
 			w.mustReconcile()
-			if message := w.subscription("a").Status.GetCondition(readyCondition).Message; !strings.Contains(message, want) {
-				t.Errorf("%s: %q, want %q", approval, message, want)
-			}
+			must.Contain(t, string(approval), w.subscription("a").Status.GetCondition(readyCondition).Message, want)
 			w.clock.Step(repeatFailed / 2)
 		}
 	}

@@ -115,9 +115,7 @@ func (h *history) drop(o client.Object, name string) {
 
 func (h *history) edit(change func(*v1alpha1.Subscription)) {
 	var all v1alpha1.SubscriptionList
-	if err := h.client.List(h.t.Context(), &all); err != nil {
-		h.t.Fatal(err)
-	}
+	must.NoError(h.t, h.client.List(h.t.Context(), &all))
 	if len(all.Items) > 0 {
 		h.change(all.Items[h.below(len(all.Items))].Name, change)
 	}
@@ -152,9 +150,7 @@ func (h *history) carryOutSome() {
 
 func (h *history) operatorChanges() {
 	var all v1alpha1.ClusterServiceVersionList
-	if err := h.client.List(h.t.Context(), &all); err != nil {
-		h.t.Fatal(err)
-	}
+	must.NoError(h.t, h.client.List(h.t.Context(), &all))
 	if len(all.Items) == 0 {
 		return
 	}

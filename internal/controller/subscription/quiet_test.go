@@ -125,14 +125,10 @@ func TestAManagerThatStartsChangesNothing(t *testing.T) {
 			w.writes = nil
 			w.controller.Catalogs = catalogstore.NewSet()
 			w.mustReconcile()
-			if len(w.writes) > 0 {
-				t.Errorf("while catalogs are read again: %v\n%+v", w.writes, w.subscription("a").Status)
-			}
+			must.Empty(t, "writes while catalogs are read again", w.writes)
 			w.publish("cat", served)
 			w.mustReconcile()
-			if len(w.writes) > 0 {
-				t.Errorf("once they are: %v\n%+v", w.writes, w.subscription("a").Status)
-			}
+			must.Empty(t, "writes afterwards", w.writes)
 		})
 	}
 }

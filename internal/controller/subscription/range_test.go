@@ -7,6 +7,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/resolution"
 
+	"fairlead.dev/fairlead/test/must"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -28,12 +29,8 @@ func TestVersionRangeHolds(t *testing.T) {
 			!strings.Contains(c.Message, desired) || !strings.Contains(c.Message, resolution.VersionRangeAnnotation) {
 			t.Errorf("%s: %+v", when, sub.Status)
 		}
-		if available := reason == reasonVersionRange; available != (sub.Status.State == v1alpha1.SubscriptionStateUpgradeAvailable) {
-			t.Errorf("%s the state is %s", when, sub.Status.State)
-		}
-		if n := len(w.plans()); n != 1 {
-			t.Errorf("%s there are %d plans", when, n)
-		}
+		must.Equal(t, "the state", reason == reasonVersionRange, sub.Status.State == v1alpha1.SubscriptionStateUpgradeAvailable)
+		must.Equal(t, "count of plans", len(w.plans()), 1)
 	}
 	held("at the end of the range", "a.v1.1.0", "a.v2.0.0 is available, and annotation", reasonVersionRange)
 	w.serve("cat", pkg("a", "A", "", "1.0.0", "1.1.0", "2.0.0", "2.1.0"))
@@ -42,9 +39,7 @@ func TestVersionRangeHolds(t *testing.T) {
 	held("with a range that cannot be read", "a.v1.1.0", `version range "less than two" is not a range such as`, reasonVersionRangeInvalid)
 	w.annotate("a", resolution.VersionRangeAnnotation, "<2.1.0")
 	w.mustReconcile()
-	if p := w.newestPlan(); p.Spec.ClusterServiceVersionNames[0] != "a.v2.0.0" {
-		t.Errorf("with a wider range %v is installed", p.Spec.ClusterServiceVersionNames)
-	}
+	must.Equal(t, "version that is installed with a wider range", w.newestPlan().Spec.ClusterServiceVersionNames[0], "a.v2.0.0")
 }
 
 func TestRangeThatCannotBeReadInstallsNothing(t *testing.T) {
@@ -57,9 +52,7 @@ func TestRangeThatCannotBeReadInstallsNothing(t *testing.T) {
 	if failed.Status != corev1.ConditionTrue || !strings.Contains(failed.Message, resolution.VersionRangeAnnotation) || !strings.Contains(failed.Message, `"newest"`) {
 		t.Errorf("the condition is %+v", failed)
 	}
-	if p := w.onlyPlan(); p.Spec.ClusterServiceVersionNames[0] != "b.v1.0.0" {
-		t.Errorf("the plan of the other Subscription installs %v", p.Spec.ClusterServiceVersionNames)
-	}
+	must.Equal(t, "the plan of the other Subscription installs", w.onlyPlan().Spec.ClusterServiceVersionNames[0], "b.v1.0.0")
 }
 
 // TestRangeTakesAnUnapprovedPlanBack: what is held back by now cannot be approved any more.
@@ -94,7 +87,5 @@ func TestRangeHoldsDependenciesOfOthersToo(t *testing.T) {
 	w.serve("cat", pkg("a", "A", "", "1.0.0", "2.0.0")+content)
 	w.mustReconcile()
 	failed := w.subscription("b").Status.GetCondition(v1alpha1.SubscriptionResolutionFailed)
-	if !strings.Contains(failed.Message, resolution.VersionRangeAnnotation+" allows only <2.0.0") {
-		t.Errorf("the condition is %+v", failed)
-	}
+	must.Contain(t, "the condition", failed.Message, resolution.VersionRangeAnnotation+" allows only <2.0.0")
 }

@@ -13,7 +13,6 @@ import (
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -35,9 +34,7 @@ func TestInstallAndUpgrade(t *testing.T) {
 	for _, s := range p.Status.Plan {
 		steps = append(steps, s.Resource.Kind)
 	}
-	if diff := cmp.Diff([]string{"ClusterServiceVersion", "ConfigMap", "ServiceAccount", "Role", "RoleBinding"}, steps); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "steps", steps, []string{"ClusterServiceVersion", "ConfigMap", "ServiceAccount", "Role", "RoleBinding"})
 	sub := w.subscription("a")
 	if sub.Status.State != v1alpha1.SubscriptionStateUpgradePending || sub.Status.CurrentCSV != "a.v1.0.0" || sub.Status.InstallPlanRef.Name != p.Name {
 		t.Errorf("while the plan is carried out the status is %+v", sub.Status)
@@ -76,9 +73,7 @@ func TestNothingIsWrittenWhenNothingChanged(t *testing.T) {
 	w.writes = nil
 	w.clock.Step(1e12)
 	w.mustReconcile()
-	if len(w.writes) > 0 {
-		t.Errorf("a second look wrote %v", w.writes)
-	}
+	must.Empty(t, "writes of a second pass", w.writes)
 }
 
 func TestKilledAtEveryWrite(t *testing.T) {
@@ -113,15 +108,11 @@ func TestDependencyGetsASubscription(t *testing.T) {
 	w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "A", "1.0.0"))
 	w.mustReconcile()
 	p := w.onlyPlan()
-	if diff := cmp.Diff([]string{"a.v1.0.0", "b.v1.0.0"}, p.Spec.ClusterServiceVersionNames); diff != "" {
-		t.Errorf("the plan installs (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "the plan installs", p.Spec.ClusterServiceVersionNames, []string{"a.v1.0.0", "b.v1.0.0"})
 	if p.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval || p.Spec.Approved {
 		t.Errorf("a manual plan is %q, approved %t", p.Status.Phase, p.Spec.Approved)
 	}
-	if sub := w.subscription("b"); ready(sub) != "False RequiresApproval" {
-		t.Errorf("the Subscription says %q", ready(sub))
-	}
+	must.Equal(t, "Subscription", ready(w.subscription("b")), "False RequiresApproval")
 	w.carryOut(p)
 	w.mustReconcile()
 	generated := w.subscription("a-stable-cat-ns")
@@ -148,9 +139,7 @@ func TestOperatorGroups(t *testing.T) {
 	if failed = w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionResolutionFailed); !strings.Contains(failed.Message, "found 2: delete all but one") {
 		t.Errorf("with two OperatorGroups: %+v", failed)
 	}
-	if len(w.plans()) > 0 {
-		t.Error("a plan was made all the same")
-	}
+	must.Empty(t, "plans", w.plans())
 	w.remove(two)
 	w.mustReconcile()
 	if failed = w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionResolutionFailed); failed.Status != corev1.ConditionUnknown {
@@ -196,9 +185,7 @@ func TestDeletedOperatorIsLeftAlone(t *testing.T) {
 	}
 	w.remove(p)
 	w.mustReconcile()
-	if again := w.onlyPlan(); again.Spec.Generation != 2 {
-		t.Errorf("the plan after the deletion of the first has generation %d", again.Spec.Generation)
-	}
+	must.Equal(t, "generation of the plan after the deletion of the first", w.onlyPlan().Spec.Generation, 2)
 }
 
 func TestUnapprovedPlanIsSuperseded(t *testing.T) {
@@ -216,9 +203,7 @@ func TestUnapprovedPlanIsSuperseded(t *testing.T) {
 	must.NoError(t, w.client.Update(t.Context(), p))
 	w.serve("cat", pkg("a", "A", "", "1.0.0", "1.1.0", "1.2.0"))
 	w.mustReconcile()
-	if after := w.onlyPlan(); after.Name != p.Name {
-		t.Error("a plan that was approved was superseded")
-	}
+	must.Equal(t, "plan after the approval", w.onlyPlan().Name, p.Name)
 }
 
 // TestAPlanThatWaitsForAGroupIsSuperseded: it may wait for ever, and says that it begins before it does; then it is under way.
@@ -235,12 +220,8 @@ func TestAPlanThatWaitsForAGroupIsSuperseded(t *testing.T) {
 	first := w.onlyPlan()
 	held(first)
 	w.mustReconcile()
-	if again := w.onlyPlan(); again.Name != first.Name {
-		t.Errorf("plan %s in the place of %s, though nothing else is wanted", again.Name, first.Name)
-	}
-	if m := w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionInstallPlanPending).Message; m != first.Status.Message {
-		t.Errorf("the Subscription says %q", m)
-	}
+	must.Equal(t, "plan while nothing else is desired", w.onlyPlan().Name, first.Name)
+	must.Equal(t, "Subscription", w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionInstallPlanPending).Message, first.Status.Message)
 	w.serve("cat", pkg("a", "A", "", "1.0.0", "1.1.0"))
 	w.mustReconcile()
 	second := w.onlyPlan()
@@ -251,9 +232,7 @@ func TestAPlanThatWaitsForAGroupIsSuperseded(t *testing.T) {
 	held(second)
 	w.serve("cat", pkg("a", "A", "", "1.0.0", "1.1.0", "1.2.0"))
 	w.mustReconcile()
-	if after := w.onlyPlan(); after.Name != second.Name {
-		t.Error("a plan that has begun was superseded")
-	}
+	must.Equal(t, "plan after it has begun", w.onlyPlan().Name, second.Name)
 }
 
 func TestFailedPlanIsRepeatedOnlyForOtherContent(t *testing.T) {
@@ -301,9 +280,7 @@ func TestManualDoesNotSpread(t *testing.T) {
 		phases[p.Spec.ClusterServiceVersionNames[0]] = p.Status.Phase
 	}
 	want := map[string]v1alpha1.InstallPlanPhase{"a.v1.0.0": v1alpha1.InstallPlanPhaseRequiresApproval, "c.v1.0.0": v1alpha1.InstallPlanPhaseInstalling}
-	if diff := cmp.Diff(want, phases); diff != "" {
-		t.Errorf("plans (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "plans", phases, want)
 }
 
 func TestTogether(t *testing.T) {
@@ -326,9 +303,7 @@ func TestLargeManifestsAreReferences(t *testing.T) {
 			t.Errorf("the manifest of %s %s takes %d bytes of the plan", s.Resource.Kind, s.Resource.Name, len(s.Resource.Manifest))
 		}
 		_, reference := bundleio.ParseReference(s.Resource.Manifest)
-		if large := s.Resource.Kind == v1alpha1.ClusterServiceVersionKind; reference != large {
-			t.Errorf("%s %s is a reference: %t", s.Resource.Kind, s.Resource.Name, reference)
-		}
+		must.Equal(t, s.Resource.Kind+" "+s.Resource.Name+" is a reference", reference, s.Resource.Kind == v1alpha1.ClusterServiceVersionKind)
 	}
 }
 
@@ -368,9 +343,7 @@ func TestMissingCatalog(t *testing.T) {
 	}
 	w.add(catalogSource("other"))
 	w.mustReconcile()
-	if c := w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionCatalogSourcesUnhealthy); c.Message != "targeted catalogsource ns/cat missing" {
-		t.Errorf("without its own catalog: %+v", c)
-	}
+	must.Equal(t, "without its own catalog", w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionCatalogSourcesUnhealthy).Message, "targeted catalogsource ns/cat missing")
 	w.add(catalogSource("cat"))
 	w.mustReconcile()
 	sub = w.subscription("a")
@@ -389,9 +362,7 @@ func TestMissingCatalog(t *testing.T) {
 	}
 	w.serve("cat", pkg("a", "A", "", "1.0.0"))
 	w.mustReconcile()
-	if c := w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionCatalogSourcesUnhealthy); c.Status != corev1.ConditionFalse {
-		t.Errorf("once its catalog has content: %+v", c)
-	}
+	must.Equal(t, "once its catalog has content", w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionCatalogSourcesUnhealthy).Status, corev1.ConditionFalse)
 }
 
 func TestDeprecations(t *testing.T) {
@@ -419,9 +390,7 @@ entries:
 		"BundleDeprecated":  "olm.bundle/a.v1.0.0: too old",
 		"Deprecated":        "olm.package/a: use b; olm.channel/stable: use fast; olm.bundle/a.v1.0.0: too old",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "conditions", got, want)
 }
 
 func TestAPlanLeftWithoutStepsIsReplacedWhenTheDecisionChanged(t *testing.T) {
@@ -456,9 +425,7 @@ func TestAPendingPlanGoesWithTheSubscriptionThatAskedForPartOfIt(t *testing.T) {
 	}
 	w.remove(b)
 	w.mustReconcile()
-	if p := w.onlyPlan(); !slices.Equal(p.Spec.ClusterServiceVersionNames, []string{"a.v1.0.0"}) {
-		t.Errorf("after one Subscription is gone the plan still installs %v", p.Spec.ClusterServiceVersionNames)
-	}
+	must.Equal(t, "after one Subscription is gone the plan still installs", w.onlyPlan().Spec.ClusterServiceVersionNames, []string{"a.v1.0.0"})
 }
 
 func TestAnotherApprovalMakesAnotherPlan(t *testing.T) {

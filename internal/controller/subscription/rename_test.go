@@ -145,9 +145,7 @@ func TestARenamedPackageLeavesOthersAlone(t *testing.T) {
 		if p := w.newestPlan(); p.Spec.ClusterServiceVersionNames[0] != "b.v2.0.0" || p.Status.BundleLookups[0].Replaces != "" {
 			t.Errorf("the plan installs %v with %+v", p.Spec.ClusterServiceVersionNames, p.Status.BundleLookups)
 		}
-		if got := w.subscription("t").Status.InstalledCSV; got != "a.v1.0.0" {
-			t.Errorf("the other Subscription has %q", got)
-		}
+		must.Equal(t, "the other Subscription has", w.subscription("t").Status.InstalledCSV, "a.v1.0.0")
 	})
 	t.Run("another operator needs it", func(t *testing.T) {
 		w := subscribedToA(t, renamed("B", "2.0.0", "replaces: a.v1.0.0"))

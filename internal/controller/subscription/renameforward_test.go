@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	catalog0 "fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestARenamedPackageFailsForward goes past what failed in an upgrade to a package of another name, by each kind of edge: F1 to F4, where the
@@ -134,13 +135,9 @@ func TestARenamedPackageChoosesCatalogs(t *testing.T) {
 				object.Namespace, object.Spec.Priority = ref.Namespace, priority
 				w.add(object)
 				c, err := catalog0.Load(w.t.Context(), fstest.MapFS{"catalog.yaml": {Data: []byte(provider)}}, catalog0.LoadOptions{})
-				if err != nil {
-					w.t.Fatal(err)
-				}
+				must.NoError(w.t, err)
 				x, err := catalog0.NewIndex(c, "sha256:"+ref.Name)
-				if err != nil {
-					w.t.Fatal(err)
-				}
+				must.NoError(w.t, err)
 				w.controller.Catalogs.Publish(ref, catalogstore.Entry{Index: x})
 			}
 			w.ask("s", "b")

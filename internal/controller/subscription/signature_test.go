@@ -18,7 +18,6 @@ import (
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
 )
@@ -116,12 +115,8 @@ func TestBundlesNeedTheirSignatures(t *testing.T) {
 				return
 			}
 			lookup := w.onlyPlan().Status.BundleLookups[0]
-			if c := lookup.GetCondition(v1alpha1.BundleLookupSignatureVerified); c.Status != test.status {
-				t.Errorf("the plan says %+v", c)
-			}
-			if diff := cmp.Diff(test.origin, resolution.OriginOf(lookup)); diff != "" {
-				t.Errorf("what it was made of (-want +got):\n%s", diff)
-			}
+			must.Equal(t, "plan", lookup.GetCondition(v1alpha1.BundleLookupSignatureVerified).Status, test.status)
+			must.Equal(t, "origin", resolution.OriginOf(lookup), test.origin)
 			if test.pkg != "a" && lookup.Path != image.Pin(tag, digest) {
 				t.Errorf("the path is %s", lookup.Path)
 			}

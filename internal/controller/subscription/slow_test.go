@@ -51,9 +51,7 @@ func TestSlowBundlesAreWaitedForTogether(t *testing.T) {
 	}
 	for i := range subscriptions {
 		sub := w.subscription(fmt.Sprintf("op%d", i))
-		if c := sub.Status.GetCondition(v1alpha1.SubscriptionBundleUnpacking); c.Status != corev1.ConditionTrue {
-			t.Errorf("%s says of its bundle %+v", sub.Name, c)
-		}
+		must.Equal(t, "condition of its bundle", sub.Status.GetCondition(v1alpha1.SubscriptionBundleUnpacking).Status, corev1.ConditionTrue)
 	}
 }
 

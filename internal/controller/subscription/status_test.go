@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -41,9 +41,7 @@ func TestADeadCatalogConcernsOnlyWhomItCouldHaveServed(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		want[name] = "True Installed" + fine
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, "conditions", got, want)
 	health := w.subscription("a").Status.CatalogHealth
 	if len(health) != 2 || !health[0].Healthy || health[1].Healthy || health[1].CatalogSourceRef.Name != "dead" || health[1].LastUpdated == nil {
 		t.Errorf("catalogHealth is %+v", health)
@@ -150,9 +148,7 @@ func TestPlanPhasesAreProjected(t *testing.T) {
 					got += string(c.Type) + " " + c.Reason
 				}
 			}
-			if got != want {
-				t.Errorf("the conditions about the plan are %q, want %q", got, want)
-			}
+			must.Equal(t, "conditions about the plan", got, want)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestNamespaceWidePlanListsWhatChanges has one of two operators upgraded in a namespace that is decided on as a whole: the plan is about
@@ -30,9 +31,7 @@ func TestNamespaceWidePlanListsWhatChanges(t *testing.T) {
 		t.Errorf("the plan of the upgrade is %s for %v", p.Spec.Approval, p.Spec.ClusterServiceVersionNames)
 	}
 	for _, s := range p.Status.Plan {
-		if s.Resolving != "b.v1.1.0" {
-			t.Errorf("there is a step for %s", s.Resolving)
-		}
+		must.Equal(t, "operator of the step", s.Resolving, "b.v1.1.0")
 	}
 	if len(p.OwnerReferences) != 2 {
 		t.Errorf("it belongs to %d Subscriptions, want both", len(p.OwnerReferences))

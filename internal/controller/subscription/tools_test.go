@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution"
 
-	"github.com/google/go-cmp/cmp"
+	"fairlead.dev/fairlead/test/must"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -139,9 +139,7 @@ func TestToolsReadTheVerdictRight(t *testing.T) {
 			}
 			want := []string{tc.ready, tc.kstatus, tc.argo, tc.newerArgo}
 			got := []string{ready(sub), kstatus(sub), argo(sub, false), argo(sub, true)}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("Ready, kstatus, Argo CD, newer Argo CD (-want +got):\n%s\n%+v", diff, sub.Status)
-			}
+			must.Equal(t, "Ready, kstatus, Argo CD, newer Argo CD", got, want)
 			for _, complaint := range contradictions(sub) {
 				t.Error(complaint)
 			}
@@ -151,9 +149,7 @@ func TestToolsReadTheVerdictRight(t *testing.T) {
 		sub := subscribe("a", "a", "")
 		sub.Generation, sub.Status.ObservedGeneration = 2, 1
 		sub.Status.SetCondition(isTrue(readyCondition, "Installed", ""), metav1.Time{Time: time.Unix(1, 0)})
-		if got := kstatus(sub); got != "InProgress" {
-			t.Errorf("kstatus says %s of an old verdict", got)
-		}
+		must.Equal(t, "kstatus of an old verdict", kstatus(sub), "InProgress")
 	})
 }
 
@@ -161,26 +157,18 @@ func TestToolsReadTheVerdictRight(t *testing.T) {
 func (w *world) failForward() {
 	w.t.Helper()
 	og := operatorGroup("og")
-	if err := w.client.Get(w.t.Context(), client.ObjectKeyFromObject(og), og); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.client.Get(w.t.Context(), client.ObjectKeyFromObject(og), og))
 	og.Spec.UpgradeStrategy = operatorsv1.UpgradeStrategyUnsafeFailForward
-	if err := w.client.Update(w.t.Context(), og); err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, w.client.Update(w.t.Context(), og))
 }
 
 // tampered writes the status that follows when the decision for the namespace is changed.
 func (w *world) tampered(name string) {
 	w.t.Helper()
 	seen, err := w.controller.observe(w.t.Context(), w.client, ns)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, err)
 	found, err := w.controller.decide(w.t.Context(), seen)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, err)
 	w.tamper(&found.groups[0])
 	if _, err := w.controller.report(w.t.Context(), seen, found); err != nil {
 		w.t.Fatal(err)

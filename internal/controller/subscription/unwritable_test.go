@@ -58,9 +58,7 @@ func TestOneGroupStopsNoOther(t *testing.T) {
 			if err := w.reconcile(); err == nil {
 				t.Error("nothing has it tried again")
 			}
-			if failed := w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionBundleUnpackFailed); !strings.Contains(failed.Message, "request is too large") {
-				t.Errorf("the Subscription of the group says %+v", failed)
-			}
+			must.Contain(t, "the Subscription of the group says", w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionBundleUnpackFailed).Message, "request is too large")
 			if sub := w.subscription("b"); sub.Status.CurrentCSV != "b.v1.0.0" || sub.Status.InstallPlanRef == nil {
 				t.Errorf("the Subscription beside it moves to %q with plan %v: %v", sub.Status.CurrentCSV, sub.Status.InstallPlanRef, sub.Status.Conditions)
 			}
@@ -169,9 +167,7 @@ func TestATagThatMovesIsJudgedAgain(t *testing.T) {
 			t.Fatalf("judged %d times, want %d", got, before+1)
 		}
 	}
-	if got := w.onlyPlan(); got.Name != failed.Name {
-		t.Errorf("the same content has another plan %s", got.Name)
-	}
+	must.Equal(t, "plan of the same content", w.onlyPlan().Name, failed.Name)
 	push(10)
 	w.clock.Step(repeatLongest)
 	if next := w.planned(t, 2); isFinal(next) || len(next.Status.Plan) == 0 {
@@ -200,9 +196,7 @@ func TestOtherLimitsJudgeAgain(t *testing.T) {
 			w.mustReconcile()
 		}
 		w.planned(t, want)
-		if got := len(w.plans()); got != want {
-			t.Errorf("judged by %q there are %d plans, want %d", by, got, want)
-		}
+		must.Equal(t, "count of plans judged by "+by, len(w.plans()), want)
 	}
 }
 
@@ -227,7 +221,5 @@ func TestAPlanLeftWithoutContentNotesItsJudgement(t *testing.T) {
 		w.clock.Step(time.Hour)
 		w.mustReconcile()
 	}
-	if got := len(w.plans()); got != 1 {
-		t.Errorf("there are %d plans, want 1", got)
-	}
+	must.Equal(t, "count of plans", len(w.plans()), 1)
 }

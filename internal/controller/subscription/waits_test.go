@@ -7,6 +7,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/resolution"
 
+	"fairlead.dev/fairlead/test/must"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -76,8 +77,6 @@ func TestWhatTheRangeHoldsBackDoesNotWait(t *testing.T) {
 		w.serve("cat", pkg("a", "A", "", "1.0.0", next))
 		w.mustReconcile()
 		held := w.subscription("a").Status.GetCondition(heldBackCondition)
-		if got := string(held.Status) + " " + held.Reason; got != want {
-			t.Errorf("range %q: HeldBack is %s, want %s: %s", limit, got, want, held.Message)
-		}
+		must.Equal(t, "HeldBack of range "+limit, string(held.Status)+" "+held.Reason, want)
 	}
 }
