@@ -64,7 +64,7 @@ func TestGroupsAreConfirmedOnce(t *testing.T) {
 	look := func(want int) {
 		t.Helper()
 		for range 3 {
-			must.Value(w.controller.groups(t.Context(), w.plan(t, "plan")))(t)
+			must.Value(w.controller.observe(t.Context(), w.plan(t, "plan")))(t)
 		}
 		if live.lists != want {
 			t.Errorf("the API server was asked %d times, want %d", live.lists, want)

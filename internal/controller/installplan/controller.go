@@ -75,8 +75,9 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	c.Metrics.Seen(plan.Namespace, plan.Name)
-	if !plan.DeletionTimestamp.IsZero() || c.memory.isBehind(plan) {
-		return ctrl.Result{}, nil // one that is behind comes again
+	if written := c.memory.recall(request.NamespacedName).written; !plan.DeletionTimestamp.IsZero() || plan.ResourceVersion != "" && written == plan.ResourceVersion {
+		// The plan is still as it was before our last status: working from it would do everything once more. The event that the write causes brings it back.
+		return ctrl.Result{}, nil
 	}
 	if pause := c.memory.rests(plan, c.Clock.Now()); pause > 0 {
 		return ctrl.Result{RequeueAfter: pause}, nil
@@ -106,16 +107,18 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case x.holds(ctx, seen.group):
 		next = held(&plan.Status, next, x.held, c.Clock.Now())
 	case isHeld(&plan.Status): // that it begins is written down first: until then another plan may take its place
-		if done = x.begin(ctx, c); done.unverified == accepted {
+		if done = x.execute(ctx, c, seen, true); done.unverified == accepted {
 			next.Message, done = waits+"nothing prevents it any more, and the steps come next", outcome{}
 		} else {
 			next = unverifiedStatus(&plan.Status, conclude(next, done, c.Clock.Now(), c.RetryTimeout), done, c.Clock.Now())
 		}
 	default:
-		done = x.execute(ctx, c, seen)
+		done = x.execute(ctx, c, seen, false)
 		done.since = c.memory.failingSince(request.NamespacedName, done, c.Clock.Now())
 		next = unverifiedStatus(&plan.Status, conclude(next, done, c.Clock.Now(), c.RetryTimeout), done, c.Clock.Now())
-		c.memory.forgetCRDs(request.NamespacedName, next.Phase)
+		if next.Phase != v1alpha1.InstallPlanPhaseInstalling {
+			c.memory.update(request.NamespacedName, func(p *remembered) { p.crds = nil })
+		}
 	}
 	if err := c.report(ctx, plan, next, done); err != nil {
 		if seen.nudged {
@@ -127,9 +130,13 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{RequeueAfter: c.verifyFailed(request.NamespacedName, done)}, nil
 	}
 	if next.Phase == v1alpha1.InstallPlanPhaseFailed {
-		c.memory.met(request.NamespacedName, done.obstacles, c.Clock.Now())
+		c.memory.update(request.NamespacedName, func(p *remembered) { p.obstacles, p.failed = done.obstacles, c.Clock.Now() })
 	}
 	pause := retryAfter(next, done, c.Clock.Now(), c.RetryTimeout)
-	c.memory.restsUntil(request.NamespacedName, done.due(c.Clock.Now(), pause))
+	c.memory.update(request.NamespacedName, func(p *remembered) {
+		if p.due = (time.Time{}); done.err != nil && len(done.lookups) == 0 { // events hasten it otherwise, as those of bundles do
+			p.due = c.Clock.Now().Add(pause)
+		}
+	})
 	return ctrl.Result{RequeueAfter: pause}, nil
 }

@@ -33,7 +33,11 @@ func (x *replacements) adjustCRD(ctx context.Context, s *stepRun) rollout.Adjust
 		}
 		withoutEvidence(wanted)
 		annotations := x.alongside(ctx, s.step.Resolving, wanted, live)
-		if origin := x.originOf(live); origin != "" {
+		origin := x.plan.Namespace // whose plan creates the CRD, or created it; empty when it was there before any plan
+		if live != nil {
+			origin = tenancy.Origin(live, x.plan.Namespace)
+		}
+		if origin != "" {
 			annotations[v1alpha1.OriginAnnotation] = v1alpha1.OriginInstallPlan + "/" + origin
 		}
 		wanted.SetAnnotations(annotations)
@@ -77,11 +81,9 @@ func (x *replacements) adjustCRD(ctx context.Context, s *stepRun) rollout.Adjust
 					annotations[key] = value
 				}
 			}
-			labels := live.GetLabels()
 			wanted.Object["spec"] = spec
-			wanted.SetLabels(labels)
+			wanted.SetLabels(live.GetLabels())
 			wanted.SetAnnotations(annotations)
-			return nil
 		}
 		return nil
 	}
@@ -93,34 +95,23 @@ func (x *ownership) alongside(ctx context.Context, csv string, wanted, live *uns
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	if csv != "" {
-		annotations[bundle.InstalledAlongsideKey(x.plan.Namespace, csv)] = x.plan.Namespace + "/" + csv
-		annotations[bundle.BroughtByKey(x.plan.Namespace, csv)] = x.bringing(ctx, csv, live)
+	if csv == "" {
+		return annotations
+	}
+	alongside, broughtBy := x.plan.Namespace+"/"+csv, bundle.BroughtByKey(x.plan.Namespace, csv)
+	annotations[bundle.InstalledAlongsideKey(x.plan.Namespace, csv)] = alongside
+	annotations[broughtBy] = string(x.plan.UID)
+	if live != nil { // brought by another plan, where the operator is there already
+		if by := live.GetAnnotations()[broughtBy]; by != "" && by != string(x.plan.UID) && x.isOperator(ctx, alongside) {
+			annotations[broughtBy] = by
+		}
 	}
 	return annotations
-}
-
-// originOf is the namespace whose plan creates or created a CRD; empty when it was there before any plan.
-func (x *ownership) originOf(live *unstructured.Unstructured) string {
-	if live == nil {
-		return x.plan.Namespace
-	}
-	return tenancy.Origin(live, x.plan.Namespace)
 }
 
 // isEvidence reports whether an annotation is one by which plans record for whom they brought a CRD.
 func isEvidence(key string) bool {
 	return strings.HasPrefix(key, v1alpha1.InstalledAlongsideAnnotationPrefix) || strings.HasPrefix(key, v1alpha1.BroughtByAnnotationPrefix) || key == v1alpha1.OriginAnnotation
-}
-
-// bringing is the plan that a CRD is brought by for an operator: this one, unless the operator is there already.
-func (x *ownership) bringing(ctx context.Context, csv string, live *unstructured.Unstructured) string {
-	if live != nil {
-		if by := live.GetAnnotations()[bundle.BroughtByKey(x.plan.Namespace, csv)]; by != "" && by != string(x.plan.UID) && x.isOperator(ctx, x.plan.Namespace+"/"+csv) {
-			return by
-		}
-	}
-	return string(x.plan.UID)
 }
 
 // withoutEvidence takes out of a bundle's manifest what only the manager and administrators decide about a CRD: for whom it was brought, who may
@@ -140,11 +131,8 @@ func withoutEvidence(wanted *unstructured.Unstructured) {
 
 // convertsCRD tells whether an operator of the plan serves the conversion webhook of a CRD.
 func (x *ownership) convertsCRD(csv, crd string) bool {
-	incoming, ok := x.incoming[csv]
-	if !ok {
-		return false
-	}
-	return slices.Contains(convertedBy(incoming), crd)
+	incoming := x.incoming[csv]
+	return incoming != nil && slices.Contains(convertedBy(incoming), crd)
 }
 
 // converterOf is the operator whose webhook converts a CRD now, if there is one. The controller that runs the operator is the only writer

@@ -29,8 +29,10 @@ type crdClaim struct {
 // claimCRD judges the claim of a step on a CRD, and tightens the rules for the upgrade where the CRD is not only the plan's own. It returns an
 // error when another owner has the CRD.
 func (x *ownership) claimCRD(ctx context.Context, u *crd.Change) (crdClaim, error) {
-	if owner := controllerOf(u.Live); owner != "" {
-		return crdClaim{}, fmt.Errorf("%s %s %s: remove that owner, or move the operator as docs/migrating-to-v1.md describes", crdKind, u.Live.Name, owner)
+	for _, r := range u.Live.OwnerReferences {
+		if h := (rollout.Holder{OwnerReference: r}); r.Controller != nil && *r.Controller && !h.IsOperator() {
+			return crdClaim{}, fmt.Errorf("%s %s %s: remove that owner, or move the operator as docs/migrating-to-v1.md describes", crdKind, u.Live.Name, rollout.ControlledBy(h))
+		}
 	}
 	own, others, err := x.bringers(ctx, u.Live)
 	if err != nil {
@@ -103,16 +105,6 @@ func (x *ownership) bringers(ctx context.Context, crd *apiextensionsv1.CustomRes
 		others = append(others, user)
 	}
 	return own, others, nil
-}
-
-// controllerOf names the controller of an object for messages; empty when there is none, or when it is an operator.
-func controllerOf(live metav1.Object) string {
-	for _, r := range live.GetOwnerReferences() {
-		if h := (rollout.Holder{OwnerReference: r}); r.Controller != nil && *r.Controller && !h.IsOperator() {
-			return rollout.ControlledBy(h)
-		}
-	}
-	return ""
 }
 
 // isWrittenBy reports whether a field manager has fields of an object.

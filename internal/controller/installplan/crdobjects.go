@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	corev1 "k8s.io/api/core/v1"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -43,26 +43,17 @@ func (m *memory) crdCheck(key client.ObjectKey, u crd.Change) (*crdCheck, error)
 	return known, nil
 }
 
-// forgetCRDs forgets what was found out for a plan that is over.
-func (m *memory) forgetCRDs(key client.ObjectKey, phase v1alpha1.InstallPlanPhase) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if p := m.plans[key]; p != nil && phase != v1alpha1.InstallPlanPhaseInstalling {
-		p.crds = nil
-	}
-}
-
 // checkObjects compares the stored objects of a CRD with the new one: all of them, or a sample where they cannot block the upgrade.
 func (x *replacements) checkObjects(ctx context.Context, c *Controller, s *crdStep) {
 	known, err := c.memory.crdCheck(client.ObjectKeyFromObject(x.plan), s.change)
 	if err != nil {
-		s.result.fail(err)
+		s.result.err = err
 		return
 	}
 	if !known.warned {
 		known.warned = true
 		for _, f := range s.verdict.Warnings {
-			c.warnOfCRD(x.plan, f)
+			c.events.Event(x.plan, corev1.EventTypeWarning, crdReason, f.Sentence())
 		}
 	}
 	if s.claim.leave || known.told && !s.verdict.Thorough() {
@@ -70,14 +61,14 @@ func (x *replacements) checkObjects(ctx context.Context, c *Controller, s *crdSt
 	}
 	v, err := crd.Judge(ctx, s.change, crd.Stored{Reader: c.live, Objects: known.objects, Now: c.Clock.Now()})
 	if err != nil {
-		s.result.fail(err)
+		s.result.err = err
 		return
 	}
 	s.result.waiting = v.Waiting
 	s.refuse(v.Err)
 	if !known.told && !v.Unread && v.Waiting == "" {
 		for _, f := range v.Noticed {
-			c.warnOfCRD(x.plan, f)
+			c.events.Event(x.plan, corev1.EventTypeWarning, crdReason, f.Sentence())
 		}
 		known.told = v.Err == nil || len(v.Noticed) > 0
 	}
@@ -91,7 +82,7 @@ func (x *replacements) migrate(ctx context.Context, c *Controller, s *crdStep) {
 	m := crd.Migration{Client: c.client, Reader: c.live, Live: s.change.Live, Leaving: s.verdict.Leaving, Unconverted: s.verdict.Unconverted, Now: c.Clock.Now()}
 	waiting, err := m.Rewrite(ctx, pagesRewritten)
 	if err != nil {
-		s.result.fail(err)
+		s.result.err = err
 		return
 	}
 	s.result.waiting = waiting
@@ -104,7 +95,7 @@ func (x *replacements) endConversion(ctx context.Context, c *Controller, s *crdS
 		return
 	}
 	if err := crd.EndConversion(ctx, c.client, live, fieldOwner); err != nil {
-		s.result.fail(err)
+		s.result.err = err
 		return
 	}
 	s.result.waiting = fmt.Sprintf("%s %s: its conversion webhook is taken off", crdKind, live.Name)

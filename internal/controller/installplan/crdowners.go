@@ -92,16 +92,6 @@ func (x *ownership) counts(o operator, crd *apiextensionsv1.CustomResourceDefini
 	return tenancy.Counts(tenancy.Standing{Namespace: o.namespace, Name: o.name, HasRun: o.hasRun, Confined: x.confined[o.namespace]}, crd)
 }
 
-// joins tells whether an operator becomes an owner of a CRD: neither it nor one of its line in the namespace owns it yet.
-func (x *ownership) joins(crd string) bool {
-	for _, other := range x.operators {
-		if other.namespace == x.plan.Namespace && x.family[other.name] && len(other.asUser(crd).Owns) > 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // arriving are the operators that another plan is just bringing a CRD for: between the CRD and its operator a plan makes other writes.
 func (x *ownership) arriving(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition) ([]crd.Operator, error) {
 	var owners []crd.Operator
@@ -139,14 +129,6 @@ func (x *ownership) arrives(ctx context.Context, namespace, csv string) (bool, e
 	return slices.ContainsFunc(plans.Items, func(p v1alpha1.InstallPlan) bool {
 		return p.Status.Phase == v1alpha1.InstallPlanPhaseInstalling && slices.Contains(p.Spec.ClusterServiceVersionNames, csv)
 	}), nil
-}
-
-// bringer is the operator that a step brings a CRD for.
-func (x *ownership) bringer(csv, name string) crd.Operator {
-	if incoming, known := x.incoming[csv]; known {
-		return operatorOf(incoming).asUser(name)
-	}
-	return crd.Operator{Namespace: x.plan.Namespace, Name: csv}
 }
 
 // readGroups reads from all OperatorGroups what they decide about CRDs: whether the namespace of the plan wants every upgrade to be checked, and which

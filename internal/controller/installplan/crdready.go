@@ -13,7 +13,6 @@ import (
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 
-	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,43 +44,36 @@ func (x *execution) readyCRDs(ctx context.Context, c *Controller, account client
 		return false
 	}
 	steps := x.replaced.crdSteps(ctx)
+	isHeld := func(s *stepRun) bool {
+		return s.due && s.step.Resource.Kind == crdKind && (s.result.err != nil && !s.step.Optional || s.result.waiting != "")
+	}
 	prepare := func(do func(context.Context, *Controller, *crdStep)) bool {
-		if x.replaced.isHeld() {
+		if slices.ContainsFunc(x.steps, isHeld) {
 			return false
 		}
 		for _, s := range steps {
 			do(ctx, c, s)
 		}
-		return !x.replaced.isHeld()
+		return !slices.ContainsFunc(x.steps, isHeld)
 	}
-	return prepare(x.replaced.checkObjects) && x.mayInstall(ctx, account) && x.replaced.mayPatchCRDs(ctx, account, steps) && x.mayChangeCRDs(ctx, c, steps) && prepare(x.replaced.migrate) && prepare(x.replaced.endConversion)
-}
-
-// mayChangeCRDs tells whether the objects of the plan that are no CRDs may be written, if a CRD is going to be changed ahead of them: its
-// objects rewritten, or its webhook taken off. Otherwise nothing is written before they are all looked at anyway.
-func (x *execution) mayChangeCRDs(ctx context.Context, c *Controller, crds []*crdStep) bool {
-	if !slices.ContainsFunc(crds, func(s *crdStep) bool { return len(s.verdict.Leaving) > 0 || s.verdict.Unconverted }) {
-		return true
+	if !prepare(x.replaced.checkObjects) || !x.mayInstall(ctx, account) || !x.replaced.mayPatchCRDs(ctx, account, steps) {
+		return false
 	}
-	phases, steps := x.writer.phases(ctx)
-	phases[definitions].Objects = nil
-	result, goesOn := c.engine.Look(ctx, phases)
-	if goesOn {
-		return true
-	}
-	for w, phase := range result.Phases {
-		for i, r := range phase.Objects {
-			steps[w][i].record(r, x.plan)
+	// Look at the other objects too if a CRD is going to be changed ahead of them: its objects rewritten, or its webhook taken off. Otherwise
+	// nothing is written before they are all looked at anyway.
+	if slices.ContainsFunc(steps, func(s *crdStep) bool { return len(s.verdict.Leaving) > 0 || s.verdict.Unconverted }) {
+		phases, runs := x.writer.phases(ctx)
+		phases[definitions].Objects = nil
+		if result, mayContinue := c.engine.Look(ctx, phases); !mayContinue {
+			for w, phase := range result.Phases {
+				for i, r := range phase.Objects {
+					runs[w][i].record(r, x.plan)
+				}
+			}
+			return false
 		}
 	}
-	return false
-}
-
-// isHeld tells whether a CRD keeps the pass from going on.
-func (x *replacements) isHeld() bool {
-	return slices.ContainsFunc(x.steps, func(s *stepRun) bool {
-		return s.due && s.step.Resource.Kind == crdKind && (s.result.err != nil && !s.step.Optional || s.result.waiting != "")
-	})
+	return prepare(x.replaced.migrate) && prepare(x.replaced.endConversion)
 }
 
 // crdSteps finds the CRDs that are replaced, and judges each.
@@ -107,7 +99,7 @@ func (x *replacements) crdSteps(ctx context.Context) []*crdStep {
 func (x *replacements) crdStep(ctx context.Context, s *stepRun) *crdStep {
 	if err := unfitCRD(s.object); err != nil {
 		s.result.status = v1alpha1.StepStatusNotPresent
-		s.result.fail(err)
+		s.result.err = err
 		return nil
 	}
 	live := &apiextensionsv1.CustomResourceDefinition{}
@@ -118,19 +110,19 @@ func (x *replacements) crdStep(ctx context.Context, s *stepRun) *crdStep {
 		err = x.live.Get(ctx, key, live)
 	}
 	if client.IgnoreNotFound(err) != nil {
-		s.result.fail(fmt.Errorf("read %s %s: %w", crdKind, key.Name, err))
+		s.result.err = fmt.Errorf("read %s %s: %w", crdKind, key.Name, err)
 	}
 	if err != nil || !live.DeletionTimestamp.IsZero() {
 		return nil
 	}
 	change, claim, err := x.changeOf(ctx, s.step.Resolving, s.object, live)
 	if err != nil {
-		s.result.fail(err)
+		s.result.err = err
 		return nil
 	}
 	step := &crdStep{stepRun: s, claim: claim, change: change}
 	if step.verdict, err = crd.Judge(ctx, change, crd.Stored{}); err != nil {
-		s.result.fail(err)
+		s.result.err = err
 		return nil
 	}
 	if step.refuse(step.verdict.Err) {
@@ -163,7 +155,14 @@ func (x *ownership) changeOf(ctx context.Context, csv string, object *unstructur
 	if err != nil {
 		return u, claim, fmt.Errorf("upgrade %s %s: its %w; correct the annotation or remove it", crdKind, live.Name, err)
 	}
-	u = crd.Change{Live: live, Desired: wanted, By: x.bringer(csv, wanted.Name), Others: x.usersOf(live), Joins: x.joins(wanted.Name), Strict: x.strictCRDs, Exempted: exempted}
+	by := crd.Operator{Namespace: x.plan.Namespace, Name: csv}
+	if incoming, known := x.incoming[csv]; known {
+		by = operatorOf(incoming).asUser(wanted.Name)
+	}
+	owned := slices.ContainsFunc(x.operators, func(o operator) bool { // by a member of the operator's line
+		return o.namespace == x.plan.Namespace && x.family[o.name] && len(o.asUser(wanted.Name).Owns) > 0
+	})
+	u = crd.Change{Live: live, Desired: wanted, By: by, Others: x.usersOf(live), Joins: !owned, Strict: x.strictCRDs, Exempted: exempted}
 	if claim, err = x.claimCRD(ctx, &u); err != nil || !u.Joins {
 		return u, claim, err
 	}
@@ -205,14 +204,9 @@ func (s *crdStep) refuse(refusal error) bool {
 	if refusal == nil {
 		return false
 	}
-	s.result.fail(refusal)
+	s.result.err = refusal
 	s.result.obstacle = &obstacle{ref: rollout.RefOf(s.object), looks: looksOf(s.change.Live)}
 	return true
-}
-
-// warnOfCRD makes an Event of what an upgrade breaks.
-func (c *Controller) warnOfCRD(plan *v1alpha1.InstallPlan, f crd.Finding) {
-	c.events.Event(plan, corev1.EventTypeWarning, crdReason, f.Sentence())
 }
 
 // largestCRD is how many bytes of a CRD etcd takes by default.

@@ -75,11 +75,12 @@ func (c *Controller) newExecution(plan *v1alpha1.InstallPlan) *execution {
 	return &execution{pass: p, replaced: replaced, writer: &stepWriter{pass: p, replaced: replaced, secrets: c.OperatorNamespace}, verifier: &verifier{pass: p}}
 }
 
-// execute makes one pass: everything that can be done at once is done.
-func (x *execution) execute(ctx context.Context, c *Controller, seen observation) outcome {
+// execute makes one pass: everything that can be done at once is done. For a plan that waited it only finds out whether the plan may begin: the
+// policy may still refuse what it installs.
+func (x *execution) execute(ctx context.Context, c *Controller, seen observation, hasWaited bool) outcome {
 	x.group = seen.group
 	x.takeStock(ctx)
-	if x.left && x.verifier.verify(ctx, c) && x.readAll(ctx) {
+	if x.left && x.verifier.verify(ctx, c) && !hasWaited && x.readAll(ctx) {
 		x.apply(ctx, c, seen)
 	}
 	return x.outcome()
@@ -109,7 +110,7 @@ func (x *execution) readAll(ctx context.Context) bool {
 			if errors.As(err, &fetching) && fetching.state.Err == nil {
 				s.result.waiting = err.Error()
 			} else {
-				s.result.fail(err)
+				s.result.err = err
 			}
 			ready = false
 		}
@@ -143,19 +144,15 @@ func (x *stepWriter) read(ctx context.Context, s *stepRun) error {
 		}
 		csv.Namespace = x.plan.Namespace
 		x.incoming[csv.Name] = csv
-		return nil
 	}
 	return nil
 }
 
 // apply writes what is left to do.
 func (x *execution) apply(ctx context.Context, c *Controller, seen observation) {
-	all, err := x.allOperators(ctx, c)
-	if err != nil {
-		x.err = err
+	if x.err = x.findOperators(ctx, c); x.err != nil {
 		return
 	}
-	x.claimant = newClaimant(x.live, x.plan.Namespace, all, x.installs())
 	if x.err = x.outdated(); x.err != nil {
 		return
 	}
@@ -176,15 +173,6 @@ func (x *execution) apply(ctx context.Context, c *Controller, seen observation) 
 			steps[w][i].record(r, x.plan)
 		}
 	}
-}
-
-// installs are the operators that the plan installs, by name.
-func (x *execution) installs() map[string]operator {
-	wants := map[string]operator{}
-	for name, csv := range x.incoming {
-		wants[name] = operatorOf(csv)
-	}
-	return wants
 }
 
 // phases returns the waves of the pass, and the step of each of their objects.

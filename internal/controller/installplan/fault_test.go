@@ -41,16 +41,16 @@ var contradictions = map[string]func(p *v1alpha1.InstallPlan) bool{
 		return p.Status.Phase != v1alpha1.InstallPlanPhaseFailed && c.Reason == v1alpha1.InstallPlanReasonComponentFailed
 	},
 	"Complete, but a step is not finished": func(p *v1alpha1.InstallPlan) bool {
-		return p.Status.Phase == v1alpha1.InstallPlanPhaseComplete && hasStep(p, func(s *v1alpha1.Step) bool { return !finished(s.Status) })
+		return p.Status.Phase == v1alpha1.InstallPlanPhaseComplete && slices.ContainsFunc(p.Status.Plan, func(s *v1alpha1.Step) bool { return !finished(s.Status) })
 	},
 	"a step waits for an API that is none": func(p *v1alpha1.InstallPlan) bool {
-		return hasStep(p, func(s *v1alpha1.Step) bool {
+		return slices.ContainsFunc(p.Status.Plan, func(s *v1alpha1.Step) bool {
 			return s.Status == v1alpha1.StepStatusWaitingForAPI && s.Resource.Kind != crdKind
 		})
 	},
 	"not approved, but something was done": func(p *v1alpha1.InstallPlan) bool {
 		return p.Status.Phase == v1alpha1.InstallPlanPhaseRequiresApproval &&
-			(p.Status.StartTime != nil || hasStep(p, func(s *v1alpha1.Step) bool { return s.Status != v1alpha1.StepStatusUnknown }))
+			(p.Status.StartTime != nil || slices.ContainsFunc(p.Status.Plan, func(s *v1alpha1.Step) bool { return s.Status != v1alpha1.StepStatusUnknown }))
 	},
 	"a bundle is on its way, and could not be had": func(p *v1alpha1.InstallPlan) bool {
 		return hasLookup(p, func(l *v1alpha1.BundleLookup) bool {

@@ -35,8 +35,16 @@ type fetched struct {
 func (c resolver) fetchAll(ctx context.Context, s *survey, choices []resolution.Choice) fetched {
 	f := fetched{states: make([]bundleio.State, len(choices))}
 	requests := make([]bundleio.Request, len(choices))
+	var policy bundleio.Policy
+	var invalid error // the policy
+	if len(s.Groups) == 1 {
+		policy, invalid = bundleio.PolicyOf(s.Groups[0].Annotations)
+	}
 	for i, choice := range choices { // start all of them before waiting for any
-		request, err := c.bundleRequest(ctx, s, choice)
+		request, err := originOf(s, choice).Bundle(ctx, c.live, choice.Bundle, policy)
+		if invalid != nil {
+			err = fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, invalid)
+		}
 		if err != nil {
 			f.states[i] = bundleio.State{Err: err, RetryAt: c.Clock.Now().Add(retrySecrets)}
 			continue
@@ -72,17 +80,6 @@ func (c resolver) fetchAll(ctx context.Context, s *survey, choices []resolution.
 	}
 	f.problem = strings.Join(problems, "; ")
 	return f
-}
-
-func (c resolver) bundleRequest(ctx context.Context, s *survey, choice resolution.Choice) (bundleio.Request, error) {
-	var policy bundleio.Policy
-	if len(s.Groups) == 1 {
-		var err error
-		if policy, err = bundleio.PolicyOf(s.Groups[0].Annotations); err != nil {
-			return bundleio.Request{}, fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, err)
-		}
-	}
-	return originOf(s, choice).Bundle(ctx, c.live, choice.Bundle, policy)
 }
 
 // originOf is the catalog that a choice is from.
@@ -165,25 +162,6 @@ func (d outcome) refetch() time.Time {
 		}
 	}
 	return soonest
-}
-
-// concludeLookups says of every bundle whether it is being had again.
-func concludeLookups(next *planStatus, done outcome, now time.Time) {
-	for i := range next.BundleLookups {
-		l := &next.BundleLookups[i]
-		var wanted []v1alpha1.BundleLookupCondition
-		if e, ok := done.lookups[l.Identifier]; ok {
-			if c, pending := e.condition(); pending {
-				wanted = append(wanted, c)
-			}
-		}
-		setLookup(l, wanted, metav1.NewTime(now))
-	}
-}
-
-// setLookup makes the conditions of a lookup that say how far its bundle is the wanted ones.
-func setLookup(l *v1alpha1.BundleLookup, wanted []v1alpha1.BundleLookupCondition, now metav1.Time) {
-	setConditions(l, wanted, now, v1alpha1.BundleLookupPending, v1alpha1.BundleLookupFailed, v1alpha1.BundleLookupNotPersisted)
 }
 
 // setConditions makes the conditions of the given types the wanted ones.

@@ -1,6 +1,7 @@
 package installplan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -108,17 +109,10 @@ func (s *survey) unreachable(result resolution.NamespaceResult, r resolution.Sub
 		}
 	}
 	if csv := s.Operator(r.Installed); csv != nil && csv.Status.Phase != v1alpha1.CSVPhaseSucceeded {
-		return fmt.Sprintf("%s: that is %s, and only what has Succeeded is replaced", text, orNew(csv.Status.Phase))
+		return fmt.Sprintf("%s: that is %s, and only what has Succeeded is replaced", text, cmp.Or(csv.Status.Phase, "new"))
 	}
 	return fmt.Sprintf("%s: no upgrade edge of catalog %s leads there; name a version that replaces or skips %s, or delete ClusterServiceVersion %s first",
 		text, r.Catalog, r.Installed, r.Installed)
-}
-
-func orNew(p v1alpha1.ClusterServiceVersionPhase) string {
-	if p == "" {
-		return "new"
-	}
-	return string(p)
 }
 
 // inWordsOfPlans tells a conflict without Subscriptions, of which a plan has none.

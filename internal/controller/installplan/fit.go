@@ -115,12 +115,10 @@ func (x *execution) judgeCRDs(ctx context.Context, c *Controller) (refused, drop
 	if len(x.existingCRDs(ctx)) == 0 {
 		return nil, nil, nil
 	}
-	all, err := x.allOperators(ctx, c)
-	if err != nil {
+	if err := x.findOperators(ctx, c); err != nil {
 		return nil, nil, err
 	}
-	x.claimant = newClaimant(x.live, x.plan.Namespace, all, x.installs())
-	if err = x.replaced.readGroups(ctx); err != nil {
+	if err := x.replaced.readGroups(ctx); err != nil {
 		return nil, nil, err
 	}
 	for _, s := range x.replaced.crdSteps(ctx) {

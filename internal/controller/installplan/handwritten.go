@@ -104,7 +104,7 @@ func (c resolver) reportResolved(ctx context.Context, plan *v1alpha1.InstallPlan
 		resolved = v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanResolved, found.reason, found.problem)
 	}
 	next.Conditions = slices.Clone(plan.Status.Conditions)
-	removeInstalled(&next)
+	removeCondition(&next, v1alpha1.InstallPlanInstalled)
 	if old := next.GetCondition(resolved.Type); !old.Equals(resolved) {
 		next.SetCondition(resolved, now)
 	}
@@ -119,8 +119,7 @@ func (c resolver) reportResolved(ctx context.Context, plan *v1alpha1.InstallPlan
 				lookups[i].Conditions = append(lookups[i].Conditions, plan.Status.BundleLookups[j].Conditions...)
 			}
 		}
-		setLookup(&lookups[i], wanted, now)
-		setConditions(&lookups[i], wanted, now, v1alpha1.BundleLookupSignatureVerified)
+		setConditions(&lookups[i], wanted, now, v1alpha1.BundleLookupPending, v1alpha1.BundleLookupFailed, v1alpha1.BundleLookupNotPersisted, v1alpha1.BundleLookupSignatureVerified)
 	}
 	if equality.Semantic.DeepEqual(plan.Status, next) {
 		return nil

@@ -34,9 +34,16 @@ type Images struct {
 
 // Steps fetches the bundle that a lookup names.
 func (r Images) Steps(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup) ([]bundle.Step, error) {
-	policy, err := r.policy(ctx, namespace)
-	if err != nil {
-		return nil, readAgain(lookup, err)
+	var groups operatorsv1.OperatorGroupList
+	if err := r.Reader.List(ctx, &groups, client.InNamespace(namespace)); err != nil {
+		return nil, readAgain(lookup, fmt.Errorf("list the OperatorGroups of namespace %s: %w", namespace, err))
+	}
+	var policy bundleio.Policy
+	if len(groups.Items) == 1 {
+		var err error
+		if policy, err = bundleio.PolicyOf(groups.Items[0].Annotations); err != nil {
+			return nil, readAgain(lookup, err)
+		}
 	}
 	ask := r.fromImage
 	if lookup.Path == "" {
@@ -149,16 +156,4 @@ func sourceOf(lookup v1alpha1.BundleLookup) catalog.Ref {
 		return catalog.Ref{}
 	}
 	return catalog.Ref{Namespace: lookup.CatalogSourceRef.Namespace, Name: lookup.CatalogSourceRef.Name}
-}
-
-// policy is that of the namespace's OperatorGroup, if there is one.
-func (r Images) policy(ctx context.Context, namespace string) (bundleio.Policy, error) {
-	var groups operatorsv1.OperatorGroupList
-	if err := r.Reader.List(ctx, &groups, client.InNamespace(namespace)); err != nil {
-		return bundleio.Policy{}, fmt.Errorf("list the OperatorGroups of namespace %s: %w", namespace, err)
-	}
-	if len(groups.Items) != 1 {
-		return bundleio.Policy{}, nil
-	}
-	return bundleio.PolicyOf(groups.Items[0].Annotations)
 }

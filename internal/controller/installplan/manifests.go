@@ -56,10 +56,9 @@ func (m *manifests) resolve(ctx context.Context, step *v1alpha1.Step) ([]byte, e
 	for _, s := range steps {
 		if s.Kind == step.Resource.Kind && s.Object.GetName() == step.Resource.Name {
 			// Make sure that the manifest is what was approved, where that is known: an image is known by its digest, but catalogs change.
-			rendered := s
-			manifest, err := json.Marshal(rendered.Object)
+			manifest, err := json.Marshal(s.Object)
 			if err != nil {
-				return nil, fmt.Errorf("encode %s %s of bundle %s: %w", rendered.Kind, rendered.Object.GetName(), step.Resolving, err)
+				return nil, fmt.Errorf("encode %s %s of bundle %s: %w", s.Kind, s.Object.GetName(), step.Resolving, err)
 			}
 			ref, known := bundleio.ParseReference(step.Resource.Manifest)
 			if lookup.Path == "" && known && ref.Digest != bundleio.Digest(manifest) {
@@ -70,7 +69,7 @@ func (m *manifests) resolve(ctx context.Context, step *v1alpha1.Step) ([]byte, e
 			return manifest, nil
 		}
 	}
-	if lookup.Path == "" || isForeign(step) {
+	if _, foreign := bundleio.ParseForeign(step.Resource.Manifest); foreign || lookup.Path == "" {
 		return nil, m.await(step.Resolving, fmt.Sprintf("bundle %s is not the one that the InstallPlan was made for: it does not hold %s %s; delete the InstallPlan to have one made that is still wanted",
 			step.Resolving, step.Resource.Kind, step.Resource.Name))
 	}
@@ -90,11 +89,6 @@ func (m *manifests) note(e *fetchError) {
 		m.missing = map[string]*fetchError{}
 	}
 	m.missing[e.name] = e
-}
-
-func isForeign(step *v1alpha1.Step) bool {
-	_, is := bundleio.ParseForeign(step.Resource.Manifest)
-	return is
 }
 
 func (m *manifests) render(ctx context.Context, lookup v1alpha1.BundleLookup) ([]bundle.Step, error) {

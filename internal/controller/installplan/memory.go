@@ -24,7 +24,7 @@ type remembered struct {
 	made      string // the resource version that it made, until its event has been seen
 	wroteAt   time.Time
 	failing   series
-	due       time.Time // when the next pass is, if nothing but our status has changed
+	due       time.Time // when the next pass is, if nothing but our status has changed; zero is as soon as there is an event
 	crds      crdChecks
 	groups    string           // the OperatorGroups of the namespace, as the API server had them when it was asked last
 	obstacles []obstacle       // that a failed plan met
@@ -44,6 +44,20 @@ func (m *memory) of(key types.NamespacedName) *remembered {
 	return m.plans[key]
 }
 
+// recall returns a copy of what is remembered of a plan.
+func (m *memory) recall(key types.NamespacedName) remembered {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return *m.of(key)
+}
+
+// update changes what is remembered of a plan.
+func (m *memory) update(key types.NamespacedName, change func(*remembered)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	change(m.of(key))
+}
+
 func (m *memory) forget(key types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,9 +66,7 @@ func (m *memory) forget(key types.NamespacedName) {
 
 // nudge notes that a plan has reason to be tried again although it failed.
 func (m *memory) nudge(key types.NamespacedName) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.of(key).nudged = true
+	m.update(key, func(p *remembered) { p.nudged = true })
 }
 
 // nudged tells whether the plan was nudged since the last call.
@@ -73,13 +85,6 @@ func (m *memory) wrote(plan *v1alpha1.InstallPlan, made string, at time.Time) {
 	defer m.mu.Unlock()
 	p := m.of(client.ObjectKeyFromObject(plan))
 	p.written, p.made, p.wroteAt = plan.ResourceVersion, made, at
-}
-
-// wroteWithin tells whether the last status of the plan was written that lately.
-func (m *memory) wroteWithin(plan *v1alpha1.InstallPlan, now time.Time, interval time.Duration) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return now.Sub(m.of(client.ObjectKeyFromObject(plan)).wroteAt) < interval
 }
 
 // warned notes warnings of the steps of a plan.
@@ -107,42 +112,4 @@ func (m *memory) untold(plan *v1alpha1.InstallPlan) map[int][]string {
 		return nil
 	}
 	return warnings
-}
-
-// met notes what a plan failed on.
-func (m *memory) met(key types.NamespacedName, obstacles []obstacle, at time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	p := m.of(key)
-	p.obstacles, p.failed = obstacles, at
-}
-
-// obstacles returns what a plan failed on, and when.
-func (m *memory) obstacles(key types.NamespacedName) ([]obstacle, time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	p := m.of(key)
-	return p.obstacles, p.failed
-}
-
-// isBehind tells whether the plan is still as it was before our last status: working from it would do everything once more. The
-// event that the write causes brings the plan back.
-func (m *memory) isBehind(plan *v1alpha1.InstallPlan) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return plan.ResourceVersion != "" && m.of(client.ObjectKeyFromObject(plan)).written == plan.ResourceVersion
-}
-
-// knows tells whether the API server has confirmed, for this plan, what a cache says of the OperatorGroups of the namespace.
-func (m *memory) knows(key types.NamespacedName, groups string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.of(key).groups == groups
-}
-
-// confirmed notes what the API server says of them.
-func (m *memory) confirmed(key types.NamespacedName, groups string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.of(key).groups = groups
 }

@@ -33,30 +33,20 @@ func (c *Controller) observe(ctx context.Context, plan *v1alpha1.InstallPlan) (o
 	if !unfinished(plan) && !seen.nudged {
 		return seen, nil
 	}
-	groups, err := c.groups(ctx, plan)
-	if err != nil {
-		return observation{}, err
+	key := client.ObjectKeyFromObject(plan)
+	var groups operatorsv1.OperatorGroupList
+	err := c.client.List(ctx, &groups, client.InNamespace(plan.Namespace))
+	if err == nil && (isApproved(plan) || plan.Status.StartTime != nil) && c.memory.recall(key).groups != versions(groups.Items) {
+		err = c.live.List(ctx, &groups, client.InNamespace(plan.Namespace))
+		c.memory.update(key, func(p *remembered) { p.groups = versions(groups.Items) })
 	}
-	seen.account, seen.problem = accountOf(groups)
-	if seen.problem == "" {
-		seen.group = &groups[0]
+	if err != nil {
+		return observation{}, fmt.Errorf("list the OperatorGroups of namespace %s: %w", plan.Namespace, err)
+	}
+	if seen.account, seen.problem = accountOf(groups.Items); seen.problem == "" {
+		seen.group = &groups.Items[0]
 	}
 	return seen, nil
-}
-
-// groups lists the OperatorGroups of the namespace of a plan.
-func (c *Controller) groups(ctx context.Context, plan *v1alpha1.InstallPlan) ([]operatorsv1.OperatorGroup, error) {
-	key := client.ObjectKeyFromObject(plan)
-	var list operatorsv1.OperatorGroupList
-	err := c.client.List(ctx, &list, client.InNamespace(plan.Namespace))
-	if err == nil && (isApproved(plan) || plan.Status.StartTime != nil) && !c.memory.knows(key, versions(list.Items)) {
-		err = c.live.List(ctx, &list, client.InNamespace(plan.Namespace))
-		c.memory.confirmed(key, versions(list.Items))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list the OperatorGroups of namespace %s: %w", plan.Namespace, err)
-	}
-	return list.Items, nil
 }
 
 // versions tells lists of groups apart by what a plan depends on. The APIs that a group provides change with every operator that is installed in

@@ -71,22 +71,29 @@ type retrier struct{ *Controller }
 // made when its time has come.
 func (c retrier) lookAtObstacles(ctx context.Context, plan *v1alpha1.InstallPlan) (ctrl.Result, error) {
 	key := client.ObjectKeyFromObject(plan)
-	known, since := c.memory.obstacles(key)
-	if len(known) == 0 || plan.IsHandWritten() || plan.Annotations[v1alpha1.RetryAnnotation] != "" || c.Clock.Since(since) > obstacleTime {
-		c.memory.met(key, nil, time.Time{})
+	past := c.memory.recall(key)
+	if len(past.obstacles) == 0 || plan.IsHandWritten() || plan.Annotations[v1alpha1.RetryAnnotation] != "" || c.Clock.Since(past.failed) > obstacleTime {
+		c.memory.update(key, func(p *remembered) { p.obstacles, p.failed = nil, time.Time{} })
 		return ctrl.Result{}, nil
 	}
 	all, err := c.operators(ctx)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	for _, o := range known {
+	for _, o := range past.obstacles {
 		why, err := c.isOutOfTheWay(ctx, plan, all, o)
 		if err != nil {
 			return ctrl.Result{}, err
 		}
 		if why != "" {
-			return ctrl.Result{}, c.askAgain(ctx, plan, why)
+			// Let whoever makes plans know that another one may be made.
+			before := plan.DeepCopy()
+			after := plan.DeepCopy()
+			after.SetAnnotations(withEntry(after.GetAnnotations(), v1alpha1.RetryAnnotation, why))
+			if err := c.client.Patch(ctx, after, client.MergeFrom(before), client.FieldOwner(fieldOwner)); client.IgnoreNotFound(err) != nil {
+				return ctrl.Result{}, fmt.Errorf("annotate InstallPlan %s/%s, because %s: %w", plan.Namespace, plan.Name, why, err)
+			}
+			return ctrl.Result{}, nil
 		}
 	}
 	return ctrl.Result{RequeueAfter: obstaclePause}, nil
@@ -134,17 +141,6 @@ func (c retrier) isOutOfTheWay(ctx context.Context, plan *v1alpha1.InstallPlan, 
 		return "", nil
 	}
 	return fmt.Sprintf("%s may be adopted now", o.ref), nil
-}
-
-// askAgain lets whoever makes plans know that another one may be made.
-func (c retrier) askAgain(ctx context.Context, plan *v1alpha1.InstallPlan, why string) error {
-	before := plan.DeepCopy()
-	after := plan.DeepCopy()
-	after.SetAnnotations(withEntry(after.GetAnnotations(), v1alpha1.RetryAnnotation, why))
-	if err := c.client.Patch(ctx, after, client.MergeFrom(before), client.FieldOwner(fieldOwner)); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("annotate InstallPlan %s/%s, because %s: %w", plan.Namespace, plan.Name, why, err)
-	}
-	return nil
 }
 
 // errNobody says that there is nobody to ask as.

@@ -93,16 +93,43 @@ func (all operators) before(o operator) map[string]bool {
 // beyondPage is how many ClusterServiceVersions are read at once of namespaces that the manager does not watch.
 const beyondPage = 100
 
-// allOperators are the operators that the plan is judged by.
-func (x *execution) allOperators(ctx context.Context, c *Controller) (operators, error) {
+// findOperators finds the operators that the plan is judged by, and those that it installs. Operators of namespaces that the manager does not watch
+// use CRDs as all others do; a manager that may not list them goes by whom the CRDs of the plan say that they were installed with.
+func (x *execution) findOperators(ctx context.Context, c *Controller) error {
 	all, err := c.operators(ctx)
-	if err != nil || len(c.Namespaces) == 0 {
-		return all, err
+	if err != nil {
+		return err
 	}
-	if crds := x.existingCRDs(ctx); len(crds) > 0 {
-		return c.beyond(ctx, crds, all)
+	var crds []string
+	if len(c.Namespaces) > 0 {
+		crds = x.existingCRDs(ctx)
 	}
-	return all, nil
+	originals, err := labels.NewRequirement(v1alpha1.CopiedFromLabel, selection.DoesNotExist, nil)
+	if err != nil {
+		return fmt.Errorf("select the ClusterServiceVersions that are no copies: %w", err)
+	}
+	var page v1alpha1.ClusterServiceVersionList
+	for more := len(crds) > 0; more; more = page.Continue != "" {
+		err := c.live.List(ctx, &page, client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*originals)}, client.Limit(beyondPage), client.Continue(page.Continue))
+		if apierrors.IsForbidden(err) {
+			if all, err = c.alongside(ctx, crds, all); err != nil {
+				return err
+			}
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("list the ClusterServiceVersions of all namespaces, because their operators may use the CustomResourceDefinitions of the InstallPlan: %w", err)
+		}
+		for i := range page.Items {
+			all = all.with(operatorOf(&page.Items[i]))
+		}
+	}
+	installs := map[string]operator{}
+	for name, csv := range x.incoming {
+		installs[name] = operatorOf(csv)
+	}
+	x.claimant = newClaimant(x.live, x.plan.Namespace, all, installs)
+	return nil
 }
 
 // existingCRDs are the names of CRDs that the plan has left to write and that the cluster has.
@@ -114,31 +141,6 @@ func (x *execution) existingCRDs(ctx context.Context) []string {
 		}
 	}
 	return names
-}
-
-// beyond adds the operators of namespaces that the manager does not watch: they use CRDs as all others do. A manager that may not
-// list them goes by whom the CRDs of the plan say that they were installed with.
-func (c *Controller) beyond(ctx context.Context, crds []string, all operators) (operators, error) {
-	originals, err := labels.NewRequirement(v1alpha1.CopiedFromLabel, selection.DoesNotExist, nil)
-	if err != nil {
-		return nil, fmt.Errorf("select the ClusterServiceVersions that are no copies: %w", err)
-	}
-	var list v1alpha1.ClusterServiceVersionList
-	for {
-		err := c.live.List(ctx, &list, client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*originals)}, client.Limit(beyondPage), client.Continue(list.Continue))
-		if apierrors.IsForbidden(err) {
-			return c.alongside(ctx, crds, all)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("list the ClusterServiceVersions of all namespaces, because their operators may use the CustomResourceDefinitions of the InstallPlan: %w", err)
-		}
-		for i := range list.Items {
-			all = all.with(operatorOf(&list.Items[i]))
-		}
-		if list.Continue == "" {
-			return all, nil
-		}
-	}
 }
 
 // alongside adds the operators that CRDs name. One that cannot be read is taken to own every version.

@@ -12,7 +12,6 @@ import (
 	"fairlead.dev/fairlead/internal/rollout"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // stepResult is what a pass came to for one step.
@@ -23,8 +22,6 @@ type stepResult struct {
 	warnings []string
 	obstacle *obstacle
 }
-
-func (r *stepResult) fail(err error) { r.err = err }
 
 // record takes over the result of the apply engine. A finished step stays what it is called: another pass, after one whose status was
 // lost, comes to the same.
@@ -37,22 +34,20 @@ func (s *stepRun) record(r rollout.ObjectResult, plan *v1alpha1.InstallPlan) {
 		s.result.warnings = nil // they were reported when the object was written
 	}
 	s.result.waiting = r.Waiting
-	if r.Err != nil {
-		s.recordError(r)
+	if r.Err == nil {
+		// The object came into being for the plan where this controller has made it since the plan exists.
+		made := r.Live != nil && !r.Live.GetCreationTimestamp().Time.Before(plan.CreationTimestamp.Time) && isWrittenBy(r.Live, fieldOwner)
+		switch {
+		case r.Outcome == rollout.NotAttempted:
+		case r.Waiting != "":
+			s.result.status = v1alpha1.StepStatusWaitingForAPI
+		case r.Outcome == rollout.Created || s.step.Status == v1alpha1.StepStatusWaitingForAPI || made:
+			s.result.status = v1alpha1.StepStatusCreated
+		default:
+			s.result.status = v1alpha1.StepStatusPresent
+		}
 		return
 	}
-	switch {
-	case r.Outcome == rollout.NotAttempted:
-	case r.Waiting != "":
-		s.result.status = v1alpha1.StepStatusWaitingForAPI
-	case r.Outcome == rollout.Created || s.step.Status == v1alpha1.StepStatusWaitingForAPI || madeFor(plan, r.Live):
-		s.result.status = v1alpha1.StepStatusCreated
-	default:
-		s.result.status = v1alpha1.StepStatusPresent
-	}
-}
-
-func (s *stepRun) recordError(r rollout.ObjectResult) {
 	var unknown *rollout.UnknownKindError
 	isUnknown := errors.As(r.Err, &unknown)
 	if isUnknown {
@@ -70,21 +65,8 @@ func (s *stepRun) recordError(r rollout.ObjectResult) {
 	case r.Live == nil && r.Outcome != rollout.NotAttempted:
 		s.result.status = v1alpha1.StepStatusNotPresent
 	}
-	s.result.fail(r.Err)
+	s.result.err = r.Err
 	s.meet(r)
-}
-
-// madeFor tells whether an object came into being for the plan: made by this controller, since the plan exists.
-func madeFor(plan *v1alpha1.InstallPlan, live *unstructured.Unstructured) bool {
-	if live == nil || live.GetCreationTimestamp().Time.Before(plan.CreationTimestamp.Time) {
-		return false
-	}
-	for _, entry := range live.GetManagedFields() {
-		if entry.Manager == fieldOwner {
-			return true
-		}
-	}
-	return false
 }
 
 // outcome sums the pass up.
@@ -98,7 +80,8 @@ func (x *execution) outcome() outcome {
 	done.lookups, done.signatures, done.unverified = x.manifests.missing, x.verifier.signatures, x.verifier.unverified
 	for i, s := range x.steps {
 		done.statuses = append(done.statuses, s.result.status)
-		if s.result.err != nil && !isAmong(failures, s.result.err) {
+		said := func(f error) bool { return f.Error() == s.result.err.Error() } // as by all steps of a bundle that is not there
+		if s.result.err != nil && !slices.ContainsFunc(failures, said) {
 			failures = append(failures, s.result.err)
 		}
 		if s.result.waiting != "" && !slices.Contains(waiting, s.result.waiting) {
@@ -117,23 +100,15 @@ func (x *execution) outcome() outcome {
 	}
 	if len(failures) > 0 {
 		done.err, done.forbidden, done.away = failures, slices.ContainsFunc(failures, apierrors.IsForbidden), reconcile.IsTransient(failures)
-		done.unwritable = slices.ContainsFunc(failures, isUnwritable)
+		done.unwritable = slices.ContainsFunc(failures, func(err error) bool { // no attempt will ever succeed
+			return rollout.IsTooLarge(err) || errors.Is(err, bundle.ErrUnwritable)
+		})
 	}
 	done.waiting = list(waiting)
 	if len(leftOut) > 0 {
 		done.leftOut = "left out, because the operator does without: " + list(leftOut)
 	}
 	return done
-}
-
-// isUnwritable reports whether an error means that no attempt will ever succeed.
-func isUnwritable(err error) bool {
-	return rollout.IsTooLarge(err) || errors.Is(err, bundle.ErrUnwritable)
-}
-
-// isAmong tells whether an error says what another one says already, as all steps of a bundle that is not there do.
-func isAmong(failures rollout.Failures, err error) bool {
-	return slices.ContainsFunc(failures, func(f error) bool { return f.Error() == err.Error() })
 }
 
 // listed is how many texts a message has room for.

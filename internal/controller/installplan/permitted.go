@@ -18,44 +18,32 @@ func (x *execution) mayInstall(ctx context.Context, account client.Client) bool 
 	if account == nil {
 		return true
 	}
-	s := x.firstOperator(ctx)
-	if s == nil {
-		return true
-	}
-	wanted := x.writer.wanted(ctx, s).Wanted.DeepCopy()
-	ref := rollout.RefOf(wanted)
-	err := account.Create(ctx, wanted, client.DryRunAll, client.FieldOwner(fieldOwner))
-	if rollout.IsAuthorized(err) {
-		return true
-	}
-	s.record(rollout.ObjectResult{Ref: ref, Outcome: rollout.Failed, Err: &rollout.RequestError{Verb: "create", Ref: ref, Err: err}}, x.plan)
-	return false
-}
-
-// firstOperator is the step of the first ClusterServiceVersion that is left to create, where CRDs are left too; nil is none.
-func (x *execution) firstOperator(ctx context.Context) *stepRun {
-	var first *stepRun
+	var first *stepRun // of the ClusterServiceVersions that are left to create
 	crds := false
 	for _, s := range x.steps {
 		switch {
 		case !s.due:
 		case s.step.Resource.Kind == crdKind:
 			crds = true
-		case s.step.Resource.Kind == v1alpha1.ClusterServiceVersionKind && first == nil && !x.isThere(ctx, s):
-			first = s
+		case s.step.Resource.Kind == v1alpha1.ClusterServiceVersionKind && first == nil:
+			// One that exists is left as it is; the copy of one of another namespace only holds its place.
+			live := &v1alpha1.ClusterServiceVersion{}
+			if err := x.live.Get(ctx, client.ObjectKey{Namespace: x.plan.Namespace, Name: s.object.GetName()}, live); err != nil || live.IsCopied() {
+				first = s
+			}
 		}
 	}
-	if !crds {
-		return nil
+	if !crds || first == nil {
+		return true
 	}
-	return first
-}
-
-// isThere tells whether a ClusterServiceVersion exists, which is left as it is then. The copy of one of another namespace only holds its place.
-func (x *execution) isThere(ctx context.Context, s *stepRun) bool {
-	live := &v1alpha1.ClusterServiceVersion{}
-	err := x.live.Get(ctx, client.ObjectKey{Namespace: x.plan.Namespace, Name: s.object.GetName()}, live)
-	return err == nil && !live.IsCopied()
+	wanted := x.writer.wanted(ctx, first).Wanted.DeepCopy()
+	ref := rollout.RefOf(wanted)
+	err := account.Create(ctx, wanted, client.DryRunAll, client.FieldOwner(fieldOwner))
+	if rollout.IsAuthorized(err) {
+		return true
+	}
+	first.record(rollout.ObjectResult{Ref: ref, Outcome: rollout.Failed, Err: &rollout.RequestError{Verb: "create", Ref: ref, Err: err}}, x.plan)
+	return false
 }
 
 // outdated is an error when something newer is installed than what the plan has left to install: the plan was approved, or revived,
@@ -66,7 +54,7 @@ func (x *execution) outdated() error {
 		if !s.due || !known {
 			continue
 		}
-		if newer, how := x.operators.newerThan(operatorOf(incoming), x.isIncoming); how != "" {
+		if newer, how := x.operators.newerThan(operatorOf(incoming), func(name string) bool { return x.incoming[name] != nil }); how != "" {
 			return fmt.Errorf("the InstallPlan is out of date, and nothing of it is done: it would install %s %s, but namespace %s has %s %s, which %s. "+
 				"Delete the InstallPlan; to go back to %s, remove %s and its Subscription first",
 				v1alpha1.ClusterServiceVersionKind, incoming.Name, x.plan.Namespace, v1alpha1.ClusterServiceVersionKind, newer, how, incoming.Name, newer)
@@ -75,8 +63,6 @@ func (x *execution) outdated() error {
 	return nil
 }
 
-func (x *execution) isIncoming(name string) bool { return x.incoming[name] != nil }
-
 // newerThan names an operator that has taken the place of another one, and says how: it replaces that, directly or not, or is of its package
 // and has a higher version. The catalog may have a lower version replace a higher one: what an operator replaces is never newer than it.
 func (all operators) newerThan(o operator, spared func(name string) bool) (name, how string) {
@@ -84,7 +70,8 @@ func (all operators) newerThan(o operator, spared func(name string) bool) (name,
 	for grown := true; grown; {
 		grown = false
 		for _, there := range all {
-			if there.namespace != o.namespace || before[there.name] || after[there.name] || !there.takesOver(after) {
+			takesOver := after[there.replaces] || slices.ContainsFunc(there.skips, func(name string) bool { return after[name] })
+			if there.namespace != o.namespace || before[there.name] || after[there.name] || !takesOver {
 				continue
 			}
 			after[there.name], grown = true, true
@@ -93,21 +80,12 @@ func (all operators) newerThan(o operator, spared func(name string) bool) (name,
 			}
 		}
 	}
+	unknown := v1alpha1.OperatorVersion{}
 	for _, there := range all {
-		if there.isHigher(o) && !there.leaving && !before[there.name] && !spared(there.name) {
+		isHigher := there.namespace == o.namespace && o.pkg != "" && there.pkg == o.pkg && !o.version.EQ(unknown.Version) && there.version.GT(o.version.Version)
+		if isHigher && !there.leaving && !before[there.name] && !spared(there.name) {
 			return there.name, "is a newer version of package " + o.pkg
 		}
 	}
 	return "", ""
-}
-
-// takesOver tells whether an operator replaces one of some, or was made to be installed instead of one.
-func (o operator) takesOver(some map[string]bool) bool {
-	return some[o.replaces] || slices.ContainsFunc(o.skips, func(name string) bool { return some[name] })
-}
-
-// isHigher tells whether an operator is a higher version of the same package in the same namespace.
-func (o operator) isHigher(other operator) bool {
-	unknown := v1alpha1.OperatorVersion{}
-	return o.namespace == other.namespace && o.pkg != "" && o.pkg == other.pkg && !other.version.EQ(unknown.Version) && o.version.GT(other.version.Version)
 }

@@ -44,7 +44,7 @@ func TestNoDefinitionsForAnOperatorThatMayNotCome(t *testing.T) {
 				}
 			}
 			allowed = true
-			w.controller.memory.restsUntil(client.ObjectKeyFromObject(p), time.Time{})
+			w.controller.memory.update(client.ObjectKeyFromObject(p), func(p *remembered) { p.due = time.Time{} })
 			if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 				t.Errorf("when it may: %s: %s", p.Status.Phase, p.Status.Message)
 			}

@@ -25,7 +25,7 @@ func (c *Controller) report(ctx context.Context, plan *v1alpha1.InstallPlan, nex
 	c.memory.warned(plan, done.warnings)
 	next = bounded(next)
 	changes := changes(plan, next)
-	if len(changes) > 0 && isDetail(&plan.Status, &next) && c.memory.wroteWithin(plan, c.Clock.Now(), detailInterval) {
+	if len(changes) > 0 && isDetail(&plan.Status, &next) && c.Clock.Since(c.memory.recall(client.ObjectKeyFromObject(plan)).wroteAt) < detailInterval {
 		return nil // the next pass finds the same, and comes before long
 	}
 	if len(changes) > 0 {

@@ -68,25 +68,10 @@ func (m *memory) rests(plan *v1alpha1.InstallPlan, now time.Time) time.Duration 
 	return p.due.Sub(now)
 }
 
-// restsUntil notes when a plan is tried again; zero is that its next pass is as soon as there is an event.
-func (m *memory) restsUntil(key types.NamespacedName, due time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.of(key).due = due
-}
-
 // timeout is how long failures of the sort of a pass may last.
 func (d outcome) timeout(ordinary time.Duration) time.Duration {
 	if d.away {
 		return max(ordinary, awayTimeout)
 	}
 	return ordinary
-}
-
-// due is when a plan is tried again that failed; zero is that events hasten it, as those of bundles do, or that it did not fail.
-func (d outcome) due(now time.Time, pause time.Duration) time.Time {
-	if d.err == nil || len(d.lookups) > 0 {
-		return time.Time{}
-	}
-	return now.Add(pause)
 }

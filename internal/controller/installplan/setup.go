@@ -9,6 +9,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
@@ -57,7 +58,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	}
 	watch := watcher{c}
 	o.Notify.search = watch.plans
-	o.Catalogs.OnChange(o.Notify.catalogChanged)
+	o.Catalogs.OnChange(func(catalog.Ref) { o.Notify.BundleArrived() })
 	rbac := handler.EnqueueRequestsFromMapFunc(watch.limitedBy)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("installplan").
@@ -103,9 +104,9 @@ func (c watcher) waitingFor(ctx context.Context, o client.Object) []ctrl.Request
 	_, group, _ := strings.Cut(o.GetName(), ".")
 	return c.plans(ctx, "", func(p *v1alpha1.InstallPlan) bool {
 		if awaitsWithAdvice(p) {
-			return hasStep(p, func(s *v1alpha1.Step) bool { return s.Resource.Kind == crdKind && s.Resource.Name == o.GetName() })
+			return slices.ContainsFunc(p.Status.Plan, func(s *v1alpha1.Step) bool { return s.Resource.Kind == crdKind && s.Resource.Name == o.GetName() })
 		}
-		return p.Status.Phase == v1alpha1.InstallPlanPhaseInstalling && hasStep(p, func(s *v1alpha1.Step) bool {
+		return p.Status.Phase == v1alpha1.InstallPlanPhaseInstalling && slices.ContainsFunc(p.Status.Plan, func(s *v1alpha1.Step) bool {
 			waits := s.Status == v1alpha1.StepStatusWaitingForAPI && s.Resource.Kind == crdKind && s.Resource.Name == o.GetName()
 			return waits || !finished(s.Status) && s.Resource.Group == group
 		})
@@ -114,15 +115,6 @@ func (c watcher) waitingFor(ctx context.Context, o client.Object) []ctrl.Request
 
 func unfinished(p *v1alpha1.InstallPlan) bool {
 	return p.Status.Phase != v1alpha1.InstallPlanPhaseComplete && p.Status.Phase != v1alpha1.InstallPlanPhaseFailed
-}
-
-func hasStep(p *v1alpha1.InstallPlan, f func(*v1alpha1.Step) bool) bool {
-	for _, s := range p.Status.Plan {
-		if f(s) {
-			return true
-		}
-	}
-	return false
 }
 
 // plans lists plans of a namespace, or of all when it is empty. They are only read, so they are not copied. Some objects, such as

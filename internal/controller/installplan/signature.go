@@ -127,37 +127,26 @@ func (r Images) coverable(ctx context.Context, namespace string, lookup v1alpha1
 	if lookup.Path == "" {
 		return nil
 	}
-	absent, err := r.catalogAbsent(ctx, namespace, lookup)
-	switch {
-	case err != nil:
-		return err
-	case absent != "":
-		return image.Undecided(fmt.Errorf("image %s has no accepted signature of its own, and catalog %s, which may cover it, %s: "+
-			"it is verified again once the catalog is served (%s)", lookup.Path, sourceOf(lookup), absent, messages.Error(refusal)))
-	}
-	return nil
-}
-
-// catalogAbsent says why the content of the catalog that a bundle came from is not there now; empty where it is, or never will be.
-func (r Images) catalogAbsent(ctx context.Context, namespace string, lookup v1alpha1.BundleLookup) (string, error) {
 	ref := sourceOf(lookup)
 	if lookup.CatalogSourceRef == nil || !r.inView(namespace, ref.Namespace) {
-		return "", nil
+		return nil
 	}
 	served, _ := r.Catalogs.Get(ref)
 	if served.Index != nil {
-		return "", nil
+		return nil
 	}
 	if _, exists, err := r.source(ctx, lookup); !exists || err != nil {
-		return "", err
+		return err
 	}
-	if served.Withheld {
-		return "is withheld until the signature policy accepts it", nil
+	absent := "is still being loaded"
+	switch {
+	case served.Withheld:
+		absent = "is withheld until the signature policy accepts it"
+	case served.Problem != "":
+		absent = "has no content: " + resolve.Tidy(served.Problem, maxProblem)
 	}
-	if served.Problem != "" {
-		return "has no content: " + resolve.Tidy(served.Problem, maxProblem), nil
-	}
-	return "is still being loaded", nil
+	return image.Undecided(fmt.Errorf("image %s has no accepted signature of its own, and catalog %s, which may cover it, %s: "+
+		"it is verified again once the catalog is served (%s)", lookup.Path, ref, absent, messages.Error(refusal)))
 }
 
 // requested is the reference that the catalog names the bundle of a lookup by, which the path of the lookup was resolved from: a signature

@@ -56,7 +56,7 @@ func decide(plan *v1alpha1.InstallPlan, seen observation, now time.Time) (next p
 			return next, false
 		}
 		next.StartTime = nil
-		removeInstalled(&next)
+		removeCondition(&next, v1alpha1.InstallPlanInstalled)
 	}
 	if seen.problem != "" {
 		next.Message = "attenuated service account query failed - " + seen.problem
@@ -68,7 +68,7 @@ func decide(plan *v1alpha1.InstallPlan, seen observation, now time.Time) (next p
 	}
 	if next.GetCondition(v1alpha1.InstallPlanInstalled).Reason == v1alpha1.InstallPlanReasonInstallCheckFailed {
 		next.Message = ""
-		removeInstalled(&next)
+		removeCondition(&next, v1alpha1.InstallPlanInstalled)
 	}
 	next.AttenuatedServiceAccountRef = seen.account
 	if awaitsApproval(plan, next) {
@@ -93,7 +93,16 @@ func conclude(next planStatus, done outcome, now time.Time, timeout time.Duratio
 	for i, status := range done.statuses {
 		next.Plan[i].Status = status
 	}
-	concludeLookups(&next, done, now)
+	for i := range next.BundleLookups { // say of every bundle whether it is being had again
+		l := &next.BundleLookups[i]
+		var wanted []v1alpha1.BundleLookupCondition
+		if e, ok := done.lookups[l.Identifier]; ok {
+			if c, pending := e.condition(); pending {
+				wanted = append(wanted, c)
+			}
+		}
+		setConditions(l, wanted, metav1.NewTime(now), v1alpha1.BundleLookupPending, v1alpha1.BundleLookupFailed, v1alpha1.BundleLookupNotPersisted)
+	}
 	concludeSignatures(&next, done, now)
 	switch {
 	case done.err == nil && done.waiting == "":
@@ -157,8 +166,6 @@ func setInstalled(s *planStatus, c v1alpha1.InstallPlanCondition, now time.Time)
 		s.SetCondition(c, metav1.NewTime(now))
 	}
 }
-
-func removeInstalled(s *planStatus) { removeCondition(s, v1alpha1.InstallPlanInstalled) }
 
 func removeCondition(s *planStatus, kind v1alpha1.InstallPlanConditionType) {
 	var kept []v1alpha1.InstallPlanCondition

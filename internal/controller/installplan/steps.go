@@ -124,14 +124,15 @@ func (x *stepWriter) wanted(ctx context.Context, s *stepRun) rollout.Object {
 	}
 	// Whether an operator does without an object if the cluster does not know its kind. One that the plan brings itself is waited for.
 	group := u.GroupVersionKind().Group
-	brought := hasStep(x.plan, func(s *v1alpha1.Step) bool {
+	brought := slices.ContainsFunc(x.plan.Status.Plan, func(s *v1alpha1.Step) bool {
 		return s.Resource.Kind == crdKind && strings.HasSuffix(s.Resource.Name, "."+group)
 	})
 	s.spared = slices.Contains(integrations, group) && !brought
-	o := rollout.Object{
-		Wanted: u, Policy: s.rule.policy, Owner: x.ownerOf(s.step),
-		Optional: s.step.Optional || s.spared,
+	owner := v1alpha1.ClusterServiceVersionKind + " " + s.step.Resolving // on whose behalf the step writes
+	if s.step.Resolving == "" {
+		owner = v1alpha1.InstallPlanKind + " " + x.plan.Name
 	}
+	o := rollout.Object{Wanted: u, Policy: s.rule.policy, Owner: owner, Optional: s.step.Optional || s.spared}
 	switch s.step.Resource.Kind {
 	case crdKind:
 		u.SetNamespace("")
@@ -175,14 +176,6 @@ func (x *stepWriter) wanted(ctx context.Context, s *stepRun) rollout.Object {
 		v1alpha1.OwnerKindLabel:      v1alpha1.ClusterServiceVersionKind,
 	})
 	return o
-}
-
-// ownerOf names on whose behalf a step writes: the operator that it is of, or the plan, where its writer names none.
-func (x *stepWriter) ownerOf(step *v1alpha1.Step) string {
-	if step.Resolving == "" {
-		return v1alpha1.InstallPlanKind + " " + x.plan.Name
-	}
-	return v1alpha1.ClusterServiceVersionKind + " " + step.Resolving
 }
 
 // component is the label by which an object is found among the components of its Operator; "" where it has none. Setting it later would be

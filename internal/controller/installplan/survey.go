@@ -40,12 +40,7 @@ func (c resolver) survey(ctx context.Context, plan *v1alpha1.InstallPlan) (*surv
 		}
 	}
 	s.Groups = groups.Items
-	return s, c.surveyCatalogs(ctx, s)
-}
-
-// surveyCatalogs lists the catalogs in view, in the order in which they are asked: by priority, then those of the namespace itself,
-// then by name.
-func (c resolver) surveyCatalogs(ctx context.Context, s *survey) error {
+	// List the catalogs in view, in the order in which they are asked: by priority, then those of the namespace itself, then by name.
 	namespaces := []string{s.Name}
 	if global := c.OperatorNamespace; global != "" && global != s.Name && !s.Annotated(v1alpha1.ExcludeGlobalNamespaceAnnotation) {
 		namespaces = append(namespaces, global)
@@ -53,7 +48,7 @@ func (c resolver) surveyCatalogs(ctx context.Context, s *survey) error {
 	for _, namespace := range namespaces {
 		var list v1alpha1.CatalogSourceList
 		if err := c.client.List(ctx, &list, client.InNamespace(namespace)); err != nil {
-			return fmt.Errorf("list the CatalogSources of namespace %s: %w", namespace, err)
+			return nil, fmt.Errorf("list the CatalogSources of namespace %s: %w", namespace, err)
 		}
 		slices.SortFunc(list.Items, func(a, b v1alpha1.CatalogSource) int {
 			return catalog.Ref{Name: a.Name}.Compare(catalog.Ref{Name: b.Name})
@@ -64,7 +59,7 @@ func (c resolver) surveyCatalogs(ctx context.Context, s *survey) error {
 		}
 	}
 	slices.SortStableFunc(s.Sources, func(a, b snapshot.Source) int { return b.Object.Spec.Priority - a.Object.Spec.Priority })
-	return nil
+	return s, nil
 }
 
 // sought is a ClusterServiceVersion that a plan names, and where it was found.
@@ -79,49 +74,34 @@ type sought struct {
 // that is installed need not be in any catalog. A catalog without content hides those after it: what it would have offered comes first.
 func (s *survey) seek(name string, spec *v1alpha1.InstallPlanSpec) (found sought, problem string) {
 	found = sought{name: name, installed: s.Operator(name)}
-	asked := s.allowed(spec)
 	var refs []string
-	for _, source := range asked {
+	for i := range s.Sources {
+		source := &s.Sources[i]
+		ref := source.Ref()
+		if spec.CatalogSource != "" && spec.CatalogSource != ref.Name || spec.CatalogSourceNamespace != "" && spec.CatalogSourceNamespace != ref.Namespace {
+			continue
+		}
 		if source.Served.Index == nil && found.installed == nil {
 			return found, fmt.Sprintf("ClusterServiceVersion %s is looked for in catalog %s, which has no content: %s; repair or delete that CatalogSource, or name another catalog in spec.source and spec.sourceNamespace",
-				name, source.Ref(), cmp.Or(source.Served.Problem, "it is still being loaded"))
+				name, ref, cmp.Or(source.Served.Problem, "it is still being loaded"))
 		}
 		if found.bundle = bundleNamed(source.Served.Index, name); found.bundle != nil {
 			found.source = source
 			return found, ""
 		}
-		refs = append(refs, source.Ref().String())
+		refs = append(refs, ref.String())
 	}
-	if found.installed != nil {
-		return found, ""
-	}
-	return found, unknown(name, spec, refs)
-}
-
-// unknown says that no catalog has a name, and what to do.
-func unknown(name string, spec *v1alpha1.InstallPlanSpec, asked []string) string {
 	switch {
-	case len(asked) == 0 && spec.CatalogSource != "":
-		return fmt.Sprintf("spec.source names CatalogSource %s, of which there is none in view of the namespace: correct spec.source and spec.sourceNamespace, or create it",
+	case found.installed != nil:
+		return found, ""
+	case len(refs) == 0 && spec.CatalogSource != "":
+		return found, fmt.Sprintf("spec.source names CatalogSource %s, of which there is none in view of the namespace: correct spec.source and spec.sourceNamespace, or create it",
 			strings.TrimPrefix(spec.CatalogSourceNamespace+"/"+spec.CatalogSource, "/"))
-	case len(asked) == 0:
-		return "no CatalogSource is in view of the namespace: create one, in this namespace or in that of global catalogs"
+	case len(refs) == 0:
+		return found, "no CatalogSource is in view of the namespace: create one, in this namespace or in that of global catalogs"
 	}
-	return fmt.Sprintf("no catalog has ClusterServiceVersion %s; asked were %s: correct spec.clusterServiceVersionNames (fairlead catalog list shows what there is), or create a CatalogSource that has it",
-		name, list(asked))
-}
-
-// allowed are the catalogs in view that the spec of a plan lets be asked.
-func (s *survey) allowed(spec *v1alpha1.InstallPlanSpec) []*snapshot.Source {
-	var found []*snapshot.Source
-	for i := range s.Sources {
-		ref := s.Sources[i].Ref()
-		byName := spec.CatalogSource == "" || spec.CatalogSource == ref.Name
-		if byName && (spec.CatalogSourceNamespace == "" || spec.CatalogSourceNamespace == ref.Namespace) {
-			found = append(found, &s.Sources[i])
-		}
-	}
-	return found
+	return found, fmt.Sprintf("no catalog has ClusterServiceVersion %s; asked were %s: correct spec.clusterServiceVersionNames (fairlead catalog list shows what there is), or create a CatalogSource that has it",
+		name, list(refs))
 }
 
 // bundleNamed finds a bundle by its name alone; of several packages that have one of that name, the first counts.

@@ -31,7 +31,12 @@ type verifier struct {
 // for approval. What has begun is finished, unless the plan has failed meanwhile. It reports whether the pass may continue, with the lookups pinned to
 // what was verified.
 func (x *verifier) verify(ctx context.Context, c *Controller) bool {
-	if x.begun() {
+	// The plan has begun where an earlier pass has created an object, or waits for the API server to know one, and the plan has not failed since. What
+	// is Present may have been there before the plan was made.
+	begun := func(s *v1alpha1.Step) bool {
+		return s.Status == v1alpha1.StepStatusCreated || s.Status == v1alpha1.StepStatusWaitingForAPI
+	}
+	if status := &x.plan.Status; status.Phase != v1alpha1.InstallPlanPhaseFailed && status.StartTime != nil && slices.ContainsFunc(status.Plan, begun) {
 		return true
 	}
 	x.signatures = map[string]image.Verdict{}
@@ -124,26 +129,6 @@ func (x *verifier) pin() {
 		}
 	}
 	x.manifests.plan = &plan
-}
-
-// begun reports whether an earlier pass has created an object, or waits for the API server to know one, and the plan has not failed since. What is
-// Present may have been there before the plan was made.
-func (x *verifier) begun() bool {
-	if x.plan.Status.Phase == v1alpha1.InstallPlanPhaseFailed || x.plan.Status.StartTime == nil {
-		return false
-	}
-	return hasStep(x.plan, func(s *v1alpha1.Step) bool {
-		return s.Status == v1alpha1.StepStatusCreated || s.Status == v1alpha1.StepStatusWaitingForAPI
-	})
-}
-
-// begin finds out whether a plan that waited may begin: the policy may still refuse what it installs.
-func (x *execution) begin(ctx context.Context, c *Controller) outcome {
-	x.takeStock(ctx)
-	if x.left {
-		x.verifier.verify(ctx, c)
-	}
-	return x.outcome()
 }
 
 // unverifiedStatus is the status of a plan that the verification of its bundles keeps from being carried out, where that differs from the one of a

@@ -3,13 +3,14 @@ package installplan
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/reconcile"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,7 +38,9 @@ func (c watcher) limitedBy(ctx context.Context, o client.Object) []ctrl.Request 
 	var requests []ctrl.Request
 	for i := range list.Items {
 		p := &list.Items[i]
-		isFailed := p.Status.Phase == v1alpha1.InstallPlanPhaseFailed && isNewest(p, newest) && (o.GetNamespace() != "" || wasDenied(p))
+		// None of its owners has a newer one, which says what they want by now. That the API server denied it something is in its words.
+		isNewest := !slices.ContainsFunc(p.OwnerReferences, func(owner metav1.OwnerReference) bool { return newest[owner.UID] != p })
+		isFailed := p.Status.Phase == v1alpha1.InstallPlanPhaseFailed && isNewest && (o.GetNamespace() != "" || strings.Contains(p.Status.Message, "forbidden"))
 		if p.Status.AttenuatedServiceAccountRef == nil || !isFailed && !unfinished(p) {
 			continue
 		}
@@ -48,23 +51,10 @@ func (c watcher) limitedBy(ctx context.Context, o client.Object) []ctrl.Request 
 	return requests
 }
 
-// wasDenied tells whether a plan failed, among other reasons, because the API server denied it something: that is in its words then.
-func wasDenied(p *v1alpha1.InstallPlan) bool { return strings.Contains(p.Status.Message, "forbidden") }
-
 // compareAge is positive when a plan was decided on after another one.
 func compareAge(p, other *v1alpha1.InstallPlan) int {
 	return cmp.Or(cmp.Compare(p.Spec.Generation, other.Spec.Generation),
 		p.CreationTimestamp.Compare(other.CreationTimestamp.Time), cmp.Compare(p.Name, other.Name))
-}
-
-// isNewest tells whether none of the owners of a plan has a newer one, which says what they want by now.
-func isNewest(p *v1alpha1.InstallPlan, newest map[types.UID]*v1alpha1.InstallPlan) bool {
-	for _, owner := range p.OwnerReferences {
-		if newest[owner.UID] != p {
-			return false
-		}
-	}
-	return true
 }
 
 // Notifier brings news that are no Kubernetes events, such as new catalog content and bundles that have arrived, to the controller.
@@ -74,32 +64,19 @@ type Notifier struct {
 	search func(ctx context.Context, namespace string, which func(*v1alpha1.InstallPlan) bool) []ctrl.Request
 }
 
-// BundleArrived looks at every plan that waits for a bundle: which of them got something is cheap to find out.
+// BundleArrived looks at every plan whose steps, or their manifests, are still to be found, and at each that waits for a bundle to be had again: there
+// are few of them, and which of them got something is cheap to find out.
 func (n *Notifier) BundleArrived() {
-	n.enqueue(concernsCatalogs)
+	n.news.Tell(func(ctx context.Context) []ctrl.Request { return n.search(ctx, "", concernsCatalogs) })
 }
 
-// catalogChanged looks at every plan whose steps, or their manifests, are still to be found. There are few of them.
-func (n *Notifier) catalogChanged(catalog.Ref) { n.enqueue(concernsCatalogs) }
-
-func concernsCatalogs(p *v1alpha1.InstallPlan) bool { return isUnresolved(p) || fetches(p) }
-
-// enqueue adds plans.
-func (n *Notifier) enqueue(which func(*v1alpha1.InstallPlan) bool) {
-	n.news.Tell(func(ctx context.Context) []ctrl.Request { return n.search(ctx, "", which) })
-}
-
-// fetches tells whether a plan that is being carried out waits for a bundle to be had again.
-func fetches(p *v1alpha1.InstallPlan) bool {
-	for i := range p.Status.BundleLookups {
-		for _, c := range p.Status.BundleLookups[i].Conditions {
-			accepted := c.Type == v1alpha1.BundleLookupSignatureVerified && c.Status == corev1.ConditionTrue
-			if !accepted && unfinished(p) {
-				return true
-			}
-		}
-	}
-	return false
+// concernsCatalogs reports whether the steps of a plan are still to be found, or it waits for a bundle to be had again.
+func concernsCatalogs(p *v1alpha1.InstallPlan) bool {
+	return isUnresolved(p) || unfinished(p) && slices.ContainsFunc(p.Status.BundleLookups, func(l v1alpha1.BundleLookup) bool {
+		return slices.ContainsFunc(l.Conditions, func(c v1alpha1.BundleLookupCondition) bool {
+			return c.Type != v1alpha1.BundleLookupSignatureVerified || c.Status != corev1.ConditionTrue // it is not accepted
+		})
+	})
 }
 
 // awaitingOperators maps an operator to the plans of its namespace whose steps are still to be found, and to all that say while they wait
