@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle"
@@ -24,8 +25,9 @@ type contents struct {
 // load reads the phases that have to be looked at, by their indexes, and makes sure that they are what they were when they were first seen.
 func (l *contents) load(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes) (map[int]revision.Phase, error) {
 	first := known.phases == nil
-	if len(set.Status.ObservedPhases) == 0 {
-		if err := l.own(ctx, set); err != nil {
+	if len(set.Status.ObservedPhases) == 0 && readAsManager(set) {
+		// Make the Secrets of the revision go with it. Those that are not the manager's are their authors' to keep.
+		if err := revision.Own(ctx, l.live, l.client, set, l.namespace); err != nil {
 			return nil, err
 		}
 	}
@@ -73,23 +75,20 @@ func (l *contents) read(ctx context.Context, set *olmv1.ClusterObjectSet) ([]rev
 	return all, loader.Secrets(), unaltered(set, all)
 }
 
-// loader reads the Secrets of a set. What was read before, and has not changed since, is not asked for again.
+// loader reads the Secrets of a set. What was read before, and has not changed since, is not asked for again. Whoever may make sets for an account would
+// otherwise learn what is in Secrets that the account may not read, or whether they are there. What has been read as the account is read once more by
+// the manager when the set goes: the account may be gone by then, and the digests see to it that it is the same.
 func (l *contents) loader(ctx context.Context, set *olmv1.ClusterObjectSet) (*revision.Loader, error) {
-	reader, err := l.identities.reader(ctx, set)
-	if err != nil {
-		return nil, err
+	reader := client.Reader(l.live)
+	if !readAsManager(set) && (revision.Active(set) || len(set.Status.ObservedPhases) == 0) {
+		var err error
+		if reader, err = l.identities.writer(ctx, set); err != nil {
+			return nil, err
+		}
 	}
 	loader := revision.NewLoader(reader, set, l.namespace)
 	loader.Remember(&l.cache, l.watches.secret)
 	return loader, nil
-}
-
-// own makes the Secrets of a revision go with it, if they are the manager's: others are their authors' to keep.
-func (l *contents) own(ctx context.Context, set *olmv1.ClusterObjectSet) error {
-	if !readAsManager(set) {
-		return nil
-	}
-	return revision.Own(ctx, l.live, l.client, set, l.namespace)
 }
 
 // unaltered refuses phases that are not what was first seen.

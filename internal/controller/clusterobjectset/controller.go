@@ -3,6 +3,7 @@ package clusterobjectset
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -91,14 +92,19 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 }
 
 func (c *Controller) step(ctx context.Context, set *olmv1.ClusterObjectSet) (ctrl.Result, error) {
-	defer c.alone(set)()
+	if len(secretKeys(c.namespace)(set)) >= largeSet {
+		c.large.Lock()
+		defer c.large.Unlock()
+	}
 	if !revision.Active(set) {
 		return c.takeOut(ctx, set)
 	}
-	if done, err := c.ensureFinalizer(ctx, set); !done {
-		return ctrl.Result{}, err
+	if before := set.DeepCopy(); controllerutil.AddFinalizer(set, olmv1.TeardownFinalizer) { // the set does not go before its objects
+		if err := c.client.Patch(ctx, set, optimistic(before), fieldManager); err != nil {
+			return ctrl.Result{}, unlessOutdated("add the finalizer to", set, err)
+		}
 	}
-	// Bring the objects of a set about as far as it gets, and tells how far that is.
+	// Apply the objects of the set as far as that gets.
 	f, err := c.familyOf(ctx, set)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -111,33 +117,15 @@ func (c *Controller) step(ctx context.Context, set *olmv1.ClusterObjectSet) (ctr
 			return ctrl.Result{}, o.err // the set has changed
 		}
 	}
-	o.complete, o.transition = o.err == nil && known.complete(), known.transition()
+	o.complete = o.err == nil && known.complete()
+	o.transition = slices.ContainsFunc(known.phases, func(p []entry) bool { // later revisions keep some of the objects
+		return slices.ContainsFunc(p, func(e entry) bool { return e.left })
+	})
 	return c.conclude(ctx, f, o)
 }
 
 // largeSet is how many Secrets make a set large: a bundle of 4 MB has this many.
 const largeSet = 5
-
-// alone lets only one large set be worked on at a time, and returns what ends that.
-func (c *Controller) alone(set *olmv1.ClusterObjectSet) (done func()) {
-	if len(secretKeys(c.namespace)(set)) < largeSet {
-		return func() {}
-	}
-	c.large.Lock()
-	return c.large.Unlock
-}
-
-// ensureFinalizer makes sure that the set does not go before its objects. It returns false when the set has changed since it was read.
-func (c *Controller) ensureFinalizer(ctx context.Context, set *olmv1.ClusterObjectSet) (done bool, _ error) {
-	before := set.DeepCopy()
-	if !controllerutil.AddFinalizer(set, olmv1.TeardownFinalizer) {
-		return true, nil
-	}
-	if err := c.client.Patch(ctx, set, optimistic(before), fieldManager); err != nil {
-		return false, unlessOutdated("add the finalizer to", set, err)
-	}
-	return true, nil
-}
 
 // removeFinalizer releases a set that is deleted or archived.
 func (c *Controller) removeFinalizer(ctx context.Context, set *olmv1.ClusterObjectSet) error {

@@ -96,8 +96,10 @@ func (k *keeper) settleDefinition(ctx context.Context, f *family, end *ending, k
 		}
 		return nil
 	}
+	// A person may want it deleted although it has custom resources.
+	deletes := revision.DeletesCRD(f.set, live.Name) || end.ext != nil && (revision.DeletesCRD(end.ext, live.Name) || !end.leaving && revision.RemovalExempt(end.ext, live.Name))
 	what := ""
-	if !end.deletes(live.Name) {
+	if !deletes {
 		if what, err = k.populated(ctx, f.set, known, live); err != nil {
 			return err
 		}
@@ -122,11 +124,16 @@ func (k *keeper) keep(ctx context.Context, f *family, end *ending, live *apiexte
 	if err == nil && len(held) > 0 {
 		what += "; " + held[0] + ", which no controller removes once the operator is gone"
 	}
-	if err := revision.Keep(ctx, k.client, live, end.keptOf(f), deaf, objectManager); err != nil {
-		if apierrors.IsNotFound(err) {
-			return nil
+	// While the extension stays, a later revision of it may adopt the definition; otherwise only the next extension of its name may, not what is left
+	// of this one.
+	keptOf := ""
+	if name, uid := revision.ExtensionOf(f.set); uid != "" {
+		if keptOf = revision.KeptOf(name, f.set.UID); end.leaving {
+			keptOf = revision.KeptOf(name, uid)
 		}
-		return err
+	}
+	if err := revision.Keep(ctx, k.client, live, keptOf, deaf, objectManager); err != nil {
+		return client.IgnoreNotFound(err)
 	}
 	text := fmt.Sprintf("CustomResourceDefinition %s stays: %s. To delete it with them, kubectl delete crd %[1]s", live.Name, what)
 	k.events.Event(f.set, corev1.EventTypeWarning, reasonKept, text)
@@ -161,7 +168,6 @@ func (k *keeper) awaitSiblings(ctx context.Context, f *family, d *definitions) e
 
 // ending is with what a set goes.
 type ending struct {
-	set *olmv1.ClusterObjectSet
 	// ext is the extension that the set is a revision of; nil when there is none, or it is gone.
 	ext *olmv1.ClusterExtension
 	// leaving says that the extension goes, with all its revisions.
@@ -170,7 +176,7 @@ type ending struct {
 
 // endOf finds out with what a set goes. It reads past the cache: the consent to losing data counts when it is there.
 func (k *keeper) endOf(ctx context.Context, f *family) (*ending, error) {
-	end := &ending{set: f.set}
+	end := &ending{}
 	name, uid := revision.ExtensionOf(f.set)
 	if uid == "" {
 		return end, nil
@@ -188,33 +194,25 @@ func (k *keeper) endOf(ctx context.Context, f *family) (*ending, error) {
 	return end, nil
 }
 
-// deletes reports whether a person wants a CustomResourceDefinition deleted although it has custom resources.
-func (e *ending) deletes(crd string) bool {
-	if revision.DeletesCRD(e.set, crd) || e.ext != nil && revision.DeletesCRD(e.ext, crd) {
-		return true
-	}
-	return e.ext != nil && !e.leaving && revision.RemovalExempt(e.ext, crd)
-}
-
-// keptOf is for whom a definition is kept. While the extension stays, a later revision of it may take the definition over; otherwise only the
-// next extension of its name may, not what is left of this one.
-func (e *ending) keptOf(f *family) string {
-	name, uid := revision.ExtensionOf(f.set)
-	switch {
-	case uid == "":
-		return ""
-	case e.leaving:
-		return revision.KeptOf(name, uid)
-	}
-	return revision.KeptOf(name, f.set.UID)
-}
-
 // populated says how many custom resources a definition has, or why that cannot be told; empty is for none. Its error is one that may pass
 // in time.
 func (k *keeper) populated(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes, live *apiextensionsv1.CustomResourceDefinition) (string, error) {
-	own, err := k.ownOf(ctx, set, known, live)
-	if err != nil {
-		return "", err
+	// The custom resources that the set has itself go in any case.
+	own := map[client.ObjectKey]bool{}
+	for _, p := range known.phases {
+		for _, e := range p {
+			if e.ref.Group != live.Spec.Group || e.ref.Kind != live.Spec.Names.Kind {
+				continue
+			}
+			object, key := metadataOf(e.ref.GroupVersionKind), client.ObjectKey{Namespace: e.ref.Namespace, Name: e.ref.Name}
+			err := k.live.Get(ctx, key, object)
+			if client.IgnoreNotFound(err) != nil {
+				return "", fmt.Errorf("read %s: %w", e.ref, err)
+			}
+			if err == nil && metav1.IsControlledBy(object, set) {
+				own[key] = true
+			}
+		}
 	}
 	v, err := crd.Judge(ctx, crd.Change{Live: live, Own: own}, crd.Stored{Reader: k.live, Count: k.count})
 	if k.worthWaiting(ctx, set, err) {
@@ -223,36 +221,12 @@ func (k *keeper) populated(ctx context.Context, set *olmv1.ClusterObjectSet, kno
 	return v.Stored, nil
 }
 
-// ownOf are the custom resources of a definition that the set has itself: they go in any case.
-func (k *keeper) ownOf(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes, crd *apiextensionsv1.CustomResourceDefinition) (map[client.ObjectKey]bool, error) {
-	own := map[client.ObjectKey]bool{}
-	for _, p := range known.phases {
-		for _, e := range p {
-			if e.ref.Group != crd.Spec.Group || e.ref.Kind != crd.Spec.Names.Kind {
-				continue
-			}
-			live, key := metadataOf(e.ref.GroupVersionKind), client.ObjectKey{Namespace: e.ref.Namespace, Name: e.ref.Name}
-			err := k.live.Get(ctx, key, live)
-			if client.IgnoreNotFound(err) != nil {
-				return nil, fmt.Errorf("read %s: %w", e.ref, err)
-			}
-			if err == nil && metav1.IsControlledBy(live, set) {
-				own[key] = true
-			}
-		}
-	}
-	return own, nil
-}
-
-// worthWaiting reports whether an error may pass in time. A set that is deleted does not wait for ever.
+// worthWaiting reports whether the API server could not answer for now: what it has answered stays the same. A set that is deleted does not wait for
+// ever.
 func (e *environment) worthWaiting(ctx context.Context, set *olmv1.ClusterObjectSet, err error) bool {
-	return passing(ctx, err) && (set.DeletionTimestamp == nil || e.clock.Now().Before(set.DeletionTimestamp.Add(operandTimeout)))
-}
-
-// passing reports whether the API server could not answer for now. What it has answered stays the same.
-func passing(ctx context.Context, err error) bool {
 	if err == nil || errors.Is(err, crd.ErrUnserved) {
 		return false
 	}
-	return ctx.Err() != nil || reconcile.IsTransient(err) || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown
+	mayPass := ctx.Err() != nil || reconcile.IsTransient(err) || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown
+	return mayPass && (set.DeletionTimestamp == nil || e.clock.Now().Before(set.DeletionTimestamp.Add(operandTimeout)))
 }

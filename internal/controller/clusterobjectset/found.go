@@ -24,12 +24,6 @@ import (
 // reasonContentLost is the reason of the Events that tell what is done where no one can read any more what a revision consists of.
 const reasonContentLost = "ContentLost"
 
-// lost reports whether the content of a set that goes cannot be had any more. What a service account may not read, and was never read, was never
-// applied either.
-func lost(set *olmv1.ClusterObjectSet, err error) bool {
-	return revision.Lost(err) || apierrors.IsForbidden(err) && len(set.Status.ObservedPhases) == 0
-}
-
 // findOut is for a set of which no one can read any more what it consists of: its objects are looked for in the cluster. Those that it
 // controls say so.
 func (l *contents) findOut(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes, why error) error {

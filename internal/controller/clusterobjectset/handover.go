@@ -34,48 +34,37 @@ func (h *handover) giveBack(ctx context.Context, f *family, known *notes) error 
 		return nil
 	}
 	heir := slices.MaxFunc(older, func(a, b *olmv1.ClusterObjectSet) int { return cmp.Compare(a.Spec.Revision, b.Spec.Revision) })
-	keeps, why, err := h.keptBy(ctx, heir)
-	if err != nil {
+	phases, _, err := h.contents.read(ctx, heir)
+	lost := err != nil && revision.Lost(err) // no one can tell any more what the heir is to keep
+	if err != nil && !lost {
 		return fmt.Errorf("give back to revision %s what it is to keep: %w", heir.Name, err)
+	}
+	keeps := map[rollout.Ref]bool{}
+	for _, p := range phases {
+		for _, o := range p.Objects {
+			keeps[anyVersion(rollout.RefOf(o.Unstructured))] = true
+		}
 	}
 	given := 0
 	for _, p := range known.phases {
 		for _, e := range p {
-			if why == nil && !keeps[anyVersion(e.ref)] {
+			if !lost && !keeps[anyVersion(e.ref)] {
 				continue
 			}
-			done, err := h.bequeath(ctx, f.set, heir, e.ref)
-			if err != nil {
-				return err
+			done, failed := h.bequeath(ctx, f.set, heir, e.ref)
+			if failed != nil {
+				return failed
 			}
 			if done {
 				given++
 			}
 		}
 	}
-	if why != nil && given > 0 {
+	if lost && given > 0 {
 		h.events.Event(f.set, corev1.EventTypeWarning, reasonContentLost, messages.Event(fmt.Sprintf("The content of revision %s is lost, so it is not known which objects it has: "+
-			"all %d objects of this revision are left to it, and go when it goes. %v", heir.Name, given, why)))
+			"all %d objects of this revision are left to it, and go when it goes. %v", heir.Name, given, err)))
 	}
 	return nil
-}
-
-// keptBy are the objects that a revision is to keep; why is set when no one can tell any more.
-func (h *handover) keptBy(ctx context.Context, heir *olmv1.ClusterObjectSet) (keeps map[rollout.Ref]bool, why, _ error) {
-	phases, _, err := h.contents.read(ctx, heir)
-	if err != nil && revision.Lost(err) {
-		return nil, err, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	keeps = map[rollout.Ref]bool{}
-	for _, p := range phases {
-		for _, o := range p.Objects {
-			keeps[anyVersion(rollout.RefOf(o.Unstructured))] = true
-		}
-	}
-	return keeps, nil, nil
 }
 
 // anyVersion is the same for an object in whatever version of its API it is written.
@@ -101,22 +90,9 @@ func (h *handover) bequeath(ctx context.Context, from, to *olmv1.ClusterObjectSe
 	return true, h.edit(ctx, live, func(u *unstructured.Unstructured) { u.SetOwnerReferences(append(owners, controlledBy(to))) })
 }
 
-// disown removes the set from the owners of an object that stays.
-func (h *handover) disown(ctx context.Context, set *olmv1.ClusterObjectSet, live *unstructured.Unstructured) error {
-	owners := slices.DeleteFunc(live.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == set.UID })
-	if len(owners) == len(live.GetOwnerReferences()) {
-		return nil
-	}
-	return h.edit(ctx, live, func(u *unstructured.Unstructured) { u.SetOwnerReferences(owners) })
-}
-
-// part takes an object that the set controls from the extension of the set. Implementations that install by way of Helm make that the controller,
-// so that all objects go with it, those included that are kept when the set goes. An apply cannot take away what others have written.
-func (h *handover) part(ctx context.Context, set *olmv1.ClusterObjectSet, live *unstructured.Unstructured) error {
-	if !metav1.IsControlledBy(live, set) {
-		return nil
-	}
-	owners := slices.DeleteFunc(live.GetOwnerReferences(), extensionOf(set))
+// removeOwners removes owners of an object that stays.
+func (h *handover) removeOwners(ctx context.Context, live *unstructured.Unstructured, which func(metav1.OwnerReference) bool) error {
+	owners := slices.DeleteFunc(live.GetOwnerReferences(), which)
 	if len(owners) == len(live.GetOwnerReferences()) {
 		return nil
 	}

@@ -40,16 +40,6 @@ func readAsManager(set *olmv1.ClusterObjectSet) bool {
 // identities are who acts for a set.
 type identities struct{ *environment }
 
-// reader is what reads the Secrets that a set refers to: whoever may make sets for an account would otherwise learn what is in Secrets that
-// the account may not read, or whether they are there. What has been read in this way is read once more by the manager when the set goes:
-// the account may be gone by then, and the digests see to it that it is the same.
-func (i *identities) reader(ctx context.Context, set *olmv1.ClusterObjectSet) (client.Reader, error) {
-	if readAsManager(set) || !revision.Active(set) && len(set.Status.ObservedPhases) > 0 {
-		return i.live, nil
-	}
-	return i.writer(ctx, set)
-}
-
 // unread says what the service account of a set lacks to read its Secrets.
 func unread(set *olmv1.ClusterObjectSet, err error) error {
 	namespace, name, accountErr := accountOf(set)
@@ -76,11 +66,6 @@ func (i *identities) explain(set *olmv1.ClusterObjectSet, err error) string {
 	if name == "" || accountErr != nil || !apierrors.IsForbidden(err) || !errors.As(err, &failed) || failed.Verb == "read" || strings.Contains(text, "attempting to grant RBAC") {
 		return text
 	}
-	return fmt.Sprintf("%s; ServiceAccount %s/%s lacks the rule %s", text, namespace, name, i.rule(failed))
-}
-
-// rule is what allows a request.
-func (i *identities) rule(failed *rollout.RequestError) string {
 	group, resource := failed.Ref.Group, strings.ToLower(failed.Ref.Kind)
 	if mapping, err := i.client.RESTMapper().RESTMapping(failed.Ref.GroupKind(), failed.Ref.Version); err == nil {
 		resource = mapping.Resource.Resource
@@ -96,7 +81,8 @@ func (i *identities) rule(failed *rollout.RequestError) string {
 	if failed.Ref.Namespace != "" {
 		where = "a Role or ClusterRole bound in namespace " + failed.Ref.Namespace
 	}
-	return fmt.Sprintf(`{apiGroups: [%q], resources: [%s], verbs: [%s]%s} of %s`, group, resource, verb, names, where)
+	rule := fmt.Sprintf(`{apiGroups: [%q], resources: [%s], verbs: [%s]%s} of %s`, group, resource, verb, names, where)
+	return fmt.Sprintf("%s; ServiceAccount %s/%s lacks the rule %s", text, namespace, name, rule)
 }
 
 // vouched is why a set is not rolled out: the admission policies are not in force that decide who may make one which acts as its account, or as

@@ -116,32 +116,7 @@ func (n *notes) check(w watcher) bool {
 
 // complete reports whether every object was as desired and available.
 func (n *notes) complete() bool {
-	for _, p := range n.phases {
-		for _, e := range p {
-			if e.version == "" {
-				return false
-			}
-		}
-	}
-	return n.phases != nil
-}
-
-// transition reports whether later revisions keep some of the objects.
-func (n *notes) transition() bool {
-	for _, p := range n.phases {
-		for _, e := range p {
-			if e.left {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// note remembers what became of an object.
-func (e *entry) note(o rollout.ObjectResult) {
-	e.version, e.left = "", o.Outcome == rollout.Left
-	if o.Err == nil && o.Waiting == "" && o.Live != nil && o.Outcome != rollout.NotAttempted {
-		e.version = o.Live.GetResourceVersion()
-	}
+	return n.phases != nil && !slices.ContainsFunc(n.phases, func(p []entry) bool {
+		return slices.ContainsFunc(p, func(e entry) bool { return e.version == "" })
+	})
 }

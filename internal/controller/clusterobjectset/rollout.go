@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -97,11 +98,17 @@ func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_
 	result := c.engine.Apply(ctx, phases)
 	for i, p := range result.Phases {
 		for j := range p.Objects {
-			o := &p.Objects[j]
-			if o.Err == nil && o.Live != nil && o.Outcome != rollout.NotAttempted {
-				o.Err = c.handover.part(ctx, f.set, o.Live)
+			o, e := &p.Objects[j], entries[i][j]
+			attempted := o.Live != nil && o.Outcome != rollout.NotAttempted
+			if o.Err == nil && attempted && metav1.IsControlledBy(o.Live, f.set) {
+				// Take the object from the extension of the set. Implementations that install by way of Helm make that the controller, so that all objects go
+				// with it, those included that are kept when the set goes. An apply cannot take away what others have written.
+				o.Err = c.handover.removeOwners(ctx, o.Live, extensionOf(f.set))
 			}
-			entries[i][j].note(*o)
+			e.version, e.left = "", o.Outcome == rollout.Left
+			if o.Err == nil && o.Waiting == "" && attempted {
+				e.version = o.Live.GetResourceVersion()
+			}
 		}
 	}
 	return c.judge(f.set, result), true

@@ -129,13 +129,17 @@ func secretKeys(namespace string) client.IndexerFunc {
 func (c *Controller) secretEvents(w *watches) handler.EventHandler {
 	changed := func(ctx context.Context, o client.Object, version string, q queue) {
 		name := client.ObjectKeyFromObject(o)
-		w.setSecret(name, version)
+		w.mu.Lock()
+		w.secrets[name] = version // one that is gone is remembered as long as a set may refer to it
+		w.mu.Unlock()
 		var sets olmv1.ClusterObjectSetList
 		if err := c.client.List(ctx, &sets, client.MatchingFields{indexBySecret: name.String()}, client.UnsafeDisableDeepCopy); err != nil {
 			return // the manager is shutting down
 		}
 		if version == "" && len(sets.Items) == 0 {
-			w.forgetSecret(name)
+			w.mu.Lock()
+			delete(w.secrets, name)
+			w.mu.Unlock()
 		}
 		for i := range sets.Items {
 			q.AddAfter(ctrl.Request{NamespacedName: types.NamespacedName{Name: sets.Items[i].Name}}, settling)

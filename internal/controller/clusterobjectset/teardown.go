@@ -84,7 +84,8 @@ func (l *contents) learn(ctx context.Context, set *olmv1.ClusterObjectSet, known
 		return nil
 	}
 	all, secrets, err := l.read(ctx, set)
-	if err != nil && lost(set, err) {
+	// What a service account may not read, and was never read, was never applied either.
+	if err != nil && (revision.Lost(err) || apierrors.IsForbidden(err) && len(set.Status.ObservedPhases) == 0) {
 		return l.findOut(ctx, set, known, err)
 	}
 	if err == nil {
@@ -118,7 +119,7 @@ func (c *Controller) teardown(ctx context.Context, set *olmv1.ClusterObjectSet, 
 	for _, p := range c.engine.Teardown(ctx, phases).Phases {
 		for _, o := range p.Objects {
 			if o.Outcome == rollout.Kept {
-				o.Err = c.handover.disown(ctx, set, o.Live)
+				o.Err = c.handover.removeOwners(ctx, o.Live, func(r metav1.OwnerReference) bool { return r.UID == set.UID })
 			}
 			switch {
 			case o.Err != nil:
@@ -141,7 +142,13 @@ func leaving(set *olmv1.ClusterObjectSet, known *notes, d *definitions, writer c
 	first, late := rollout.Phase{Name: "definitions", Client: writer}, rollout.Phase{Name: "late definitions", Client: writer}
 	for i, p := range known.phases {
 		if len(phases) == 0 || known.found != nil || !revision.SameRank(set, i) {
-			phases = append(phases, rollout.Phase{Name: known.phaseName(set, i), Client: writer})
+			name := ""
+			if known.found != nil {
+				name = known.found[i]
+			} else {
+				name = set.Spec.Phases[i].Name
+			}
+			phases = append(phases, rollout.Phase{Name: name, Client: writer})
 		}
 		for _, e := range p {
 			to := &phases[len(phases)-1]
@@ -158,14 +165,6 @@ func leaving(set *olmv1.ClusterObjectSet, known *notes, d *definitions, writer c
 		}
 	}
 	return slices.Concat([]rollout.Phase{late}, phases, []rollout.Phase{first}), held
-}
-
-// phaseName is the name of a phase.
-func (n *notes) phaseName(set *olmv1.ClusterObjectSet, i int) string {
-	if n.found != nil {
-		return n.found[i]
-	}
-	return set.Spec.Phases[i].Name
 }
 
 // prepare makes a set ready to be taken out, and returns the client that does it.

@@ -12,19 +12,6 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
-// setSecret takes note of a Secret with objects. One that is gone is remembered as long as a set may refer to it.
-func (w *watches) setSecret(name types.NamespacedName, version string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.secrets[name] = version
-}
-
-func (w *watches) forgetSecret(name types.NamespacedName) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.secrets, name)
-}
-
 // seen takes note of an object, and wakes its set; if it has come from another set, that one and its siblings as well.
 func (w *watches) seen(k *watched, kind schema.GroupVersionKind, before, after any) {
 	o, ok := after.(client.Object)

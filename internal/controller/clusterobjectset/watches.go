@@ -3,6 +3,7 @@ package clusterobjectset
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -142,9 +143,13 @@ func (w *watches) start(ctx context.Context, kind schema.GroupVersionKind) error
 // sweep ends the watches that no one needs any more.
 func (w *watches) sweep(ctx context.Context) {
 	w.mu.Lock()
+	used := map[schema.GroupVersionKind]bool{}
+	for _, u := range w.users {
+		maps.Copy(used, u.kinds)
+	}
 	var unused []schema.GroupVersionKind
 	for kind := range w.kinds {
-		if !w.used(kind) {
+		if !used[kind] {
 			unused = append(unused, kind)
 			delete(w.kinds, kind)
 		}
@@ -153,15 +158,6 @@ func (w *watches) sweep(ctx context.Context) {
 	for _, kind := range unused {
 		_ = w.objects.RemoveInformer(ctx, metadataOf(kind)) // it fails only for what has no kind
 	}
-}
-
-func (w *watches) used(kind schema.GroupVersionKind) bool {
-	for _, u := range w.users {
-		if u.kinds[kind] {
-			return true
-		}
-	}
-	return false
 }
 
 func metadataOf(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
