@@ -32,21 +32,18 @@ type configMaps struct {
 	clock   clock.PassiveClock
 }
 
-func (o configMaps) read(ctx context.Context, source *v1alpha1.CatalogSource, known content) (reading, error) {
-	found, err := o.load(ctx, source, known)
-	if err != nil {
-		err = configMapError{err}
-	}
-	return found, err
-}
-
-func (o configMaps) load(ctx context.Context, source *v1alpha1.CatalogSource, known content) (reading, error) {
+func (o configMaps) read(ctx context.Context, source *v1alpha1.CatalogSource, known content) (_ reading, err error) {
+	defer func() {
+		if err != nil {
+			err = configMapError{err}
+		}
+	}()
 	key := client.ObjectKey{Namespace: source.Namespace, Name: source.Spec.ConfigMap}
 	var object corev1.ConfigMap
 	if err := o.live.Get(ctx, key, &object); err != nil {
 		return reading{}, fmt.Errorf("read ConfigMap %s, which spec.configMap names: %w", key, err)
 	}
-	err := o.adopt(ctx, source, &object)
+	err = o.adopt(ctx, source, &object)
 	found := reading{configMap: &v1alpha1.ConfigMapResourceReference{Name: object.Name, Namespace: object.Namespace, UID: object.UID,
 		ResourceVersion: object.ResourceVersion, LastUpdateTime: *stamp(o.clock.Now())}}
 	if err != nil {

@@ -1,7 +1,7 @@
 package catalogsource
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 	"time"
 
@@ -102,10 +102,13 @@ func (k content) after(r reading, err error, now time.Time, seen signs) content 
 		k.complete = r.complete
 	}
 	k.signatures = k.signatures.After(r.signatures, err)
-	if err != nil {
-		k.judged(r)
+	if err != nil && r.signatures.Served != nil && r.ran.Image != "" {
+		k.signatures.Image = r.ran.Image // the verdict is on the image that the content was read from
+		if k.pod == "" {
+			k.ran, k.setAside = ranImage{}, false
+		}
 	}
-	if hasNoCatalog(err) {
+	if errors.Is(err, image.ErrNoCatalog) {
 		k.noCatalog, k.problem, k.attempts = true, nil, 0
 		return k
 	}
@@ -133,34 +136,6 @@ func (k content) after(r reading, err error, now time.Time, seen signs) content 
 // unserved describes what of a catalog is not served. The notes on a ConfigMap say it of manifests.
 func unserved(x *catalog.Index) string {
 	return catalogstore.DescribeProblems(slices.DeleteFunc(slices.Clone(x.Problems()), catalogstore.Noted), "is not served")
-}
-
-// judged takes over what a reading that failed says of the image that the content was read from: the signatures are those of that image.
-func (k *content) judged(r reading) {
-	if r.signatures.Served == nil || r.ran.Image == "" {
-		return
-	}
-	k.signatures.Image = r.ran.Image
-	if k.pod == "" {
-		k.ran, k.setAside = ranImage{}, false
-	}
-}
-
-// fingerprint is the part of an object that says which content is desired. One that was deleted and made again is another.
-func fingerprint(source *v1alpha1.CatalogSource) string {
-	spec := source.Spec
-	return fmt.Sprintf("%q %q %q %q %q %q", source.UID, spec.SourceType, spec.Image, spec.Address, spec.ConfigMap, spec.Secrets)
-}
-
-// place says for people where the content of a catalog comes from.
-func place(source *v1alpha1.CatalogSource) string {
-	switch {
-	case isConfigMap(source):
-		return "ConfigMap " + source.Spec.ConfigMap
-	case isAddress(source):
-		return "the registry server at " + source.Spec.Address
-	}
-	return imagePlace + source.Spec.Image
 }
 
 // imagePlace begins the place of a catalog in an image.

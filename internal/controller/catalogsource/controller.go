@@ -3,6 +3,7 @@ package catalogsource
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"google.golang.org/grpc/connectivity"
@@ -136,7 +137,9 @@ func (c *Controller) forget(ref catalog.Ref) {
 	c.services.withdraw(ref)
 	c.memory.forget(ref)
 	c.written.Forget(types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name})
-	c.records.remove(ref)
+	if c.records.dir != "" {
+		_ = os.Remove(c.records.path(ref)) // when it stays it is of no consequence: a new object of that name is asked for something else, or the same
+	}
 	c.metrics.Gone(ref.Namespace, ref.Name)
 }
 

@@ -45,23 +45,19 @@ func (o images) read(ctx context.Context, source *v1alpha1.CatalogSource, known 
 		attempt.Authenticate(auth)
 		found, err = o.find(ctx, attempt, source.Spec.Image, auth, known)
 	}
-	before := known.readFrom()
+	var before ranImage // that the content was read from; its digest is empty where that is not known
+	switch {
+	case known.index == nil:
+	case known.pod != "" || known.setAside:
+		before = known.ran
+	default:
+		before = ranImage{Image: known.signatures.Image, Digest: known.digest}
+	}
 	found.signatures = attempt.Judgement(ctx, err, image.Content{Image: before.Image}, before.Digest)
 	if err != nil {
 		found.ran = before
 	}
 	return found, err
-}
-
-// readFrom is the image that the content was read from; its digest is empty where that is not known.
-func (k content) readFrom() ranImage {
-	switch {
-	case k.index == nil:
-		return ranImage{}
-	case k.pod != "" || k.setAside:
-		return k.ran
-	}
-	return ranImage{Image: k.signatures.Image, Digest: k.digest}
 }
 
 // find reads what the reference stands for now, unless that is known. In both cases it is verified first: the policy may be another.

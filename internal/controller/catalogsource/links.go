@@ -84,38 +84,26 @@ func (l *links) to(ctx context.Context, ref catalog.Ref, address string, authori
 	}
 	l.open[ref] = opened
 	client.Connect()
-	go opened.watch(watching, l.clock, func() {
-		if l.changed != nil {
-			l.changed(ref)
+	go func() { // follow the state of the connection until it is closed
+		for {
+			state, news := opened.note(l.clock.Now())
+			if news && l.changed != nil {
+				l.changed(ref)
+			}
+			if state == connectivity.Idle {
+				client.Connect()
+			}
+			if !client.Changed(watching, state) {
+				return
+			}
+			opened.mu.Lock()
+			if state == connectivity.Ready && opened.seen == state {
+				opened.seen = connectivity.Idle // a connection that was lost and is there again by now counts as another one
+			}
+			opened.mu.Unlock()
 		}
-	})
+	}()
 	return opened, nil
-}
-
-// watch follows the state of a connection until it is closed.
-func (k *link) watch(ctx context.Context, clk clock.PassiveClock, changed func()) {
-	for {
-		state, news := k.note(clk.Now())
-		if news {
-			changed()
-		}
-		if state == connectivity.Idle {
-			k.remote.Connect()
-		}
-		if !k.remote.Changed(ctx, state) {
-			return
-		}
-		k.left(state)
-	}
-}
-
-// left makes a connection that was lost and is there again by now count as another one.
-func (k *link) left(state connectivity.State) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if state == connectivity.Ready && k.seen == state {
-		k.seen = connectivity.Idle
-	}
 }
 
 // note keeps the state of the connection, and reports whether that is news. A server that was reached counts as such until an attempt to

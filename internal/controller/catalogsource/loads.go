@@ -61,26 +61,29 @@ func (l *loads) begin(ctx context.Context, ref catalog.Ref, spec string, secrets
 	l.mu.Unlock()
 	go func() {
 		defer cancel()
-		if begun.err = l.enter(ctx); begun.err == nil {
+		if l.slots != nil {
+			select { // wait until there is room for one more
+			case l.slots <- struct{}{}:
+			case <-ctx.Done():
+				begun.err = context.Cause(ctx)
+			}
+		}
+		if begun.err == nil {
 			begun.reading, begun.err = read(ctx)
 			if l.slots != nil {
 				<-l.slots
 			}
 		}
-		if awaited := begun.finish(); !awaited && l.finished != nil {
+		begun.mu.Lock()
+		begun.ended = true
+		close(begun.done)
+		awaited := begun.waiting > 0
+		begun.mu.Unlock()
+		if !awaited && l.finished != nil {
 			l.finished(ref)
 		}
 	}()
 	return begun
-}
-
-// finish tells those who wait that the load is done, and whether there are any.
-func (l *load) finish() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ended = true
-	close(l.done)
-	return l.waiting > 0
 }
 
 // leave ends the wait of who began the load, and reports whether the load is done. If it is not, its end is reported.
@@ -89,19 +92,6 @@ func (l *load) leave() bool {
 	defer l.mu.Unlock()
 	l.waiting--
 	return l.ended
-}
-
-// enter waits until there is room for one more.
-func (l *loads) enter(ctx context.Context) error {
-	if l.slots == nil {
-		return nil
-	}
-	select {
-	case l.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // end forgets a load; one that is still under way is ended.

@@ -1,6 +1,7 @@
 package catalogsource
 
 import (
+	"fmt"
 	"sync"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -20,7 +21,10 @@ func (m *memory) recall(ref catalog.Ref, source *v1alpha1.CatalogSource) (known 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known, seen = m.known[ref]
-	if asked := fingerprint(source); known.spec != asked {
+	// What says which content is desired. An object that was deleted and made again is another.
+	spec := source.Spec
+	asked := fmt.Sprintf("%q %q %q %q %q %q", source.UID, spec.SourceType, spec.Image, spec.Address, spec.ConfigMap, spec.Secrets)
+	if known.spec != asked {
 		known = content{uid: known.uid, spec: asked, index: known.index, served: known.served, loaded: known.loaded, digest: known.digest, earlier: known.earlier,
 			warnings: known.warnings, signatures: known.signatures, pod: known.pod, ran: known.ran, setAside: known.setAside}
 	}

@@ -36,19 +36,6 @@ type reading struct {
 	signatures image.Judgement // of an image
 }
 
-// originOf is the origin that a valid spec asks for.
-func (c *Controller) originOf(source *v1alpha1.CatalogSource, seen signs) origin {
-	switch {
-	case seen.podded:
-		return c.pods
-	case isConfigMap(source):
-		return c.configMaps
-	case isAddress(source):
-		return c.addresses
-	}
-	return c.images
-}
-
 // cluster reports whether an error is about objects of the cluster, and not about a registry.
 func cluster(err error) bool {
 	return errors.As(err, &configMapError{}) || errors.As(err, &secretError{})

@@ -123,8 +123,20 @@ func (p *pods) read(ctx context.Context, source *v1alpha1.CatalogSource, known c
 		if err != nil {
 			return reading{signatures: judged}, fmt.Errorf("look for a newer image: %w", err)
 		}
-		if found, gained, err := p.gained(ctx, source, known, polled); gained || err != nil {
-			return found, err
+		if before, ok := p.without.Load(source.UID); known.noCatalog && (!ok || before != polled) {
+			// The image is run because it held no catalog. It is another image now, and may hold one.
+			found, err := (images{p.reader, p.secrets, p.verifier}).read(ctx, source, content{})
+			if err == nil && p.events != nil && !p.asked(source) {
+				p.events.Eventf(source, corev1.EventTypeNormal, "ServedByManager",
+					"image %s, now %s, holds a file-based catalog: the manager serves it, and its pod is removed", source.Spec.Image, found.digest)
+			}
+			switch {
+			case err == nil:
+				return found, nil
+			case !errors.Is(err, image.ErrNoCatalog):
+				return reading{}, fmt.Errorf("look whether the newer image holds a file-based catalog: %w", err)
+			}
+			p.without.Store(source.UID, polled)
 		}
 	}
 	if known.pod != known.seenPod {
@@ -138,26 +150,3 @@ func (p *pods) read(ctx context.Context, source *v1alpha1.CatalogSource, known c
 	found.polled, found.pod, found.ran, found.signatures = polled, known.seenPod, ranBy(source.Spec.Image, known.signatures), judged
 	return found, err
 }
-
-// gained reads the catalog of an image that is run because it held none, when it is another image now and holds one.
-func (p *pods) gained(ctx context.Context, source *v1alpha1.CatalogSource, known content, polled string) (reading, bool, error) {
-	if before, ok := p.without.Load(source.UID); !known.noCatalog || ok && before == polled {
-		return reading{}, false, nil
-	}
-	found, err := (images{p.reader, p.secrets, p.verifier}).read(ctx, source, content{})
-	if hasNoCatalog(err) {
-		p.without.Store(source.UID, polled)
-		return reading{}, false, nil
-	}
-	if err != nil {
-		return reading{}, false, fmt.Errorf("look whether the newer image holds a file-based catalog: %w", err)
-	}
-	if p.events != nil && !p.asked(source) {
-		p.events.Eventf(source, corev1.EventTypeNormal, "ServedByManager",
-			"image %s, now %s, holds a file-based catalog: the manager serves it, and its pod is removed", source.Spec.Image, found.digest)
-	}
-	return found, true, nil
-}
-
-// hasNoCatalog reports whether an image could be read, and holds no file-based catalog.
-func hasNoCatalog(err error) bool { return errors.Is(err, image.ErrNoCatalog) }

@@ -178,14 +178,9 @@ func (p *pods) judge(ctx context.Context, source *v1alpha1.CatalogSource, known 
 	if err != nil {
 		err = fmt.Errorf("verify image %s: %w", source.Spec.Image, err)
 	}
-	before := known.lastVerified()
-	return reading{signatures: attempt.Judgement(ctx, err, image.Content{Image: before.Image}, before.Digest), ran: before}, err
-}
-
-// lastVerified is the image that was verified last, and else the one that the content was read from.
-func (k content) lastVerified() ranImage {
-	if k.signatures.Digest() != "" {
-		return ranBy(k.signatures.Image, k.signatures)
+	before := known.ran // that the content was read from, where none was verified last
+	if known.signatures.Digest() != "" {
+		before = ranBy(known.signatures.Image, known.signatures)
 	}
-	return k.ran
+	return reading{signatures: attempt.Judgement(ctx, err, image.Content{Image: before.Image}, before.Digest), ran: before}, err
 }

@@ -118,9 +118,3 @@ func (r records) restore(ctx context.Context, ref catalog.Ref, known content) co
 	known.answer, known.complete, known.configMap = was.Answer, was.Complete, was.ConfigMap
 	return known
 }
-
-func (r records) remove(ref catalog.Ref) {
-	if r.dir != "" {
-		_ = os.Remove(r.path(ref)) // when it stays it is of no consequence: a new object of that name is asked for something else, or the same
-	}
-}

@@ -28,7 +28,11 @@ type signs struct {
 // due is when the catalog is to be read next; false means not before something else changes.
 func due(source *v1alpha1.CatalogSource, known content, seen signs) (time.Time, bool) {
 	interval, polls := pollInterval(source)
-	schedule := catalogstore.Schedule{Last: known.looked, Never: known.invalid != nil, Failed: known.problem != nil, Attempts: known.attempts, Longest: longestRetry(known.problem),
+	longest := catalogstore.LongestRetry
+	if cluster(known.problem) {
+		longest = catalogstore.LongestLocalRetry
+	}
+	schedule := catalogstore.Schedule{Last: known.looked, Never: known.invalid != nil, Failed: known.problem != nil, Attempts: known.attempts, Longest: longest,
 		Refused: image.IsUnverified(known.problem), Interval: interval, Polls: polls, Spread: 0.1, Name: source.Namespace + "/" + source.Name}
 	if seen.podded && seen.pod == "" {
 		// Its pod may never answer, because the image is the wrong one. A right one may be there by now, polls or not.
@@ -61,13 +65,6 @@ func (s signs) news(source *v1alpha1.CatalogSource, known content) bool {
 		return s.session > known.session
 	}
 	return false
-}
-
-func longestRetry(problem error) time.Duration {
-	if cluster(problem) {
-		return catalogstore.LongestLocalRetry
-	}
-	return catalogstore.LongestRetry
 }
 
 // offerRetry is the pause before another attempt to bring about by what clients reach the catalog.

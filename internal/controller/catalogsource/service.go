@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,18 +43,6 @@ type Serving struct {
 	Private func(ctx context.Context, namespace string) (Place, error)
 	// Pod is NAMESPACE/NAME/UID of the pod at those addresses; empty when this process is not in a pod.
 	Pod string
-}
-
-// place is where the catalogs of a namespace are served.
-func (s *Serving) place(ctx context.Context, namespace string) (Place, error) {
-	if namespace == s.GlobalNamespace {
-		return s.Global, nil
-	}
-	at, err := s.Private(ctx, namespace)
-	if err != nil {
-		return Place{}, fmt.Errorf("serve the catalogs of namespace %s at a port of their own: %w", namespace, err)
-	}
-	return at, nil
 }
 
 // services keep a Service for each catalog, behind which this process answers. A nil Serving keeps none.
@@ -95,11 +84,14 @@ func (s *services) keep(ctx context.Context, ref catalog.Ref, source *v1alpha1.C
 		_, err := s.prune(ctx, source, "", netip.AddrPort{})
 		return offer{err: err}
 	}
-	name := serviceName(source)
-	at, err := s.place(ctx, source.Namespace)
-	if err != nil {
-		s.withdraw(ref)
-		return offer{err: err}
+	name := grpccatalog.ServiceName(source.Name)
+	at := s.Global
+	if source.Namespace != s.GlobalNamespace {
+		var err error
+		if at, err = s.Private(ctx, source.Namespace); err != nil {
+			s.withdraw(ref)
+			return offer{err: fmt.Errorf("serve the catalogs of namespace %s at a port of their own: %w", source.Namespace, err)}
+		}
 	}
 	live, err := s.apply(ctx, source, name, at.Address)
 	shared := false
@@ -111,15 +103,24 @@ func (s *services) keep(ctx context.Context, ref catalog.Ref, source *v1alpha1.C
 		s.withdraw(ref)
 		return offer{err: err}
 	}
-	s.serve(ref, host{name + "." + source.Namespace, at.Address, at.Catalogs}, known)
-	// Let the catalogs of a namespace be reconciled that are said to be served elsewhere than these are now: their Services lead to no
-	// one.
-	namespace := ref.Namespace
+	as := host{name + "." + source.Namespace, at.Address, at.Catalogs}
 	s.mu.Lock()
+	if old, ok := s.hosts[ref]; ok && (old != as || known.index == nil) {
+		old.catalogs.Withdraw(old.name)
+		delete(s.hosts, ref)
+	}
+	if known.index != nil {
+		if s.hosts == nil {
+			s.hosts = map[catalog.Ref]host{}
+		}
+		s.hosts[ref] = as
+		as.catalogs.Publish(as.name, known.index)
+	}
+	// Let the catalogs of the namespace be reconciled that are said to be served elsewhere than these are now: their Services lead to no one.
 	var left []catalog.Ref
-	for ref, as := range s.hosts {
-		if ref.Namespace == namespace && as.address != at.Address && s.changed != nil {
-			left = append(left, ref)
+	for other, as := range s.hosts {
+		if other.Namespace == ref.Namespace && as.address != at.Address && s.changed != nil {
+			left = append(left, other)
 		}
 	}
 	s.mu.Unlock()
@@ -131,24 +132,6 @@ func (s *services) keep(ctx context.Context, ref catalog.Ref, source *v1alpha1.C
 		offered.again = peerPause
 	}
 	return offered
-}
-
-// serve answers as a host with the content of a catalog.
-func (s *services) serve(ref catalog.Ref, as host, known content) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if old, ok := s.hosts[ref]; ok && (old != as || known.index == nil) {
-		old.catalogs.Withdraw(old.name)
-		delete(s.hosts, ref)
-	}
-	if known.index == nil {
-		return
-	}
-	if s.hosts == nil {
-		s.hosts = map[catalog.Ref]host{}
-	}
-	s.hosts[ref] = as
-	as.catalogs.Publish(as.name, known.index)
 }
 
 // withdraw answers no more for a catalog.
@@ -181,30 +164,21 @@ func (s *services) apply(ctx context.Context, source *v1alpha1.CatalogSource, na
 	for range 2 {
 		result := s.engine.Apply(ctx, []rollout.Phase{phase})
 		service := result.Phases[0].Objects[0]
-		if err := result.Err(); err != nil && !isInvalid(err) {
+		err := result.Err()
+		var failures rollout.Failures
+		invalid := errors.As(err, &failures) && !slices.ContainsFunc(failures, func(failure error) bool { return !apierrors.IsInvalid(failure) })
+		switch {
+		case err != nil && !invalid:
 			return nil, fmt.Errorf("keep Service %s, by which clients reach the catalog: %w", name, err)
-		} else if err == nil && !strays(service.Live) {
+		case err == nil && !strays(service.Live):
 			return service.Live, nil
 		}
 		// Some fields cannot be changed, others no one may add: what they select would answer in the place of this catalog.
-		if err := s.remove(ctx, source, name); err != nil {
+		if err := s.delete(ctx, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: source.Namespace, Name: name}}); err != nil {
 			return nil, err
 		}
 	}
 	return nil, fmt.Errorf("keep Service %s, by which clients reach the catalog: it is changed again as soon as it is written; find out by whom", name)
-}
-
-func isInvalid(err error) bool {
-	var failures rollout.Failures
-	if !errors.As(err, &failures) {
-		return false
-	}
-	for _, failure := range failures {
-		if !apierrors.IsInvalid(failure) {
-			return false
-		}
-	}
-	return true
 }
 
 // strays reports whether a Service leads elsewhere than it should.
@@ -214,6 +188,3 @@ func strays(live *unstructured.Unstructured) bool {
 	kind, _, _ := unstructured.NestedString(live.Object, "spec", "type")
 	return len(selector) > 0 || len(ports) != 1 || kind == string(corev1.ServiceTypeExternalName)
 }
-
-// serviceName is the documented name, changed where a Service may not be called so.
-func serviceName(source *v1alpha1.CatalogSource) string { return grpccatalog.ServiceName(source.Name) }

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/content/grpccatalog"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -27,13 +28,20 @@ const (
 // serviceObjects are a Service that selects nothing, and the EndpointSlice that leads it to this process. Each process has an EndpointSlice
 // of its own, and the Service is the same for all, so that several can serve side by side.
 func serviceObjects(source *v1alpha1.CatalogSource, name string, at netip.AddrPort, pod string) []*unstructured.Unstructured {
-	family := familyOf(at)
+	family := corev1.IPv4Protocol
+	if at.Addr().Is6() {
+		family = corev1.IPv6Protocol
+	}
+	owner := map[string]any{ // the objects go with their CatalogSource, and their changes are known to this controller
+		"apiVersion": v1alpha1.GroupVersion.String(), "kind": "CatalogSource", "name": source.Name, "uid": string(source.UID),
+		"controller": true, "blockOwnerDeletion": false,
+	}
 	meta := func(kind, name string) map[string]any {
 		labels := map[string]any{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue}
 		if kind == "EndpointSlice" {
-			labels[discoveryv1.LabelServiceName], labels[discoveryv1.LabelManagedBy] = serviceName(source), sliceManager
+			labels[discoveryv1.LabelServiceName], labels[discoveryv1.LabelManagedBy] = grpccatalog.ServiceName(source.Name), sliceManager
 		}
-		return map[string]any{"namespace": source.Namespace, "name": name, "labels": labels, "ownerReferences": []any{ownerReference(source)}}
+		return map[string]any{"namespace": source.Namespace, "name": name, "labels": labels, "ownerReferences": []any{owner}}
 	}
 	service := map[string]any{
 		"apiVersion": "v1", "kind": "Service", "metadata": meta("Service", name),
@@ -57,26 +65,11 @@ func serviceObjects(source *v1alpha1.CatalogSource, name string, at netip.AddrPo
 	return []*unstructured.Unstructured{{Object: service}, {Object: slice}}
 }
 
-func familyOf(at netip.AddrPort) corev1.IPFamily {
-	if at.Addr().Is6() {
-		return corev1.IPv6Protocol
-	}
-	return corev1.IPv4Protocol
-}
-
 // sliceName is that of the EndpointSlice that leads to an address.
 func sliceName(service string, at netip.AddrPort) string {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(at.String())) // a hash never fails
 	return fmt.Sprintf("%s-fairlead-%08x", service, sum.Sum32())
-}
-
-// ownerReference makes an object go with its CatalogSource, and its changes known to this controller.
-func ownerReference(source *v1alpha1.CatalogSource) map[string]any {
-	return map[string]any{
-		"apiVersion": v1alpha1.GroupVersion.String(), "kind": "CatalogSource", "name": source.Name, "uid": string(source.UID),
-		"controller": true, "blockOwnerDeletion": false,
-	}
 }
 
 // prune removes the Services and EndpointSlices of a catalog but those that belong to the given name and lead to an address, and reports whether
@@ -114,11 +107,6 @@ func (s *services) prune(ctx context.Context, source *v1alpha1.CatalogSource, ke
 		}
 	}
 	return shared, nil
-}
-
-// remove deletes a Service of the catalog, past the cache, to make room for a right one.
-func (s *services) remove(ctx context.Context, source *v1alpha1.CatalogSource, name string) error {
-	return s.delete(ctx, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: source.Namespace, Name: name}})
 }
 
 func (s *services) delete(ctx context.Context, object client.Object) error {

@@ -108,7 +108,17 @@ func Setup(mgr manager.Manager, o Options) error {
 		verifications: loads{finished: q.add, slots: make(chan struct{}, maxLoads)},
 	}
 	if o.Policies != nil {
-		o.Policies.OnChange(func() { q.Tell(c.fromImages) })
+		o.Policies.OnChange(func() {
+			q.Tell(func(ctx context.Context) []ctrl.Request {
+				return c.requests(ctx, "list the CatalogSources that a change of the signature policy concerns; they are verified at their next poll",
+					func(source *v1alpha1.CatalogSource) bool { return source.Spec.Image != "" })
+			})
+		})
+	}
+	usingConfigMap := func(ctx context.Context, object client.Object) []ctrl.Request {
+		return c.requests(ctx, "list the CatalogSources that a ConfigMap of namespace "+object.GetNamespace()+" concerns", func(source *v1alpha1.CatalogSource) bool {
+			return isConfigMap(source) && source.Spec.ConfigMap == object.GetName()
+		}, client.InNamespace(object.GetNamespace()))
 	}
 	if err := mgr.Add(manager.RunnableFunc(c.closeWhenDone)); err != nil {
 		return err
@@ -121,7 +131,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		Owns(&corev1.Pod{}, builder.OnlyMetadata).
 		Owns(&corev1.ServiceAccount{}, builder.OnlyMetadata).
 		Owns(&networkingv1.NetworkPolicy{}, builder.OnlyMetadata).
-		WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(c.usingConfigMap)).
+		WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(usingConfigMap)).
 		WatchesRawSource(ctrlsource.Func(q.Start)).
 		WithOptions(reconcile.Options(workers)).
 		Complete(c)
@@ -150,32 +160,16 @@ func (c *Controller) closeWhenDone(ctx context.Context) error {
 	return nil
 }
 
-// usingConfigMap maps a ConfigMap to the catalogs that are in it.
-func (c *Controller) usingConfigMap(ctx context.Context, object client.Object) []ctrl.Request {
+// requests are those for the catalogs that an event concerns. The message is logged where they cannot be listed.
+func (c *Controller) requests(ctx context.Context, message string, which func(*v1alpha1.CatalogSource) bool, options ...client.ListOption) []ctrl.Request {
 	var all v1alpha1.CatalogSourceList
-	if err := c.client.List(ctx, &all, client.InNamespace(object.GetNamespace())); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "list the CatalogSources that a ConfigMap concerns", "namespace", object.GetNamespace())
+	if err := c.client.List(ctx, &all, options...); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, message)
 		return nil
 	}
 	var requests []ctrl.Request
 	for i := range all.Items {
-		if source := &all.Items[i]; isConfigMap(source) && source.Spec.ConfigMap == object.GetName() {
-			requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(source)})
-		}
-	}
-	return requests
-}
-
-// fromImages are the catalogs in images, which a signature policy concerns.
-func (c *Controller) fromImages(ctx context.Context) []ctrl.Request {
-	var all v1alpha1.CatalogSourceList
-	if err := c.client.List(ctx, &all); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "list the CatalogSources that a change of the signature policy concerns; they are verified at their next poll")
-		return nil
-	}
-	var requests []ctrl.Request
-	for i := range all.Items {
-		if source := &all.Items[i]; source.Spec.Image != "" {
+		if source := &all.Items[i]; which(source) {
 			requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(source)})
 		}
 	}

@@ -38,7 +38,12 @@ func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.Ca
 	next.Message = messages.Brief(next.Message)
 	next.RegistryServiceStatus = registryService(source, known, offered)
 	next.GRPCConnectionState = connection(source, known, offered, r.connected)
-	next.ConfigMapResource = configMapReference(source, known)
+	switch old, read := source.Status.ConfigMapResource, known.configMap; {
+	case !isConfigMap(source) || known.invalid != nil:
+		next.ConfigMapResource = nil
+	case read != nil && (old == nil || old.UID != read.UID || old.ResourceVersion != read.ResourceVersion || old.Name != read.Name):
+		next.ConfigMapResource = read // otherwise the time is that of the last change
+	}
 	ready := readiness(known, offered)
 	if next.Reason == v1alpha1.CatalogSourceIntervalInvalidError && ready.Status == metav1.ConditionTrue {
 		ready.Message += "; the interval of polls is another than was asked for (" + next.Message + "): write a duration such as 10m or 1h"
@@ -49,22 +54,17 @@ func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.Ca
 	reportSignature(&next.Conditions, known, source.Generation, now)
 	r.image.report(&next.Conditions, source.Generation, now)
 	if pollsImage(source) && known.invalid == nil && !known.asked.IsZero() {
-		next.LatestImageRegistryPoll = polled(&source.Status, &next, known.asked)
+		// With a short interval nearly every write would be for the time of the last poll alone.
+		reported := source.Status.LatestImageRegistryPoll
+		if reported == nil || known.asked.Sub(reported.Time) >= pollsReported || !equality.Semantic.DeepEqual(source.Status, next) {
+			next.LatestImageRegistryPoll = later(reported, known.asked)
+		}
 	}
 	return next
 }
 
 // pollsReported is how often polls are reported at most that found nothing new.
 const pollsReported = time.Minute
-
-// polled is when the registry was asked last, as the status reports it: with a short interval nearly every write would be for that alone.
-func polled(before, next *v1alpha1.CatalogSourceStatus, asked time.Time) *metav1.Time {
-	reported := before.LatestImageRegistryPoll
-	if reported != nil && asked.Sub(reported.Time) < pollsReported && equality.Semantic.DeepEqual(before, next) {
-		return reported
-	}
-	return later(reported, asked)
-}
 
 // reportSignature sets the condition SignatureVerified, or removes it where no policy applies.
 func reportSignature(conditions *[]metav1.Condition, known content, generation int64, now time.Time) {
@@ -107,17 +107,6 @@ func reasonOf(problem error) v1alpha1.ConditionReason {
 		return v1alpha1.CatalogSourceConfigMapError
 	}
 	return v1alpha1.CatalogSourceRegistryServerError
-}
-
-func configMapReference(source *v1alpha1.CatalogSource, known content) *v1alpha1.ConfigMapResourceReference {
-	old, read := source.Status.ConfigMapResource, known.configMap
-	if !isConfigMap(source) || known.invalid != nil {
-		return nil
-	}
-	if read == nil || old != nil && old.UID == read.UID && old.ResourceVersion == read.ResourceVersion && old.Name == read.Name {
-		return old // the time is that of the last change
-	}
-	return read
 }
 
 func readiness(known content, offered offer) metav1.Condition {

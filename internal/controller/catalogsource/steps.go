@@ -56,7 +56,13 @@ func (c *Controller) recall(ctx context.Context, ref catalog.Ref, source *v1alph
 		}
 		known = c.resume(source, known)
 	}
-	known.uid, known.desired, known.invalid = source.UID, place(source), source.Spec.Validate()
+	known.uid, known.desired, known.invalid = source.UID, imagePlace+source.Spec.Image, source.Spec.Validate()
+	switch {
+	case isConfigMap(source):
+		known.desired = "ConfigMap " + source.Spec.ConfigMap
+	case isAddress(source):
+		known.desired = "the registry server at " + source.Spec.Address
+	}
 	if known.invalid != nil {
 		// Whoever changes the spec wants something else than was served; that must not continue being installed.
 		known.index, known.digest, known.looked, known.signatures = nil, "", c.clock.Now(), image.Content{}
@@ -151,7 +157,15 @@ func (c *Controller) refresh(ctx context.Context, ref catalog.Ref, source *v1alp
 		}
 		known.tried = seen.policy
 		before = known
-		from, asked := c.originOf(source, seen), source.DeepCopy()
+		from, asked := c.images, source.DeepCopy()
+		switch {
+		case seen.podded:
+			from = c.pods
+		case isConfigMap(source):
+			from = c.configMaps
+		case isAddress(source):
+			from = c.addresses
+		}
 		running = c.loads.begin(ctx, ref, known.spec, seen.secrets, func(ctx context.Context) (reading, error) { return from.read(ctx, asked, before) })
 	}
 	done := c.wait(ctx, running)

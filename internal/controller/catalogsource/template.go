@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -49,9 +48,9 @@ func resolveTemplate(source *v1alpha1.CatalogSource, cluster *version.Version) t
 	}
 	values := map[string]string{}
 	if cluster != nil {
-		values["{kube_major_version}"] = number(cluster.Major())
-		values["{kube_minor_version}"] = number(cluster.Minor())
-		values["{kube_patch_version}"] = number(cluster.Patch())
+		values["{kube_major_version}"] = fmt.Sprint(cluster.Major())
+		values["{kube_minor_version}"] = fmt.Sprint(cluster.Minor())
+		values["{kube_patch_version}"] = fmt.Sprint(cluster.Patch())
 	}
 	var left []string
 	t.image = variable.ReplaceAllStringFunc(t.text, func(name string) string {
@@ -73,8 +72,6 @@ func resolveTemplate(source *v1alpha1.CatalogSource, cluster *version.Version) t
 	}
 	return t
 }
-
-func number(n uint) string { return strconv.FormatUint(uint64(n), 10) }
 
 // report sets the conditions of a template, or removes them when there is none.
 func (t template) report(conditions *[]metav1.Condition, generation int64, now time.Time) {
