@@ -34,10 +34,10 @@ func IsTransient(err error) bool {
 
 // IsTerminal reports whether an API server refused a request, so that the same request is refused again as long as nothing else changes, or an error
 // is marked so. Of several failures all have to be such.
-func IsTerminal(err error) bool { return All(err, isTerminal) }
-
-func isTerminal(err error) bool {
-	return isMarkedTerminal(err) || apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
+func IsTerminal(err error) bool {
+	return All(err, func(err error) bool {
+		return isMarkedTerminal(err) || apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
+	})
 }
 
 // All reports whether each of the failures that an error consists of is of a kind; false for nil.

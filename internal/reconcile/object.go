@@ -52,8 +52,11 @@ func (t Typed[T]) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	ctx = context.WithValue(ctx, subject{}, request.NamespacedName)
 	ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("kind", kindOf(object), "generation", object.GetGeneration()))
 	if t.Finalizer != "" && object.GetDeletionTimestamp().IsZero() {
-		if err := t.addFinalizer(ctx, object); err != nil {
-			return t.result(reconcile.Result{}, err)
+		before := object.DeepCopyObject().(client.Object)
+		if controllerutil.AddFinalizer(object, t.Finalizer) {
+			if err := t.Client.Patch(ctx, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), t.Owner); err != nil {
+				return t.result(reconcile.Result{}, fmt.Errorf("add the finalizer %s to %s %s: %w", t.Finalizer, kindOf(object), Name(object), err))
+			}
 		}
 	}
 	result, err := t.result(step(ctx, object))
@@ -64,17 +67,6 @@ func (t Typed[T]) Reconcile(ctx context.Context, request reconcile.Request) (rec
 // result turns what a step returns into what the queue does next, which drops the times of a pass that failed.
 func (t Typed[T]) result(result reconcile.Result, err error) (reconcile.Result, error) {
 	return Result(result, IgnoreSuperseded(err, t.Resources...))
-}
-
-func (t Typed[T]) addFinalizer(ctx context.Context, object T) error {
-	before := object.DeepCopyObject().(client.Object)
-	if !controllerutil.AddFinalizer(object, t.Finalizer) {
-		return nil
-	}
-	if err := t.Client.Patch(ctx, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), t.Owner); err != nil {
-		return fmt.Errorf("add the finalizer %s to %s %s: %w", t.Finalizer, kindOf(object), Name(object), err)
-	}
-	return nil
 }
 
 // RemoveFinalizer removes a finalizer from an object that has it, unless the object has changed since it was read. An object that no longer
