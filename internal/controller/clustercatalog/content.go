@@ -34,9 +34,6 @@ type content struct {
 	withheld   bool // of what is shown: there is content that is not
 }
 
-// digest is that of the image that the content is from.
-func (k content) digest() string { return digestOf(k.resolved) }
-
 // entry is what decisions get to see.
 func (k content) entry() catalogstore.Entry {
 	e := catalogstore.Entry{Index: k.index, Image: k.signatures.Image, Withheld: k.withheld}

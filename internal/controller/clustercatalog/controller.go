@@ -64,18 +64,22 @@ func (c *Controller) pass(ctx context.Context, object *olmv1.ClusterCatalog) (ct
 		return c.withdraw(ctx, object)
 	}
 	leads := c.leads()
-	known := c.recall(ctx, object, targetOf(object, leads))
+	desired := target{leads: leads}
+	if source := object.Spec.Source.Image; !leads {
+		desired.ref = resolvedRef(object)
+	} else if source != nil {
+		desired.ref = source.Ref
+	}
+	known := c.recall(ctx, object, desired)
 	known.signatures = known.signatures.Stale(image.Policy(c.verifier), c.clock.Now())
 	known, begun := c.refresh(ctx, object, known)
 	// What was read while the policy changed is verified once more before it is published.
 	known.signatures = known.signatures.Stale(image.Policy(c.verifier), c.clock.Now())
 	c.memory.keep(object.Name, known)
 	scheduled := known
-	k := known
-	if k.index != nil && k.signatures.Withheld() {
-		k.index, k.withheld = nil, true
+	if known.index != nil && known.signatures.Withheld() {
+		known.index, known.withheld = nil, true
 	}
-	known = k
 	if known.index != nil || known.problem != nil || known.signatures.Withheld() {
 		c.catalogs.Publish(snapshot.CatalogRef(object.Name), known.entry())
 	}
@@ -84,8 +88,12 @@ func (c *Controller) pass(ctx context.Context, object *olmv1.ClusterCatalog) (ct
 	if !leads {
 		return next, nil
 	}
+	base := "" // to which clients append the paths of the API; empty when the catalog is not served
+	if c.serving != nil {
+		base = c.serving.URL + "/catalogs/" + object.Name
+	}
 	reading := !begun.IsZero() && c.clock.Since(begun) >= slow && !known.reached
-	return next, c.write(ctx, object, report{known: known, reading: reading, base: c.serving.base(object.Name)})
+	return next, c.write(ctx, object, report{known: known, reading: reading, base: base})
 }
 
 // refresh takes over what was read since the last time, or begins to read what is due. It tells since when something is being read.
@@ -154,7 +162,7 @@ func (c *Controller) drop(ctx context.Context, name string) {
 	c.memory.forget(name)
 	c.serving.publish(name, nil, time.Time{})
 	c.catalogs.Withdraw(snapshot.CatalogRef(name))
-	c.giveBack(ctx, name, known.digest())
+	c.giveBack(ctx, name, digestOf(known.resolved))
 }
 
 // giveBack gives back the room of content that a catalog needs no more, unless another one needs it, which may not have been looked at yet.

@@ -37,7 +37,7 @@ type reading struct {
 func conclude(ctx context.Context, attempt *image.Attempt, found reading, err error, known content) (reading, error) {
 	served := ""
 	if known.index != nil {
-		served = known.digest()
+		served = digestOf(known.resolved)
 	}
 	found.signatures = attempt.Judgement(ctx, err, known.signatures, served)
 	return found, err
@@ -54,7 +54,7 @@ func find(ctx context.Context, from imageReader, attempt *image.Attempt, ref, re
 		return reading{}, err
 	}
 	resolved := image.Pin(ref, digest)
-	if known.index != nil && !known.earlier && known.digest() == digest {
+	if known.index != nil && !known.earlier && digestOf(known.resolved) == digest {
 		return reading{resolved: resolved}, nil
 	}
 	index, _, err := from.ReadFor(ctx, resolved, requested, auth)

@@ -25,11 +25,3 @@ func (s *Serving) publish(name string, index *catalog.Index, from time.Time) {
 		s.Catalogs.PublishAt(name, index, from)
 	}
 }
-
-// base is the URL of a catalog, to which clients append the paths of the API; empty when it is not served.
-func (s *Serving) base(name string) string {
-	if s == nil {
-		return ""
-	}
-	return s.URL + "/catalogs/" + name
-}

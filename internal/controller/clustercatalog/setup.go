@@ -68,7 +68,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		conditions:  conditions,
 		reads:       reads{finished: q.add, slots: make(chan struct{}, maxReads)},
 	}
-	q.follow = func(ctx context.Context) { c.credentials.follow(ctx, metadataOnly, func() { q.addAll(ctx) }) }
+	q.follow = func(ctx context.Context) { c.credentials.follow(ctx, metadataOnly, func() { q.news.Tell(q.all) }) }
 	if o.Policies != nil {
 		o.Policies.OnChange(func() { q.news.Tell(q.all) })
 	}
@@ -112,7 +112,7 @@ func (q *queue) start(ctx context.Context, to workqueue.TypedRateLimitingInterfa
 	go func() {
 		select {
 		case <-q.elected:
-			q.addAll(ctx)
+			q.news.Tell(q.all)
 		case <-ctx.Done():
 		}
 	}()
@@ -132,13 +132,6 @@ func (q *queue) leads() bool {
 // add lets a catalog be reconciled.
 func (q *queue) add(name string) {
 	q.news.Add(ctrl.Request{NamespacedName: types.NamespacedName{Name: name}})
-}
-
-// addAll lets all catalogs be reconciled.
-func (q *queue) addAll(ctx context.Context) {
-	for _, r := range q.all(ctx) {
-		q.news.Add(r)
-	}
 }
 
 // all are the requests for all catalogs.

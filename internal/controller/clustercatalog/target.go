@@ -16,17 +16,6 @@ type target struct {
 	leads bool // the reference is that of the spec; otherwise it is what the manager that leads has resolved it to
 }
 
-// targetOf is what the manager is to have.
-func targetOf(object *olmv1.ClusterCatalog, leads bool) target {
-	if !leads {
-		return target{ref: resolvedRef(object)}
-	}
-	if source := object.Spec.Source.Image; source != nil {
-		return target{source.Ref, true}
-	}
-	return target{leads: true}
-}
-
 // check tells what is wrong with the spec, whatever registries say.
 func check(object *olmv1.ClusterCatalog) error {
 	source := object.Spec.Source
