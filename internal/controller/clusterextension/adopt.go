@@ -47,9 +47,14 @@ func (a *adopter) adopt(ctx context.Context, s *state, t *desired.Target, made *
 	}
 	objects := make([]*unstructured.Unstructured, len(made.objects))
 	for i, wanted := range made.objects {
-		live, err := a.found(ctx, wanted)
+		live := &unstructured.Unstructured{} // in the place of the object
+		live.SetGroupVersionKind(wanted.GroupVersionKind())
+		err := a.live.Get(ctx, client.ObjectKeyFromObject(wanted), live)
+		if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+			live, err = nil, nil
+		}
 		if err != nil {
-			return err
+			return fmt.Errorf("read %s, to see whether it can be adopted: %w", migrate.Name(wanted), err)
 		}
 		if objects[i], err = migrate.Adopt(owner, wanted, live); err != nil {
 			return fmt.Errorf("%w; delete it, or let the ClusterServiceVersion have it, then this goes on", err)
@@ -104,18 +109,4 @@ func (a *adopter) ownerToAdoptFrom(ctx context.Context, extension string, key cl
 	}
 	all.Items = slices.DeleteFunc(all.Items, func(o v1alpha1.ClusterServiceVersion) bool { return o.IsCopied() || o.UID == csv.UID })
 	return migrate.OwnerOf(csv, all.Items), nil
-}
-
-// found reads what the cluster has in the place of an object; nil when there is nothing.
-func (a *adopter) found(ctx context.Context, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(wanted.GroupVersionKind())
-	err := a.live.Get(ctx, client.ObjectKeyFromObject(wanted), live)
-	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s, to see whether it can be adopted: %w", migrate.Name(wanted), err)
-	}
-	return live, nil
 }

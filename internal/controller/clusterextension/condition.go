@@ -8,7 +8,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -16,7 +15,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/internal/rollout"
-	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
@@ -27,20 +25,6 @@ import (
 type told struct {
 	ServiceAccounts []string `json:"serviceAccounts,omitempty"`
 	Deployments     []string `json:"deployments,omitempty"`
-}
-
-// conditionIn is what the rendered OperatorCondition says, as the text that is noted on the revision; empty when there is none.
-func conditionIn(objects []*unstructured.Unstructured) (string, error) {
-	i := slices.IndexFunc(objects, desired.IsCondition)
-	if i < 0 {
-		return "", nil
-	}
-	rendered := &v2.OperatorCondition{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(objects[i].Object, rendered); err != nil {
-		return "", fmt.Errorf("read the OperatorCondition that was rendered: %w", err)
-	}
-	text, err := json.Marshal(told{rendered.Spec.ServiceAccounts, rendered.Spec.Deployments})
-	return string(text), err
 }
 
 // keepCondition makes the OperatorCondition say what is noted on a revision. An object of that name that is not the extension's stays as it

@@ -6,10 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/bundle"
+	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
@@ -18,6 +19,7 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // content is what a revision consists of.
@@ -41,17 +43,6 @@ type content struct {
 	expires      time.Time // when the verification ends; zero when it does not
 }
 
-func (m *content) servingText() string {
-	if len(m.serving) == 0 {
-		return ""
-	}
-	text, err := json.Marshal(m.serving)
-	if err != nil {
-		panic("plain values always encode: " + err.Error())
-	}
-	return string(text)
-}
-
 // content gets what the target consists of; nil while it is not at hand, which the outcome tells. What was rendered and could not be
 // written is kept for the next pass.
 func (f *fetcher) content(ctx context.Context, s *state, step desired.Step, o *outcome) (*content, error) {
@@ -60,43 +51,46 @@ func (f *fetcher) content(ctx context.Context, s *state, step desired.Step, o *o
 		return f.repeat(ctx, s, t, o)
 	}
 	policy := image.Policy(f.Verifier)
-	if known, ok := f.rendered.Load(s.ext.Name); ok && known.inputs == inputs && known.policy == policy && !known.expired(f.Clock.Now()) {
+	if known, ok := f.rendered.Load(s.ext.Name); ok && known.inputs == inputs && known.policy == policy && (known.expires.IsZero() || f.Clock.Now().Before(known.expires)) {
 		again := *known
 		return &again, nil
 	}
-	b, verification := f.fetch(ctx, s.ext.Name, t, o)
-	if b == nil {
+	request, err := t.Request(func(from bundleio.Origin, b *catalog.BundleInfo) (bundleio.Request, error) {
+		return from.Bundle(ctx, f.live, b, bundleio.Policy{})
+	})
+	if err != nil {
+		o.problem = err
 		return nil, nil
 	}
-	rendered, err := f.render(b, desired.RenderOptions(s.ext, step.Provider))
-	if err != nil {
-		o.problem = unrenderable(t, err)
+	got := f.ask(ctx, s.ext.Name, request, o)
+	if got.Bundle == nil {
 		return nil, nil
 	}
-	condition, err := conditionIn(rendered.Objects)
+	rendered, err := f.render(got.Bundle, desired.RenderOptions(s.ext, step.Provider))
 	if err != nil {
-		return nil, err
+		if o.problem = revision.Blocked(fmt.Errorf("render bundle %s: %w", t.Name, err)); errors.As(err, new(*registryv1.ConfigError)) {
+			o.problem = revision.Misconfigured(err)
+		}
+		return nil, nil
 	}
-	made := &content{inputs: inputs, objects: desired.Objects(rendered), condition: condition, properties: string(rendered.Properties), provider: step.Provider, serving: rendered.Serving,
-		verification: image.Record(verification), policy: policy}
-	if verification != nil {
-		made.expires = verification.Expires
+	var condition []byte // who may write the OperatorCondition, as it is noted on the revision; empty when there is none
+	if i := slices.IndexFunc(rendered.Objects, desired.IsCondition); i >= 0 {
+		of := &v2.OperatorCondition{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(rendered.Objects[i].Object, of); err != nil {
+			return nil, fmt.Errorf("read the OperatorCondition that was rendered: %w", err)
+		}
+		if condition, err = json.Marshal(told{of.Spec.ServiceAccounts, of.Spec.Deployments}); err != nil {
+			return nil, err
+		}
+	}
+	made := &content{inputs: inputs, objects: desired.Objects(rendered), condition: string(condition), properties: string(rendered.Properties), provider: step.Provider, serving: rendered.Serving,
+		verification: image.Record(got.Verification), policy: policy}
+	if got.Verification != nil {
+		made.expires = got.Verification.Expires
 	}
 	kept := *made
 	f.rendered.Store(s.ext.Name, &kept)
 	return made, nil
-}
-
-// expired reports whether the bundle has to be verified again before what was rendered of it is used.
-func (m *content) expired(now time.Time) bool { return !m.expires.IsZero() && !now.Before(m.expires) }
-
-// unrenderable says whose matter it is that a bundle does not become objects.
-func unrenderable(t *desired.Target, err error) error {
-	var config *registryv1.ConfigError
-	if errors.As(err, &config) {
-		return revision.Misconfigured(err)
-	}
-	return revision.Blocked(fmt.Errorf("render bundle %s: %w", t.Name, err))
 }
 
 // repeat reads the objects of an earlier revision; nil while the signature policy does not let them be used again; the outcome has the reason.
@@ -114,24 +108,6 @@ func (f *fetcher) repeat(ctx context.Context, s *state, t *desired.Target, o *ou
 		conditionName: t.Source.Annotations[revision.ConditionNameKey], verification: cmp.Or(image.Record(verification), t.Source.Annotations[verificationKey])}
 	made.serving, err = servingOf(t.Source)
 	return made, err
-}
-
-// fetch gets the bundle of a target, and why it may be used; nil while it is not there.
-func (f *fetcher) fetch(ctx context.Context, ext string, t *desired.Target, o *outcome) (*bundle.Bundle, *image.Verification) {
-	request, err := t.Request(func(from bundleio.Origin, b *catalog.BundleInfo) (bundleio.Request, error) {
-		return from.Bundle(ctx, f.live, b, bundleio.Policy{})
-	})
-	if err != nil {
-		o.problem = err
-		return nil, nil
-	}
-	return f.get(ctx, ext, request, o)
-}
-
-// get asks for a bundle; nil while it is not there, which the outcome tells.
-func (f *fetcher) get(ctx context.Context, ext string, request bundleio.Request, o *outcome) (*bundle.Bundle, *image.Verification) {
-	state := f.ask(ctx, ext, request, o)
-	return state.Bundle, state.Verification
 }
 
 // ask requests a bundle, or whether it may be used. Where that is not done, the outcome has the reason.

@@ -124,7 +124,8 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 
 // step observes, decides, acts and reports.
 func (c *Controller) step(ctx context.Context, ext *olmv1.ClusterExtension) (ctrl.Result, error) {
-	c.interests.look(ext) // before anything is read, so that no event is missed
+	// Until it is known what this pass rests on, all events concern the extension: that is noted before anything is read, so that none is missed.
+	c.interests.decided.Store(ext.Name, &decision{namespace: ext.Spec.Namespace, open: true, forbidden: true})
 	s, err := c.observer.observe(ctx, ext)
 	if err != nil {
 		return ctrl.Result{}, c.reporter.report(ctx, &state{ext: ext}, &outcome{lost: err}, err)

@@ -10,7 +10,6 @@ import (
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/reconcile"
-	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/version"
@@ -39,18 +38,26 @@ func (n *dependencies) ensure(ctx context.Context, s *state, o *outcome) error {
 	if err := n.client.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the ClusterExtensions that may be what %s needs: %w", s.ext.Name, err)
 	}
+	named := func(name string) *olmv1.ClusterExtension {
+		if i := slices.IndexFunc(all.Items, func(e olmv1.ClusterExtension) bool { return e.Name == name }); i >= 0 {
+			return &all.Items[i]
+		}
+		return nil
+	}
 	for _, m := range o.resolved.Missing {
-		there := forPackage(all.Items, m.Packages)
-		if there != nil {
-			o.advice = append(o.advice, fmt.Sprintf("ClusterExtension %s is for package %s; it has to have %s installed", there.Name, packageOf(there), inRange(m)))
+		if i := slices.IndexFunc(all.Items, func(e olmv1.ClusterExtension) bool { return slices.Contains(m.Packages, packageOf(&e)) }); i >= 0 {
+			needed := "a version"
+			if m.Version != "" {
+				needed = fmt.Sprintf("a version in range %q", m.Version)
+			}
+			o.advice = append(o.advice, fmt.Sprintf("ClusterExtension %s is for package %s; it has to have %s installed", all.Items[i].Name, packageOf(&all.Items[i]), needed))
 			continue
 		}
 		// The extension that has what another one lacks. It goes where that one goes, and may do what that one may.
 		of := s.ext
-		taken := func(name string) bool { return named(all.Items, name) != nil }
 		pkg := m.Packages[0]
 		name := pkg
-		if taken(name) {
+		if named(name) != nil {
 			name = olmv1.LabelValue(pkg + "-for-" + of.Name) // names of objects may be longer, but those of revisions begin with it
 		}
 		made := &olmv1.ClusterExtension{
@@ -63,7 +70,7 @@ func (n *dependencies) ensure(ctx context.Context, s *state, o *outcome) error {
 		if _, err := version.ParseConstraint(m.Version); m.Version != "" && err == nil && len(m.Version) <= maxVersionText {
 			made.Spec.Source.Catalog.Version = m.Version
 		}
-		other := named(all.Items, made.Name)
+		other := named(made.Name)
 		switch {
 		case other != nil:
 			o.advice = append(o.advice, fmt.Sprintf("no ClusterExtension can be created for that: %s and %s are there for other packages; create one for package %s under another name",
@@ -75,11 +82,12 @@ func (n *dependencies) ensure(ctx context.Context, s *state, o *outcome) error {
 			reconcile.Log(ctx, s.ext).Info("dependency created", "dependency", made.Name, "reason", "it is needed and not installed")
 			o.advice = append(o.advice, fmt.Sprintf("ClusterExtension %s was created for that and is being installed", made.Name))
 		default:
-			text, err := manifestOf(made)
+			// As a person would write it.
+			text, err := yaml.Marshal(map[string]any{"apiVersion": made.APIVersion, "kind": made.Kind, "metadata": map[string]any{"name": made.Name}, "spec": made.Spec})
 			if err != nil {
-				return err
+				return fmt.Errorf("write ClusterExtension %s as YAML: %w", made.Name, err)
 			}
-			o.advice = append(o.advice, "it can be had with this ClusterExtension, which is created by annotation "+InstallDependenciesKey+`: "true" as well:`+"\n"+text)
+			o.advice = append(o.advice, "it can be had with this ClusterExtension, which is created by annotation "+InstallDependenciesKey+`: "true" as well:`+"\n"+strings.TrimSpace(string(text)))
 		}
 	}
 	return nil
@@ -91,40 +99,6 @@ func packageOf(ext *olmv1.ClusterExtension) string {
 		return ""
 	}
 	return ext.Spec.Source.Catalog.PackageName
-}
-
-func inRange(m resolution.Missing) string {
-	if m.Version == "" {
-		return "a version"
-	}
-	return fmt.Sprintf("a version in range %q", m.Version)
-}
-
-// forPackage is an extension for one of some packages.
-func forPackage(all []olmv1.ClusterExtension, packages []string) *olmv1.ClusterExtension {
-	for i := range all {
-		if slices.Contains(packages, packageOf(&all[i])) {
-			return &all[i]
-		}
-	}
-	return nil
-}
-
-// named is the extension of a name; nil when there is none.
-func named(all []olmv1.ClusterExtension, name string) *olmv1.ClusterExtension {
-	if i := slices.IndexFunc(all, func(e olmv1.ClusterExtension) bool { return e.Name == name }); i >= 0 {
-		return &all[i]
-	}
-	return nil
-}
-
-// manifestOf is the extension as a person would write it.
-func manifestOf(d *olmv1.ClusterExtension) (string, error) {
-	text, err := yaml.Marshal(map[string]any{"apiVersion": d.APIVersion, "kind": d.Kind, "metadata": map[string]any{"name": d.Name}, "spec": d.Spec})
-	if err != nil {
-		return "", fmt.Errorf("write ClusterExtension %s as YAML: %w", d.Name, err)
-	}
-	return strings.TrimSpace(string(text)), nil
 }
 
 // sweep removes the extensions that were made for the needs of one, once no one has those needs any more: also those that were never

@@ -2,7 +2,9 @@ package clusterextension
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -89,7 +91,13 @@ func (c *Controller) bring(ctx context.Context, s *state, step desired.Step, o *
 	if err := c.certificates.trust(ctx, s, made); err != nil { // certificates are made for what is let in
 		return err
 	}
-	notes := t.Annotations(s.ext, made.inputs, map[string]string{olmv1.PropertiesKey: made.properties, desired.ProviderKey: string(made.provider), servingKey: made.servingText(),
+	var needed []byte // the serving certificates, as they are noted on the revision
+	if len(made.serving) > 0 {
+		if needed, err = json.Marshal(made.serving); err != nil {
+			return fmt.Errorf("note the serving certificates of bundle %s: %w", t.Name, err)
+		}
+	}
+	notes := t.Annotations(s.ext, made.inputs, map[string]string{olmv1.PropertiesKey: made.properties, desired.ProviderKey: string(made.provider), servingKey: string(needed),
 		authoritiesKey: made.authorities, conditionKey: made.condition, revision.ConditionNameKey: made.conditionName, adoptedKey: made.adopted, verificationKey: made.verification})
 	return c.writer.write(ctx, s, revision.Options{Objects: made.objects, Adopted: made.found, Annotations: notes, ServiceAccount: revision.AccountOf(s.ext),
 		ProgressDeadlineMinutes: revision.ProgressDeadlineMinutes(s.ext)}, o)

@@ -125,19 +125,12 @@ func (a *adopter) releases(ctx context.Context, ext *olmv1.ClusterExtension) ([]
 	if err := a.live.List(ctx, &list, client.InNamespace(a.SystemNamespace), client.MatchingLabels(migrate.HelmLabels(ext.Name))); err != nil {
 		return nil, fmt.Errorf("look for Helm releases of ClusterExtension %s: %w", ext.Name, err)
 	}
-	return slices.DeleteFunc(list.Items, func(s corev1.Secret) bool { return s.Annotations[takenOverKey] != "" || outlives(&s, ext) }), nil
-}
-
-// outlives reports whether a Secret is of an extension that had the name before: it belongs to that, or to none and is older than this one.
-func outlives(s *corev1.Secret, ext *olmv1.ClusterExtension) bool {
-	others := false
-	for _, r := range s.OwnerReferences {
-		if r.UID == ext.UID {
-			return false
-		}
-		others = others || revision.IsExtension(r)
-	}
-	return others || s.CreationTimestamp.Before(&ext.CreationTimestamp)
+	return slices.DeleteFunc(list.Items, func(s corev1.Secret) bool {
+		own := slices.ContainsFunc(s.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == ext.UID })
+		// It may be of an extension that had the name before: it belongs to that, or to none and is older than this one.
+		before := !own && (slices.ContainsFunc(s.OwnerReferences, revision.IsExtension) || s.CreationTimestamp.Before(&ext.CreationTimestamp))
+		return s.Annotations[takenOverKey] != "" || before
+	}), nil
 }
 
 // isOfAnother reports whether a release is of what the extension does not ask for: it was another one's of the name. What an extension asks for

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"slices"
 	"sync"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -39,16 +41,17 @@ type interests struct {
 	fetching sync.Map // the names of extensions that wait for a bundle
 }
 
-// look notes that a pass is under way: until it is known what it rests on, all events concern it.
-func (i *interests) look(ext *olmv1.ClusterExtension) {
-	i.decided.Store(ext.Name, &decision{namespace: ext.Spec.Namespace, open: true, forbidden: true})
-}
-
 // remember notes what the pass rested on.
 func (r *reporter) remember(s *state, o *outcome) {
 	d := &decision{pkg: packageOf(s.ext), namespace: s.ext.Spec.Namespace, fingerprints: map[string]uint64{},
 		open: o.conflict != nil || o.lost != nil || o.resolved == nil || o.resolved.Held != nil || len(o.resolved.LeftOut) > 0 || s.loaded > 0}
-	d.needs = r.observer.hasNeeds(s)
+	d.needs = slices.ContainsFunc(s.revisions, func(set olmv1.ClusterObjectSet) bool {
+		if !revision.Active(&set) {
+			return false
+		}
+		is, err := r.observer.installedOf(&set)
+		return err != nil || len(is.Properties) == 0 || slices.ContainsFunc(is.Properties, resolution.IsNeed) // of broken and of too many properties no one knows
+	})
 	d.forbidden = errors.As(o.problem, &permissionProblem{})
 	for i := range s.catalogs {
 		d.fingerprints[s.catalogs[i].Name] = fingerprint(s.catalogs[i].Index, d.pkg)

@@ -3,7 +3,6 @@ package clusterextension
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -121,19 +120,6 @@ func (o *observer) installedBy(ctx context.Context, ext *olmv1.ClusterExtension)
 		return &resolution.Installed{}, nil // it is there, and no one knows what it provides
 	}
 	return is, nil
-}
-
-// hasNeeds reports whether an active revision needs something of other extensions, or may.
-func (o *observer) hasNeeds(s *state) bool {
-	for i := range s.revisions {
-		if r := &s.revisions[i]; revision.Active(r) {
-			is, err := o.installedOf(r)
-			if err != nil || len(is.Properties) == 0 || slices.ContainsFunc(is.Properties, resolution.IsNeed) {
-				return true // of broken and of too many properties no one knows
-			}
-		}
-	}
-	return false
 }
 
 // startTimeout is how long after its start the controller waits for catalogs that were served before. To read them from the store takes a

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
@@ -77,7 +76,21 @@ func (f *fetcher) fromImage(ctx context.Context, s *state, in *resolution.Extens
 		x = snapshot.KnownBundleImage(s.revisions.Installed(), ref)
 	}
 	if x == nil {
-		if x = f.readImage(ctx, s, ref, o); x == nil {
+		// What costs less than to fetch the bundle is looked at first: nothing is fetched that has no place to go.
+		if o.problem = f.preflight.checks().Namespace(ctx, s.ext); o.problem != nil {
+			return false
+		}
+		if err := f.preflight.checks().AccountExists(ctx, s.ext); err != nil {
+			o.problem = permissionProblem{err}
+			o.soonest(recheck)
+			return false
+		}
+		got := f.ask(ctx, s.ext.Name, bundleio.Request{Image: ref}, o)
+		if got.Bundle == nil {
+			return false
+		}
+		if x, err = snapshot.ReadBundleImage(got.Bundle, ref); err != nil {
+			o.problem = revision.Blocked(fmt.Errorf("install image %s: %w", ref, err))
 			return false
 		}
 	}
@@ -89,26 +102,4 @@ func (f *fetcher) fromImage(ctx context.Context, s *state, in *resolution.Extens
 	*in = narrow
 	o.notes = append(o.notes, "image "+ref+" is installed whatever catalogs have, as annotation "+snapshot.BundleImageKey+" asks for")
 	return true
-}
-
-// readImage fetches the bundle that an extension names by its image; nil while it is not there. What costs less is looked at first: nothing is
-// fetched that has no place to go.
-func (f *fetcher) readImage(ctx context.Context, s *state, ref string, o *outcome) *catalog.Index {
-	if o.problem = f.preflight.checks().Namespace(ctx, s.ext); o.problem != nil {
-		return nil
-	}
-	if err := f.preflight.checks().AccountExists(ctx, s.ext); err != nil {
-		o.problem = permissionProblem{err}
-		o.soonest(recheck)
-		return nil
-	}
-	b, _ := f.get(ctx, s.ext.Name, bundleio.Request{Image: ref}, o)
-	if b == nil {
-		return nil
-	}
-	x, err := snapshot.ReadBundleImage(b, ref)
-	if err != nil {
-		o.problem = revision.Blocked(fmt.Errorf("install image %s: %w", ref, err))
-	}
-	return x
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/blang/semver/v4"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/discovery"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -54,7 +55,9 @@ func Setup(mgr manager.Manager, o Options) error {
 	c.secrets = secrets
 	o.Notify.controller = c
 	o.Catalogs.OnChange(o.Notify.catalogChanged)
-	certificates := ctrlsource.Kind[client.Object](secrets, aSecret(), handler.EnqueueRequestsFromMapFunc(keptFor), predicate.ResourceVersionChangedPredicate{})
+	secret := &metav1.PartialObjectMetadata{}
+	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	certificates := ctrlsource.Kind[client.Object](secrets, secret, handler.EnqueueRequestsFromMapFunc(keptFor), predicate.ResourceVersionChangedPredicate{})
 	// List what leads to a pass.
 	b := ctrl.NewControllerManagedBy(mgr).Named("clusterextension")
 	own := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, deleted))

@@ -34,8 +34,15 @@ func (v view) status(now time.Time) olmv1.ClusterExtensionStatus {
 	} else {
 		meta.RemoveStatusCondition(&next.Conditions, olmv1.TypeAnnotationsSeen)
 	}
-	if v.outcome.lost != nil {
-		return v.lost(next, stamp)
+	if v.outcome.lost != nil { // it is not known what is installed; what was told of it before stays
+		text := messages.Error(v.outcome.lost)
+		for _, c := range append([]metav1.Condition{
+			olmv1.NewCondition(olmv1.TypeInstalled, metav1.ConditionUnknown, olmv1.ReasonFailed, text),
+			olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonRetrying, "retrying to get installed bundle: "+text),
+		}, v.deprecations()...) {
+			olmv1.SetCondition(&next.Conditions, c, v.ext.Generation, stamp)
+		}
+		return next
 	}
 	next.Install = v.install()
 	next.ActiveRevisions = v.activeRevisions()
@@ -57,19 +64,6 @@ func (v view) status(now time.Time) olmv1.ClusterExtensionStatus {
 	} else {
 		conditions = append(conditions, *available)
 	}
-	for _, c := range conditions {
-		olmv1.SetCondition(&next.Conditions, c, v.ext.Generation, stamp)
-	}
-	return next
-}
-
-// lost says that it is not known what is installed. What was told of it before stays.
-func (v view) lost(next olmv1.ClusterExtensionStatus, stamp metav1.Time) olmv1.ClusterExtensionStatus {
-	text := messages.Error(v.outcome.lost)
-	conditions := append([]metav1.Condition{
-		olmv1.NewCondition(olmv1.TypeInstalled, metav1.ConditionUnknown, olmv1.ReasonFailed, text),
-		olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonRetrying, "retrying to get installed bundle: "+text),
-	}, v.deprecations()...)
 	for _, c := range conditions {
 		olmv1.SetCondition(&next.Conditions, c, v.ext.Generation, stamp)
 	}

@@ -49,13 +49,6 @@ func (c *certificates) trust(ctx context.Context, s *state, made *content) error
 	return nil
 }
 
-// aSecret is the metadata of a Secret.
-func aSecret() *metav1.PartialObjectMetadata {
-	o := &metav1.PartialObjectMetadata{}
-	o.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	return o
-}
-
 func servingLabels(extension string) map[string]string {
 	return map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(extension), servingLabel: "true"}
 }

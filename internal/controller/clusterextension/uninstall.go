@@ -34,11 +34,25 @@ func (u *remover) uninstall(ctx context.Context, ext *olmv1.ClusterExtension) (c
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if orphans, err := u.orphans(ctx, ext, all); err != nil || orphans != nil {
-		if err != nil {
+	orphans, err := u.orphans(ctx, ext, all)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if orphans != nil {
+		// Let the extension go without anything that was installed with it. The revisions go, too, and release their objects. All are marked before that,
+		// since what tells is removed meanwhile.
+		if err := u.mark(ctx, ext); err != nil {
+			return ctrl.Result{}, fmt.Errorf("note on ClusterExtension %s that its objects stay: %w", ext.Name, err)
+		}
+		for i := range orphans {
+			if err := u.mark(ctx, &orphans[i]); client.IgnoreNotFound(err) != nil {
+				return ctrl.Result{}, fmt.Errorf("note on revision %s of ClusterExtension %s that its objects stay: %w", orphans[i].Name, ext.Name, err)
+			}
+		}
+		if err := u.tearDown(ctx, ext, orphans, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
 			return ctrl.Result{}, err
 		}
-		return ctrl.Result{}, u.orphan(ctx, ext, orphans)
+		return ctrl.Result{}, u.letGo(ctx, ext)
 	}
 	if len(all) == 0 {
 		// Take CustomResourceDefinitions with custom resources from an extension that goes. It owns some where another implementation has
@@ -67,22 +81,17 @@ func (u *remover) uninstall(ctx context.Context, ext *olmv1.ClusterExtension) (c
 	}
 	s := &state{ext: ext, revisions: all}
 	o := &outcome{leaving: true}
-	last := inTheWay(s.revisions)
+	last := &s.revisions[len(s.revisions)-1] // the newest active one, whose teardown is told of
+	for i := range s.revisions {
+		if s.revisions[i].Spec.LifecycleState != olmv1.LifecycleStateArchived {
+			last = &s.revisions[i]
+		}
+	}
 	o.doing = fmt.Sprintf("Uninstalling: revision %s is being torn down", last.Name)
 	if p := meta.FindStatusCondition(last.Status.Conditions, olmv1.TypeProgressing); p != nil && !last.DeletionTimestamp.IsZero() {
 		o.doing += ": " + p.Message
 	}
 	return ctrl.Result{}, u.reporter.report(ctx, s, o, u.tearDown(ctx, ext, s.revisions))
-}
-
-// inTheWay is the revision whose teardown is told of: the newest active one, and when there is none any of the rest.
-func inTheWay(r revision.History) *olmv1.ClusterObjectSet {
-	for i := len(r) - 1; i >= 0; i-- {
-		if r[i].Spec.LifecycleState != olmv1.LifecycleStateArchived {
-			return &r[i]
-		}
-	}
-	return &r[len(r)-1]
 }
 
 // tearDown deletes revisions, the oldest first: one that is still there when a later one goes is handed the objects of that, and would start
@@ -140,23 +149,6 @@ func (u *remover) orphans(ctx context.Context, ext *olmv1.ClusterExtension, owne
 		return nil, nil
 	}
 	return revision.Sorted(append(append([]olmv1.ClusterObjectSet{}, owned...), list.Items...)), nil
-}
-
-// orphan lets the extension go without anything that was installed with it. The revisions go, too, and release their objects. All are marked
-// before that, since what tells is removed meanwhile.
-func (u *remover) orphan(ctx context.Context, ext *olmv1.ClusterExtension, all revision.History) error {
-	if err := u.mark(ctx, ext); err != nil {
-		return fmt.Errorf("note on ClusterExtension %s that its objects stay: %w", ext.Name, err)
-	}
-	for i := range all {
-		if err := u.mark(ctx, &all[i]); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("note on revision %s of ClusterExtension %s that its objects stay: %w", all[i].Name, ext.Name, err)
-		}
-	}
-	if err := u.tearDown(ctx, ext, all, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
-		return err
-	}
-	return u.letGo(ctx, ext)
 }
 
 // mark notes on an object that what it has stays.
