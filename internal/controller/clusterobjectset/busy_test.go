@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -49,9 +51,8 @@ func TestLostContentOfABusyCluster(t *testing.T) {
 			if _, err := w.pass("ext-1"); err == nil || !strings.Contains(err.Error(), "whose content is lost") {
 				t.Errorf("it goes on: %v", err)
 			}
-			if crd := w.definition(); len(crd.OwnerReferences) != 1 || len(w.names()) != 1 {
-				t.Errorf("it has gone on: %v, %+v", w.names(), crd.ObjectMeta)
-			}
+			must.Equal(t, "it has gone on", len(w.definition().OwnerReferences), 1)
+			must.Equal(t, "it has gone on", len(w.names()), 1)
 			w.settle()
 			if crd := w.definition(); len(w.names()) > 0 || len(crd.OwnerReferences) > 0 || w.get("Service", "new") != nil {
 				t.Errorf("left: %v, %+v", w.names(), crd.ObjectMeta)
@@ -66,9 +67,8 @@ func TestLostContentOfABusyCluster(t *testing.T) {
 		w.leave(nil)
 		w.clock.SetTime(w.set("ext-1").DeletionTimestamp.Add(operandTimeout + time.Second))
 		w.settle()
-		if told := w.told(); len(w.names()) > 0 || !strings.Contains(told, "removes what else it controls when the set goes, of Service") {
-			t.Errorf("left: %v; told: %s", w.names(), told)
-		}
+		must.Empty(t, "names", w.names())
+		must.Contain(t, "told", w.told(), "removes what else it controls when the set goes, of Service")
 	})
 }
 

@@ -94,15 +94,11 @@ func TestAnotherConverter(t *testing.T) {
 			w.settle()
 			w.revise(options(2, converted(t, "new", next), server(t, "new", 443), deployment(t, "op", "op:v2")))
 			w.settle()
-			if got := w.convertedBy(); got != test.meanwhile {
-				t.Errorf("before its server runs, the definition has %q, want %q", got, test.meanwhile)
-			}
+			must.Equal(t, "before its server runs, the definition", w.convertedBy(), test.meanwhile)
 			w.expect("ext-2", "Progressing=True/RollingOut")
 			writes := len(w.writes)
 			w.settle()
-			if len(w.writes) != writes {
-				t.Errorf("nothing has changed, but: %v", w.writes[writes:])
-			}
+			must.Equal(t, "nothing has changed", len(w.writes), writes)
 			w.run("op", true)
 			w.settle()
 			w.expect("ext-2", "Progressing=True/Succeeded")
@@ -172,9 +168,7 @@ func TestTheSameConverterElsewhere(t *testing.T) {
 				s := w.definition().Spec.Conversion.Webhook.ClientConfig.Service
 				return fmt.Sprintf("%d %s", *s.Port, *s.Path)
 			}
-			if got := told(); got != test.want {
-				t.Errorf("meanwhile it is converted at %s, want %s", got, test.want)
-			}
+			must.Equal(t, "meanwhile it is converted", told(), test.want)
 			w.run("op", true)
 			w.settle()
 			if got, want := told(), fmt.Sprintf("%d %s", port, test.path); got != want {

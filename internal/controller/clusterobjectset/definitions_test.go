@@ -133,9 +133,7 @@ func TestDefinitionsWithCustomResources(t *testing.T) {
 			if len(crd.OwnerReferences) > 0 || crd.Spec.Conversion.Strategy != apiextensionsv1.NoneConverter || crd.Spec.Conversion.Webhook != nil {
 				t.Errorf("it does not stay for long: %v, %v", crd.OwnerReferences, crd.Spec.Conversion)
 			}
-			if crd.Annotations[revision.NumberKey] != "" {
-				t.Errorf("it says that a revision has it: %v", crd.Annotations)
-			}
+			must.Equal(t, "it says that a revision has it", crd.Annotations[revision.NumberKey], "")
 			if revision.KeptFor(crd, "ext", "ext-uid") || !revision.KeptFor(crd, "ext", "next") || revision.KeptFor(crd, "other", "next") {
 				t.Errorf("who may take it over is wrong: %v", crd.Annotations)
 			}
@@ -202,9 +200,7 @@ func TestPatience(t *testing.T) {
 	w.settle()
 	w.clock.SetTime(time.Now().Add(operandTimeout + time.Minute))
 	w.settle()
-	if got := w.objects(); len(got) > 0 {
-		t.Errorf("the operator stays: %v", got)
-	}
+	must.Empty(t, "the operator stays", w.objects())
 	w.expect("ext-1", "Progressing=True/Retrying: Revision 1.0.0 is being taken out: 1 of 3 objects are left.",
 		"10m0s were not enough for that, so the operator is removed; remove the finalizers yourself")
 	crd := w.definition()

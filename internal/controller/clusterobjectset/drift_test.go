@@ -39,9 +39,8 @@ func TestDrift(t *testing.T) {
 		u.Object["data"] = map[string]any{"key": "theirs", "more": "theirs"}
 	})
 	data := w.get("ConfigMap", "config").Object["data"].(map[string]any)
-	if data["key"] != "1" || data["more"] != "theirs" {
-		t.Errorf("%v", data)
-	}
+	must.Equal(t, "data", data["key"], "1")
+	must.Equal(t, "data", data["more"], "theirs")
 	for _, read := range w.reads {
 		if read == "Deployment op" {
 			t.Errorf("what has not changed was read: %v", w.reads)

@@ -1,12 +1,10 @@
 package clusterobjectset
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -78,17 +76,11 @@ func TestLostContent(t *testing.T) {
 			w.taken()
 			w.give("ext-2", how)
 			w.settle()
-			if diff := cmp.Diff([]string{"ConfigMap/theirs@1 of "}, w.objects()); diff != "" {
-				t.Error(diff)
-			}
-			if diff := cmp.Diff([]string{"Deployment op", "Service new", "ConfigMap config"}, w.deletions()); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, "objects", w.objects(), []string{"ConfigMap/theirs@1 of "})
+			must.Equal(t, "deletions", w.deletions(), []string{"Deployment op", "Service new", "ConfigMap config"})
 			told := w.told()
 			for _, want := range []string{"Warning ContentLost The content is lost", "not found", "3 are there", "of metrics.example.com"} {
-				if strings.Count(told, want) != 1 {
-					t.Errorf("%q is not told once: %s", want, told)
-				}
+				must.Equal(t, "count", strings.Count(told, want), 1)
 			}
 			switch {
 			case how == "deleted" && slices.Contains(w.names(), "ext-2"):
@@ -114,9 +106,7 @@ func TestLostContentOfOrphans(t *testing.T) {
 	w.give("ext-2", "deleted")
 	w.settle()
 	want := []string{"ConfigMap/config@2 of ", "Deployment/op@ of ", "Service/new@ of "}
-	if diff := cmp.Diff(want, w.objects()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "objects", w.objects(), want)
 	for _, kind := range []string{"ConfigMap", "Deployment", "Service"} {
 		name := map[string]string{"ConfigMap": "config", "Deployment": "op", "Service": "new"}[kind]
 		if u := w.get(kind, name); len(u.GetLabels())+len(u.GetAnnotations())+len(u.GetOwnerReferences()) > 0 {
@@ -135,12 +125,8 @@ func TestGivingUpWithoutContent(t *testing.T) {
 			w.give("ext-2", how)
 			w.settle()
 			want := []string{"ConfigMap/config@1 of ext-1", "ConfigMap/old@1 of ext-1", "Deployment/op@ of ext-1"}
-			if diff := cmp.Diff(want, w.objects()); diff != "" {
-				t.Error(diff)
-			}
-			if w.get("Deployment", "op").GetUID() != uid {
-				t.Error("the workload was deleted on the way")
-			}
+			must.Equal(t, "objects", w.objects(), want)
+			must.Equal(t, "the workload was deleted on the way", w.get("Deployment", "op").GetUID(), uid)
 		})
 		t.Run("that of the one before is lost, "+how, func(t *testing.T) {
 			w := stuck(t)
@@ -153,12 +139,8 @@ func TestGivingUpWithoutContent(t *testing.T) {
 				kind, _, _ := strings.Cut(had[i], " of ")
 				had[i] = kind + " of ext-1"
 			}
-			if diff := cmp.Diff(had, w.objects()); diff != "" {
-				t.Errorf("what nobody knows to be needless does not stay:\n%s", diff)
-			}
-			if told := w.told(); strings.Count(told, "The content of revision ext-1 is lost") != 1 {
-				t.Error(told)
-			}
+			must.Equal(t, "what nobody knows to be needless does not stay", w.objects(), had)
+			must.Equal(t, "count", strings.Count(w.told(), "The content of revision ext-1 is lost"), 1)
 			if how == "deleted" && slices.Contains(w.names(), "ext-2") {
 				t.Error("the set does not go")
 			}
@@ -183,8 +165,6 @@ func TestContentThatNobodyHasSeen(t *testing.T) {
 		w.settle()
 		w.give("mine", "deleted")
 		w.settle()
-		if got := w.names(); len(got) > 0 {
-			t.Errorf("%s: %v does not go: %s", name, got, fmt.Sprint(w.condition("mine", olmv1.TypeProgressing)))
-		}
+		must.Empty(t, name, w.names())
 	}
 }

@@ -42,9 +42,7 @@ func TestTakenOverFromHelm(t *testing.T) {
 	writes := len(w.writes)
 	w.restart()
 	w.settle()
-	if len(w.writes) != writes {
-		t.Errorf("nothing has changed, but: %v", w.writes[writes:])
-	}
+	must.Equal(t, "nothing has changed", len(w.writes), writes)
 	w.count = 3
 	w.leave(nil)
 	w.settle()

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"fairlead.dev/fairlead/internal/metrics"
@@ -43,9 +42,7 @@ func TestMetrics(t *testing.T) {
 	must.NoError(t, w.controller.metrics.Register(registry))
 	expect := func(when string, want ...string) {
 		t.Helper()
-		if diff := cmp.Diff(want, counts(t, registry)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", when, diff)
-		}
+		must.Equal(t, "counts", counts(t, registry), want)
 	}
 	w.revise(options(1, configMap(t, "config", "1"), deployment(t, "op", "op:v1")))
 	w.settle()

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/test/must"
@@ -22,9 +20,7 @@ metadata: {namespace: ns, name: monitor}
 	w.settle()
 	w.expect(name, "Progressing=True/RollingOut", "Revision 1.0.0 is rolling out.")
 	w.expect(name, "Available=False/ProbeFailure", "Object Deployment.apps/v1 ns/op: no pod is available yet")
-	if diff := cmp.Diff([]string{"ConfigMap/config@1 of ext-1", "Deployment/op@ of ext-1", "Service/web@ of ext-1"}, w.objects()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "objects", w.objects(), []string{"ConfigMap/config@1 of ext-1", "Deployment/op@ of ext-1", "Service/web@ of ext-1"})
 	monitor := object(t, "{apiVersion: monitoring.coreos.com/v1, kind: ServiceMonitor, metadata: {namespace: ns, name: monitor}}")
 	if w.controller.live.Get(t.Context(), keyOf(monitor), monitor) == nil {
 		t.Error("a phase was applied before the one before it is available")
@@ -39,9 +35,7 @@ metadata: {namespace: ns, name: monitor}
 	}
 	u := w.get("ConfigMap", "config")
 	wantLabels := map[string]string{managedByLabel: managedByValue, olmv1.OwnerKindKey: "ClusterExtension", olmv1.OwnerNameKey: "ext"}
-	if diff := cmp.Diff(wantLabels, u.GetLabels()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "labels", u.GetLabels(), wantLabels)
 	for key, want := range map[string]string{olmv1.BundleVersionKey: "1.0.0", olmv1.PackageNameKey: "pkg", revision.NumberKey: "1"} {
 		if got := u.GetAnnotations()[key]; got != want {
 			t.Errorf("annotation %s is %q, want %q", key, got, want)

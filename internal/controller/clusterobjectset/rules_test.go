@@ -60,9 +60,7 @@ func TestClaims(t *testing.T) {
 				live.SetOwnerReferences([]metav1.OwnerReference{{Kind: kind, Name: tc.controller, UID: types.UID(tc.controller), Controller: &yes}})
 			}
 			got := f.claim(tc.protection, live)
-			if ceded := got.Verdict == rollout.Ceded; ceded != tc.left {
-				t.Errorf("left: %t, want %t", ceded, tc.left)
-			}
+			must.Equal(t, "ceded", got.Verdict == rollout.Ceded, tc.left)
 			if !strings.Contains(got.Reason, tc.claimed) || (got.Reason == "") != (tc.claimed == "") || (got.Verdict == rollout.Refused) != (tc.claimed != "") {
 				t.Errorf("claimed: %+v, want %q", got, tc.claimed)
 			}
@@ -103,13 +101,10 @@ func TestCollision(t *testing.T) {
 	w := newWorld(t, theirs)
 	w.revise(options(1, configMap(t, "config", "1"), configMap(t, "other", "1")))
 	result, err := w.pass("ext-1")
-	if err != nil || result.RequeueAfter != collisionRetry {
-		t.Errorf("%v %v", result, err)
-	}
+	must.NoError(t, err)
+	must.Equal(t, "requeue after", result.RequeueAfter, collisionRetry)
 	w.expect("ext-1", "Progressing=True/Retrying: revision object collisions in phase configuration: ConfigMap ns/config is wanted by ClusterObjectSet ext-1 but exists already, and nothing controls it")
-	if got := w.objects(); len(got) != 1 {
-		t.Errorf("half of it was written: %v", got)
-	}
+	must.Equal(t, "half of it was written", len(w.objects()), 1)
 	must.NoError(t, w.inner.Delete(t.Context(), theirs))
 	w.settle()
 	w.expect("ext-1", "Progressing=True/Succeeded")

@@ -53,18 +53,15 @@ func TestSecretsOfOthers(t *testing.T) {
 		w := foreign(t, secret)
 		got := w.condition("mine", olmv1.TypeProgressing)
 		said[got] = true
-		if !strings.Contains(got, `ServiceAccount ns/weak lacks the rule {apiGroups: [""], resources: [secrets], verbs: [get]}`) || len(w.objects()) > 0 {
-			t.Errorf("%s: %s, %v", name, got, w.objects())
-		}
+		must.Contain(t, name, got, `ServiceAccount ns/weak lacks the rule {apiGroups: [""], resources: [secrets], verbs: [get]}`)
+		must.Empty(t, name, w.objects())
 		w.hide = nil
 		w.settle()
 		if got := w.objects(); name == "there" && !slices.Equal(got, []string{"ConfigMap/config@1 of mine"}) {
 			t.Errorf("once the account may read the Secret there is %v", got)
 		}
 	}
-	if len(said) != 1 {
-		t.Errorf("the words tell of the Secret: %v", said)
-	}
+	must.Equal(t, "the words tell of the Secret", len(said), 1)
 }
 
 // TestSecretsOfRemovedAccounts: what was read as the account can be removed without it.
@@ -103,7 +100,5 @@ func TestChangesReadNoSecrets(t *testing.T) {
 	u.Object["data"] = map[string]any{"key": "spoilt"}
 	must.NoError(t, w.inner.Update(t.Context(), u))
 	w.settle()
-	if got := w.objects()[0]; got != "ConfigMap/config@1 of ext-1" {
-		t.Errorf("what is remembered does not heal: %s", got)
-	}
+	must.Equal(t, "what is remembered does not heal", w.objects()[0], "ConfigMap/config@1 of ext-1")
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -64,9 +66,7 @@ func TestConditions(t *testing.T) {
 			var got []string
 			for _, c := range set.Status.Conditions {
 				got = append(got, fmt.Sprintf("%s=%s/%s: %s", c.Type, c.Status, c.Reason, c.Message))
-				if c.ObservedGeneration != 7 {
-					t.Errorf("%s is of generation %d", c.Type, c.ObservedGeneration)
-				}
+				must.Equal(t, "observed generation", c.ObservedGeneration, 7)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -31,9 +30,7 @@ func TestUpgrade(t *testing.T) {
 	w := upgraded(t)
 	// The Deployment of the fake server still counts as available.
 	want := []string{"ConfigMap/config@2 of ext-2", "Deployment/op@ of ext-2", "Service/new@ of ext-2"}
-	if diff := cmp.Diff(want, w.objects()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "objects", w.objects(), want)
 	w.expect("ext-2", "Progressing=True/Succeeded: Revision 2.0.0 has rolled out.")
 	w.expect("ext-1", "Progressing=False/Archived")
 	w.expect("ext-1", "Available=Unknown/Archived")
@@ -68,9 +65,7 @@ func stuck(t *testing.T) *world {
 func TestBothAreActive(t *testing.T) {
 	w := stuck(t)
 	want := []string{"ConfigMap/config@2 of ext-2", "ConfigMap/old@1 of ext-1", "Deployment/op@ of ext-2", "Service/new@ of ext-2"}
-	if diff := cmp.Diff(want, w.objects()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "objects", w.objects(), want)
 	w.expect("ext-1", "Progressing=True/RollingOut")
 	w.expect("ext-1", "Available=False/ProbeFailure")
 	w.expect("ext-2", "Progressing=True/RollingOut")
@@ -124,12 +119,8 @@ func TestGivingUp(t *testing.T) {
 			give(w)
 			w.settle()
 			want := []string{"ConfigMap/config@1 of ext-1", "ConfigMap/old@1 of ext-1", "Deployment/op@ of ext-1"}
-			if diff := cmp.Diff(want, w.objects()); diff != "" {
-				t.Error(diff)
-			}
-			if w.get("Deployment", "op").GetUID() != uid {
-				t.Error("the workload was deleted on the way")
-			}
+			must.Equal(t, "objects", w.objects(), want)
+			must.Equal(t, "the workload was deleted on the way", w.get("Deployment", "op").GetUID(), uid)
 			w.run("op", true)
 			w.settle()
 			w.expect("ext-1", "Available=True/ProbesSucceeded")
@@ -159,9 +150,7 @@ func TestTeardown(t *testing.T) {
 	if got := w.objects(); len(got) > 0 || slices.Contains(w.names(), "ext-2") {
 		t.Errorf("left: %v %v", got, w.names())
 	}
-	if diff := cmp.Diff([]string{"Deployment op", "Service new", "ConfigMap config"}, w.deletions()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "deletions", w.deletions(), []string{"Deployment op", "Service new", "ConfigMap config"})
 }
 
 // TestTeardownLeavesOthersAlone: what another client controls by now, or what was made anew, stays.
@@ -176,9 +165,7 @@ func TestTeardownLeavesOthersAlone(t *testing.T) {
 	must.NoError(t, w.inner.Update(t.Context(), u))
 	must.NoError(t, w.inner.Delete(t.Context(), w.set("ext-2")))
 	w.settle()
-	if diff := cmp.Diff([]string{"ConfigMap/config@2 of "}, w.objects()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "objects", w.objects(), []string{"ConfigMap/config@2 of "})
 	if owners := w.get("ConfigMap", "config").GetOwnerReferences(); len(owners) != 1 || owners[0].Name != "boss" {
 		t.Errorf("owners: %v", owners)
 	}
@@ -203,9 +190,7 @@ func TestOrphaning(t *testing.T) {
 			must.NoError(t, w.inner.Delete(t.Context(), set))
 			w.settle()
 			want := []string{"ConfigMap/config@2 of ", "Deployment/op@ of ", "Service/new@ of "}
-			if diff := cmp.Diff(want, w.objects()); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, "objects", w.objects(), want)
 			u := w.get("ConfigMap", "config")
 			if len(u.GetLabels())+len(u.GetAnnotations())+len(u.GetOwnerReferences()) > 0 {
 				t.Errorf("%v", u.Object["metadata"])

@@ -163,9 +163,7 @@ func TestEvents(t *testing.T) {
 	}
 	for _, s := range steps {
 		s.do()
-		if diff := cmp.Diff(s.woken, q.taken()); diff != "" {
-			t.Errorf("%s: %s", s.name, diff)
-		}
+		must.Equal(t, "taken", q.taken(), s.woken)
 		if version, known := w.version(ref); version != s.version || !known {
 			t.Errorf("%s: version %q, known: %t", s.name, version, known)
 		}
