@@ -115,9 +115,8 @@ func TestACatalogOfARegistryServer(t *testing.T) {
 	if s.Status.LatestImageRegistryPoll != nil {
 		t.Error("a poll of an image is told of, and there is no image")
 	}
-	if diff := cmp.Diff([]string{"a"}, w.packages()); diff != "" || readyReason(s) != "True Serving" {
-		t.Errorf("status %+v, packages (-want +got):\n%s", s.Status, diff)
-	}
+	must.Equal(t, "diff", cmp.Diff([]string{"a"}, w.packages()), "")
+	must.Equal(t, "ready reason", readyReason(s), "True Serving")
 	w.update(func(s *v1alpha1.CatalogSource) { s.Spec.Address = second.address })
 	s = w.until(changed, "at the other address", func(s *v1alpha1.CatalogSource) bool {
 		return s.Status.GRPCConnectionState.Address == second.address && len(w.packages()) == 1 && w.packages()[0] == "b"
@@ -184,9 +183,8 @@ func TestAServerGoesAndComesBack(t *testing.T) {
 	remote.publish(good + strings.ReplaceAll(good, `"a"`, `"b"`))
 	remote.start()
 	s = w.until(changed, "connected again", func(s *v1alpha1.CatalogSource) bool { return observed("READY")(s) && len(w.packages()) == 2 })
-	if readyReason(s) != "True Serving" || s.Status.Message != "" {
-		t.Errorf("status %+v", s.Status)
-	}
+	must.Equal(t, "ready reason", readyReason(s), "True Serving")
+	must.Equal(t, "message", s.Status.Message, "")
 }
 
 // TestAServerReturnsWithCorrectedContent: under the same packages, channels and heads, which is all that a poll compares. Another connection

@@ -39,9 +39,7 @@ func TestAnotherImageIsNotServedBeforeItIs(t *testing.T) {
 	if got := s.Status.GRPCConnectionState.LastObservedState; got != "CONNECTING" {
 		t.Errorf("lastObservedState %s", got)
 	}
-	if len(w.packages()) != 1 {
-		t.Error("what was served is not served any more")
-	}
+	must.Equal(t, "what was served is not served any more", len(w.packages()), 1)
 	for w.registry.loads.Load() < 2 { // it has asked for the digest, and waits
 		time.Sleep(time.Millisecond)
 	}
@@ -141,9 +139,7 @@ func TestChangedSecretsAreTriedAtOnce(t *testing.T) {
 		t.Fatal("it is tried again without a reason")
 	}
 	f.happen("olm/pull")
-	if f.told != 1 {
-		t.Errorf("the catalog was brought into the queue %d times", f.told)
-	}
+	must.Equal(t, "the catalog was brought into the queue", f.told, 1)
 	if _, s := w.reconcile(); readyReason(s) != "True Serving" {
 		t.Errorf("with other credentials: %+v", s.Status)
 	}
@@ -154,9 +150,8 @@ func TestChangedSecretsAreTriedAtOnce(t *testing.T) {
 	// Who names no Secret any more follows none, and neither does who is gone.
 	w.update(func(s *v1alpha1.CatalogSource) { s.Spec.Secrets = nil })
 	w.reconcile()
-	if f.happen("olm/pull"); f.told != 1 {
-		t.Error("a Secret that is not named any more is followed")
-	}
+	f.happen("olm/pull")
+	must.Equal(t, "a Secret that is not named any more is followed", f.told, 1)
 }
 
 func TestSecretsOfACatalogThatIsGoneAreNotFollowed(t *testing.T) {

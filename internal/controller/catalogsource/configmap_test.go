@@ -45,9 +45,8 @@ func TestACatalogInAConfigMap(t *testing.T) {
 	_, s := w.reconcile()
 	m := w.edit("content", "")
 	want := &v1alpha1.ConfigMapResourceReference{Name: "content", Namespace: "olm", UID: "uid-of-map", ResourceVersion: m.ResourceVersion, LastUpdateTime: metav1.NewTime(w.clock.Now())}
-	if diff := cmp.Diff(want, s.Status.ConfigMapResource); diff != "" || readyReason(s) != "True Serving" {
-		t.Errorf("status %+v, configMapReference (-want +got):\n%s", s.Status, diff)
-	}
+	must.Equal(t, "diff", cmp.Diff(want, s.Status.ConfigMapResource), "")
+	must.Equal(t, "ready reason", readyReason(s), "True Serving")
 	if m.Labels["olm.managed"] != "false" || len(m.OwnerReferences) != 1 || m.OwnerReferences[0].UID != s.UID {
 		t.Errorf("the ConfigMap is not marked as one to watch: %v, %v", m.Labels, m.OwnerReferences)
 	}
@@ -60,9 +59,7 @@ func TestACatalogInAConfigMap(t *testing.T) {
 	if _, s = w.reconcile(); s.Status.ConfigMapResource.ResourceVersion != m.ResourceVersion || !s.Status.ConfigMapResource.LastUpdateTime.Time.Equal(w.clock.Now()) {
 		t.Errorf("after a change: %+v", s.Status.ConfigMapResource)
 	}
-	if diff := cmp.Diff([]string{"b"}, w.packages()); diff != "" {
-		t.Errorf("packages (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "packages", w.packages(), []string{"b"})
 }
 
 func TestAnotherConfigMap(t *testing.T) {
@@ -111,9 +108,8 @@ func TestBadConfigMaps(t *testing.T) {
 				t.Errorf("looked at again after %s", result.RequeueAfter)
 			}
 			writes := w.writes
-			if w.reconcile(); w.writes != writes {
-				t.Error("an event in between wrote the same status again")
-			}
+			w.reconcile()
+			must.Equal(t, "an event in between wrote the same status again", w.writes, writes)
 			if name == "deleted" {
 				w.create(configMap("content", good))
 			} else {
@@ -157,9 +153,8 @@ func TestConfigMapsThatCanBeServedAre(t *testing.T) {
 		}
 		ready := meta.FindStatusCondition(s.Status.Conditions, conditionReady).Message
 		for _, want := range []string{`package "Op": the name has capital letters`, `the default channel "gone" of package Op is none of its channels; stable`, `its head "bad.v1" is none of the clusterServiceVersions`, "ConfigMap olm/content"} {
-			if !strings.Contains(s.Status.Message, want) || !strings.Contains(ready, want) {
-				t.Errorf("%s: message %q, Ready %q; want %s", when, s.Status.Message, ready, want)
-			}
+			must.Contain(t, "message", s.Status.Message, want)
+			must.Contain(t, s.Status.Message, ready, want)
 			if strings.Count(s.Status.Message, want) > 1 {
 				t.Errorf("%s: message %q says it twice: %s", when, s.Status.Message, want)
 			}

@@ -23,9 +23,7 @@ func TestServesAnImage(t *testing.T) {
 	if s.Status.GRPCConnectionState.LastObservedState != "READY" || readyReason(s) != "True Serving" || s.Status.Reason != "" {
 		t.Errorf("status %+v", s.Status)
 	}
-	if result.RequeueAfter != 0 {
-		t.Errorf("without an interval it is looked at again after %s", result.RequeueAfter)
-	}
+	must.Equal(t, "without an interval it is looked at again", result.RequeueAfter, 0)
 	e, ok := w.c.catalogs.Get(catalog.Ref{Namespace: "olm", Name: "cat"})
 	if !ok || e.Index == nil || e.Index.Digest() != "sha256:one" {
 		t.Errorf("published %+v", e)
@@ -50,9 +48,8 @@ func TestPolling(t *testing.T) {
 	}
 	w.clock.Step(11 * time.Minute)
 	_, s = w.reconcile()
-	if w.registry.heads.Load() != 1 || w.registry.loads.Load() != 1 {
-		t.Errorf("a poll of unchanged content took %d HEADs and %d loads, want 1 and 1", w.registry.heads.Load(), w.registry.loads.Load())
-	}
+	must.Equal(t, "a poll of unchanged content took", w.registry.heads.Load(), 1)
+	must.Equal(t, "a poll of unchanged content took", w.registry.loads.Load(), 1)
 	want := s.DeepCopy()
 	want.Status.LatestImageRegistryPoll = first
 	if !s.Status.LatestImageRegistryPoll.After(first.Time) || w.writes != writes+1 {
@@ -72,12 +69,10 @@ func TestLastGoodContentStays(t *testing.T) {
 	w.registry.err = errors.New("registry.example.com: connection refused")
 	w.clock.Step(2 * time.Minute)
 	result, s := w.reconcile()
-	if s.Status.GRPCConnectionState.LastObservedState != "READY" || readyReason(s) != "True ServingLastGoodContent" {
-		t.Errorf("status %+v", s.Status)
-	}
-	if s.Status.Reason != v1alpha1.CatalogSourceRegistryServerError || !strings.Contains(s.Status.Message, "connection refused") {
-		t.Errorf("the registry's words are missing: %q %q", s.Status.Reason, s.Status.Message)
-	}
+	must.Equal(t, "last observed state", s.Status.GRPCConnectionState.LastObservedState, "READY")
+	must.Equal(t, "ready reason", readyReason(s), "True ServingLastGoodContent")
+	must.Equal(t, "the registry's words are missing", s.Status.Reason, v1alpha1.CatalogSourceRegistryServerError)
+	must.Contain(t, "the registry's words are missing", s.Status.Message, "connection refused")
 	if result.RequeueAfter <= 0 || result.RequeueAfter > 10*time.Second {
 		t.Errorf("tried again after %s", result.RequeueAfter)
 	}
@@ -104,9 +99,8 @@ func TestNeverHadContent(t *testing.T) {
 		pauses = append(pauses, result.RequeueAfter)
 		w.clock.Step(result.RequeueAfter)
 	}
-	if pauses[0] != catalogstore.FirstRetry || pauses[10] != catalogstore.LongestRetry {
-		t.Errorf("the pauses between attempts are %v", pauses)
-	}
+	must.Equal(t, "the pauses between attempts", pauses[0], catalogstore.FirstRetry)
+	must.Equal(t, "the pauses between attempts", pauses[10], catalogstore.LongestRetry)
 }
 
 func TestInvalidSpecs(t *testing.T) {
@@ -126,9 +120,8 @@ func TestInvalidSpecs(t *testing.T) {
 			if s.Status.Reason != v1alpha1.CatalogSourceSpecInvalidError || !strings.HasPrefix(s.Status.Message, test.want) || readyReason(s) != "False SpecInvalidError" {
 				t.Errorf("status %+v, want %q", s.Status, test.want)
 			}
-			if result.RequeueAfter != 0 || w.registry.loads.Load() != 0 {
-				t.Errorf("an invalid spec led to %d loads, and to another look after %s", w.registry.loads.Load(), result.RequeueAfter)
-			}
+			must.Equal(t, "an invalid spec led", result.RequeueAfter, 0)
+			must.Equal(t, "an invalid spec led", w.registry.loads.Load(), 0)
 			s.Spec, s.Generation = grpc(0), 2
 			must.NoError(t, w.c.client.Update(t.Context(), s))
 			if _, s = w.reconcile(); readyReason(s) != "True Serving" || s.Status.Message != "" {
@@ -158,9 +151,8 @@ func TestBadInterval(t *testing.T) {
 	w := newWorld(t, s)
 	_, s = w.reconcile()
 	const published = `error parsing spec.updateStrategy.registryPoll.interval. Using the default value of 15m0s instead. Error: time: invalid duration "often"`
-	if s.Status.Reason != v1alpha1.CatalogSourceIntervalInvalidError || s.Status.Message != published {
-		t.Errorf("reason %q, message %q, want %q", s.Status.Reason, s.Status.Message, published)
-	}
+	must.Equal(t, s.Status.Message, s.Status.Reason, v1alpha1.CatalogSourceIntervalInvalidError)
+	must.Equal(t, "message", s.Status.Message, published)
 	ready := meta.FindStatusCondition(s.Status.Conditions, conditionReady)
 	if ready == nil || ready.Status != metav1.ConditionTrue || !strings.Contains(ready.Message, "write a duration such as 10m or 1h") {
 		t.Errorf("Ready is %+v, want it to say what to write instead", ready)

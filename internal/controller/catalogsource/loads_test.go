@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"fairlead.dev/fairlead/catalog"
 )
 
@@ -127,7 +129,5 @@ func TestSlotsOfLoadsComeBack(t *testing.T) {
 	}
 	end()
 	first.wait(t.Context(), 10*time.Second)
-	if len(l.slots) != 0 {
-		t.Errorf("%d slots are taken by nobody", len(l.slots))
-	}
+	must.Empty(t, "slots", l.slots)
 }

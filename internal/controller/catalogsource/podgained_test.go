@@ -44,9 +44,8 @@ func TestAnImageThatGainsACatalogNeedsNoPod(t *testing.T) {
 	}
 	select {
 	case told := <-events.Events:
-		if !strings.Contains(told, "Normal ServedByManager") || !strings.Contains(told, digestTwo) {
-			t.Errorf("told is %q", told)
-		}
+		must.Contain(t, "told", told, "Normal ServedByManager")
+		must.Contain(t, "told", told, digestTwo)
 	default:
 		t.Error("nobody is told")
 	}

@@ -155,9 +155,7 @@ func TestPodsOnRequest(t *testing.T) {
 			s.Annotations = map[string]string{PodAnnotation: test.annotation}
 		}
 		p := &pods{always: test.always}
-		if got := p.desired(s, content{noCatalog: test.noCatalog}); got != test.want {
-			t.Errorf("%s: %t", name, got)
-		}
+		must.Equal(t, name, p.desired(s, content{noCatalog: test.noCatalog}), test.want)
 		s.Spec = atAddress("x:1")
 		if p.desired(s, content{}) {
 			t.Errorf("%s: a pod for a server that somebody else runs", name)
@@ -249,7 +247,6 @@ func TestAWrongImageIsCorrected(t *testing.T) {
 		w.reconcile()
 		w.clock.Step(2 * time.Minute)
 	}
-	if s := w.source(); len(w.pods()) != 0 || readyReason(s) != "True Serving" {
-		t.Errorf("%d pods, status %+v", len(w.pods()), s.Status)
-	}
+	must.Empty(t, "pods", w.pods())
+	must.Equal(t, "ready reason", readyReason(w.source()), "True Serving")
 }

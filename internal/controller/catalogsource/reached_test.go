@@ -48,9 +48,8 @@ func TestLastConnectFollowsEachReading(t *testing.T) {
 	}
 	writes := w.writes
 	w.clock.Step(time.Hour)
-	if w.reconcile(); w.writes != writes {
-		t.Errorf("looking again without news: %d writes", w.writes-writes)
-	}
+	w.reconcile()
+	must.Equal(t, "looking again without news", w.writes, writes)
 }
 
 // TestLastConnectMovesWhenARestartedManagerReads: also where the content is that of the earlier run, and once only.
@@ -69,9 +68,8 @@ func TestLastConnectMovesWhenARestartedManagerReads(t *testing.T) {
 			}
 			writes := w.writes
 			w.clock.Step(time.Minute)
-			if w.reconcile(); w.writes != writes {
-				t.Errorf("looking again wrote %d statuses", w.writes-writes)
-			}
+			w.reconcile()
+			must.Equal(t, "looking again wrote", w.writes, writes)
 		})
 	}
 }

@@ -86,9 +86,8 @@ func TestASlowRegistryKeepsNothingWaiting(t *testing.T) {
 	if readyReason(s) != "False Loading" || s.Status.GRPCConnectionState.LastObservedState != "CONNECTING" || result.RequeueAfter != 0 {
 		t.Errorf("status %+v, again in %s", s.Status, result.RequeueAfter)
 	}
-	if w.reconcile(); w.registry.loads.Load() != 1 {
-		t.Errorf("an event in between began load %d", w.registry.loads.Load())
-	}
+	w.reconcile()
+	must.Equal(t, "an event in between began load", w.registry.loads.Load(), 1)
 	close(w.registry.slow)
 	<-finished
 	if _, s = w.reconcile(); readyReason(s) != "True Serving" || w.registry.loads.Load() != 1 {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/reconcile"
 
@@ -39,9 +41,8 @@ func TestARefusedPodIsDeletedAgain(t *testing.T) {
 				t.Errorf("packages %v, %+v", w.packages(), s.Status)
 			}
 			w.objects = nil
-			if w.reconcile(); len(w.pods()) != 0 {
-				t.Errorf("%d pods of a refused image run on", len(w.pods()))
-			}
+			w.reconcile()
+			must.Empty(t, "pods", w.pods())
 		})
 	}
 }
@@ -70,9 +71,7 @@ func TestARefusalIsNoReasonToHurry(t *testing.T) {
 			w.clock.Step(time.Second)
 			result, _ = w.reconcile()
 		}
-		if s := w.source(); signature(s) != want {
-			t.Errorf("signature %s, want %s: %+v", signature(s), want, s.Status)
-		}
+		must.Equal(t, "signature", signature(w.source()), want)
 		if before := lists.pods.Load(); result.RequeueAfter != 0 && result.RequeueAfter < 30*time.Minute || before > 4 {
 			t.Errorf("it is looked at after %s, pods were listed %d times", result.RequeueAfter, before)
 		}

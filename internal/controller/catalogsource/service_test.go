@@ -13,7 +13,6 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogserver"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -47,9 +46,7 @@ func TestAServiceLeadsToTheCatalog(t *testing.T) {
 		t.Errorf("the EndpointSlice is %+v", slice)
 	}
 	want := &v1alpha1.RegistryServiceStatus{Protocol: "grpc", ServiceName: "cat", ServiceNamespace: "olm", Port: "50051", CreatedAt: service.CreationTimestamp}
-	if diff := cmp.Diff(want, s.Status.RegistryServiceStatus); diff != "" {
-		t.Errorf("registryService (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "registryService (-want +got)", s.Status.RegistryServiceStatus, want)
 	if got := s.Status.GRPCConnectionState; got.Address != "cat.olm.svc:50051" || got.LastObservedState != "READY" {
 		t.Errorf("connectionState %+v", got)
 	}
@@ -101,9 +98,7 @@ func TestAServiceIsHealed(t *testing.T) {
 			if len(s.Spec.Selector) > 0 || len(s.Spec.Ports) != 1 || s.Spec.Ports[0].TargetPort.IntValue() != registryPort || s.Spec.Type != "ClusterIP" || s.Labels["olm.managed"] != "true" {
 				t.Errorf("the Service is %+v", s)
 			}
-			if readyReason(got) != "True Serving" {
-				t.Errorf("status %+v", got.Status)
-			}
+			must.Equal(t, "ready reason", readyReason(got), "True Serving")
 		})
 	}
 }
@@ -127,12 +122,8 @@ func TestTheNameOfAServiceIsTaken(t *testing.T) {
 	if _, ok := served.Catalog("cat.olm"); ok {
 		t.Error("the catalog answers to the name of somebody else's Service")
 	}
-	if len(w.packages()) != 1 {
-		t.Error("it is not used for resolution")
-	}
-	if result.RequeueAfter != serviceRetry {
-		t.Errorf("tried again after %s", result.RequeueAfter)
-	}
+	must.Equal(t, "it is not used for resolution", len(w.packages()), 1)
+	must.Equal(t, "tried again", result.RequeueAfter, serviceRetry)
 	must.NoError(t, w.c.client.Delete(t.Context(), theirs))
 	w.clock.Step(time.Minute)
 	if _, s = w.reconcile(); readyReason(s) != "True Serving" || s.Status.RegistryServiceStatus == nil {
@@ -172,9 +163,7 @@ func TestAServiceOfTheOtherImplementationIsTakenOver(t *testing.T) {
 	if got, err := w.service("cat"); err != nil || len(got.Spec.Selector) > 0 {
 		t.Errorf("it leads to pods that nobody runs any more: %+v, %v", got, err)
 	}
-	if readyReason(s) != "True Serving" {
-		t.Errorf("status %+v", s.Status)
-	}
+	must.Equal(t, "ready reason", readyReason(s), "True Serving")
 }
 
 // TestCatalogsFollowThePortOfTheirNamespace: once one of them is served at another port, or gets none for a while, the others are reconciled, too.
@@ -198,9 +187,7 @@ func TestCatalogsFollowThePortOfTheirNamespace(t *testing.T) {
 		t.Helper()
 		told = nil
 		must.Value(w.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(o)}))(t)
-		if diff := cmp.Diff(want, told); diff != "" {
-			t.Errorf("looked at next (-want +got):\n%s", diff)
-		}
+		must.Equal(t, "looked at next (-want +got)", told, want)
 	}
 	look(source(grpc(0)))
 	look(other)

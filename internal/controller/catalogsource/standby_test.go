@@ -159,17 +159,13 @@ func TestGivesWay(t *testing.T) {
 	}
 	w.looks(false)
 	w.Leading.Publish(standbyRef, catalogstore.Entry{Problem: "the registry is down"})
-	if got := w.looks(true); got != "one" || seen() != "one" {
-		t.Errorf("while the controllers have nothing: %s, seen is %s", got, seen())
-	}
+	must.Equal(t, "while the controllers have nothing", w.looks(true), "one")
+	must.Equal(t, "while the controllers have nothing", seen(), "one")
 	entry, _ := w.Contents.Get(standbyRef)
 	w.Leading.Publish(standbyRef, catalogstore.Entry{Index: entry.Index})
-	if got := w.looks(true); got != "nothing" || seen() != "one" {
-		t.Errorf("once they have: %s, seen is %s", got, seen())
-	}
-	if len(w.known) != 0 {
-		t.Error("something is still to be waited for")
-	}
+	must.Equal(t, "once they", w.looks(true), "nothing")
+	must.Equal(t, "once they", seen(), "one")
+	must.Empty(t, "something is still to be waited for", w.known)
 }
 
 // TestStart waits for its turn, reads, and ends once the manager leads.
@@ -192,9 +188,8 @@ func TestStart(t *testing.T) {
 	close(elected)
 	select {
 	case err := <-ended:
-		if err != nil || published(w.Contents) != "nothing" {
-			t.Errorf("%v, %s is left", err, published(w.Contents))
-		}
+		must.NoError(t, err)
+		must.Equal(t, "published", published(w.Contents), "nothing")
 	case <-time.After(time.Minute):
 		t.Error("it goes on")
 	}

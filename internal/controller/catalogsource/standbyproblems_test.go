@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
@@ -46,9 +48,7 @@ func TestProblemsAreShort(t *testing.T) {
 			if len(e.Problem) > messages.MaxStatus+100 || !utf8.ValidString(e.Problem) || !strings.Contains(e.Problem, test.want) || !strings.Contains(e.Problem, "bytes more)") {
 				t.Errorf("%d bytes: %.200q", len(e.Problem), e.Problem)
 			}
-			if heard != 1 {
-				t.Errorf("the same trouble is told %d times", heard)
-			}
+			must.Equal(t, "the same trouble is told", heard, 1)
 		})
 	}
 }

@@ -163,17 +163,13 @@ func TestAnImageThatCanOnlyBeRun(t *testing.T) {
 	}
 	w.ask(v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: name})
 	w.expect("before the pod", ", with a problem")
-	if asked != "" {
-		t.Errorf("%s was asked, which nobody named", asked)
-	}
+	must.Equal(t, "asked", asked, "")
 	s := w.source()
 	s.Status.RegistryServiceStatus = &v1alpha1.RegistryServiceStatus{Protocol: "grpc", ServiceName: "catalog", ServiceNamespace: "olm", Port: "50051"}
 	must.NoError(t, w.client.Status().Update(t.Context(), s))
 	w.clock.Step(catalogstore.FirstRetry)
 	w.expect("with its pod", "one")
-	if asked != "catalog.olm.svc:50051" {
-		t.Errorf("%q was asked", asked)
-	}
+	must.Equal(t, "asked", asked, "catalog.olm.svc:50051")
 }
 
 // TestAuthoritiesOfASecret decide whether a server is believed.
@@ -221,8 +217,6 @@ func TestAHostileServer(t *testing.T) {
 	w.looks(false)
 	e, _ := w.Contents.Get(standbyRef)
 	for _, part := range []string{"MemoryBytes is 4194304", "--catalog-max-memory of the manager"} {
-		if !strings.Contains(e.Problem, part) {
-			t.Errorf("the problem is %q, want %q in it", e.Problem, part)
-		}
+		must.Contain(t, "the problem", e.Problem, part)
 	}
 }

@@ -181,7 +181,5 @@ func TestWithheldContentHasNoSubstitute(t *testing.T) {
 	if e, known := both.Get(standbyRef); e.Index != nil || !known || e.Problem != "refused" {
 		t.Errorf("withheld: %+v", e)
 	}
-	if got := w.looks(true); got != "nothing" {
-		t.Errorf("it stays in memory: %s", got)
-	}
+	must.Equal(t, "it stays in memory", w.looks(true), "nothing")
 }

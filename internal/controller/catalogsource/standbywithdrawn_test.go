@@ -56,9 +56,8 @@ func TestASpecThatCannotBeActedOnEndsWhatWasRead(t *testing.T) {
 			w.withdrawn()
 			want := ", with a problem"
 			if test.before {
-				if w.looks(false); w.visible() != want {
-					t.Errorf("before it leads: %s", w.visible())
-				}
+				w.looks(false)
+				must.Equal(t, "before it leads", w.visible(), want)
 			}
 			if test.after {
 				w.Leading.Publish(standbyRef, catalogstore.Entry{Problem: "unknown sourcetype"})
@@ -71,9 +70,8 @@ func TestASpecThatCannotBeActedOnEndsWhatWasRead(t *testing.T) {
 			s := w.source()
 			s.Spec = spec
 			must.NoError(t, w.client.Update(t.Context(), s))
-			if w.looks(false); w.visible() != "one" {
-				t.Errorf("once the spec is mended: %s", w.visible())
-			}
+			w.looks(false)
+			must.Equal(t, "once the spec is mended", w.visible(), "one")
 		})
 	}
 }
@@ -84,9 +82,8 @@ func TestAnotherObjectOfTheNameHasContentOfItsOwn(t *testing.T) {
 		w := newStandbyWorld(t)
 		w.looks(false)
 		w.remade("missing")
-		if w.looks(false); w.visible() != ", with a problem" {
-			t.Errorf("got %s", w.visible())
-		}
+		w.looks(false)
+		must.Equal(t, "visible", w.visible(), ", with a problem")
 	})
 	t.Run("once it leads", func(t *testing.T) {
 		w := newStandbyWorld(t)
@@ -108,7 +105,6 @@ func TestWhatIsBeingReadOfAWithdrawnCatalogIsNotPublished(t *testing.T) {
 	w.withdrawn()
 	w.looks(false)
 	now := must.Value(w.read(t.Context(), source, standbyRead{}))(t)
-	if w.finish(t.Context(), standbyRef, old, w.asked(source), now, nil); w.visible() != ", with a problem" {
-		t.Errorf("got %s", w.visible())
-	}
+	w.finish(t.Context(), standbyRef, old, w.asked(source), now, nil)
+	must.Equal(t, "visible", w.visible(), ", with a problem")
 }

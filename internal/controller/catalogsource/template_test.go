@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -61,13 +63,10 @@ func TestATemplateFollowsTheCluster(t *testing.T) {
 		if s.Spec.Image != image || resolved == nil || resolved.Status != "True" || resolved.Reason != "AllTemplatesResolved" || used == nil || used.Status != "True" || used.Message != image {
 			t.Errorf("image %s, want %s; conditions %+v", s.Spec.Image, image, s.Status.Conditions)
 		}
-		if readyReason(s) != "True Serving" {
-			t.Errorf("status %+v", s.Status)
-		}
+		must.Equal(t, "ready reason", readyReason(s), "True Serving")
 	}
-	if check("registry.example.com/cat:v36"); result.RequeueAfter != templateLife {
-		t.Errorf("looked at again after %s", result.RequeueAfter)
-	}
+	check("registry.example.com/cat:v36")
+	must.Equal(t, "looked at again", result.RequeueAfter, templateLife)
 	writes, others := w.writes, w.others.Load()
 	w.clock.Step(templateLife)
 	if w.reconcile(); w.writes != writes || w.others.Load() != others {
@@ -95,9 +94,8 @@ func TestABadTemplateChangesNothing(t *testing.T) {
 	if resolved == nil || resolved.Status != "False" || resolved.Reason != "UnableToResolve" || used == nil || used.Status != "False" || used.Message != "registry.example.com/cat:missing" {
 		t.Errorf("conditions %+v", s.Status.Conditions)
 	}
-	if s.Spec.Image != "registry.example.com/cat:latest" || readyReason(s) != "True Serving" {
-		t.Errorf("image %s, status %+v", s.Spec.Image, s.Status)
-	}
+	must.Equal(t, "image", s.Spec.Image, "registry.example.com/cat:latest")
+	must.Equal(t, "ready reason", readyReason(s), "True Serving")
 }
 
 // TestAnImageThatMayNotBeSet is reported, and takes nothing away.
@@ -114,9 +112,7 @@ func TestAnImageThatMayNotBeSet(t *testing.T) {
 	if used == nil || used.Status != "False" || s.Spec.Image != "registry.example.com/cat:latest" || readyReason(s) != "True Serving" || len(w.packages()) != 1 {
 		t.Errorf("image %s, status %+v", s.Spec.Image, s.Status)
 	}
-	if c := meta.FindStatusCondition(s.Status.Conditions, conditionTemplates); !strings.Contains(c.Message, "a policy") {
-		t.Errorf("it is not told why: %+v", c)
-	}
+	must.Contain(t, "it is not told why", meta.FindStatusCondition(s.Status.Conditions, conditionTemplates).Message, "a policy")
 	w.objects = nil
 	if _, s = w.reconcile(); s.Spec.Image != "registry.example.com/cat:v36" || readyReason(s) != "True Serving" {
 		t.Errorf("image %s, status %+v", s.Spec.Image, s.Status)

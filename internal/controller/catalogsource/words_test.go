@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/messages"
@@ -45,9 +47,7 @@ func TestALastingFaultIsWrittenOnce(t *testing.T) {
 		_, s := w.reconcile()
 		texts[s.Status.Message] = true
 	}
-	if len(texts) != 1 {
-		t.Errorf("one fault is told in %d ways", len(texts))
-	}
+	must.Equal(t, "one fault is told", len(texts), 1)
 }
 
 func TestHugeSpecsAreToldBriefly(t *testing.T) {

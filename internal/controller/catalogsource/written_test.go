@@ -33,16 +33,12 @@ func TestAPollIsNotedOnce(t *testing.T) {
 	for range 3 {
 		w.reconcile()
 	}
-	if w.writes != 1 {
-		t.Errorf("one poll was noted %d times", w.writes)
-	}
+	must.Equal(t, "one poll was noted", w.writes, 1)
 	behind = false
 	for range 2 {
 		w.reconcile()
 	}
-	if w.writes != 1 {
-		t.Errorf("it was noted %d times once the cache shows it", w.writes)
-	}
+	must.Equal(t, "it was noted", w.writes, 1)
 	// What another client writes over it is mended.
 	s := w.source()
 	s.Status.LatestImageRegistryPoll = nil
