@@ -66,9 +66,7 @@ func TestGroupsAreConfirmedOnce(t *testing.T) {
 		for range 3 {
 			must.Value(w.controller.observe(t.Context(), w.plan(t, "plan")))(t)
 		}
-		if live.lists != want {
-			t.Errorf("the API server was asked %d times, want %d", live.lists, want)
-		}
+		must.Equal(t, "the API server was asked", live.lists, want)
 	}
 	look(1)
 	group := &operatorsv1.OperatorGroup{}

@@ -25,9 +25,8 @@ func waitsFor(t *testing.T, w *world, words string) {
 	if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || !strings.HasPrefix(p.Status.Message, "waiting: ") || !strings.Contains(p.Status.Message, words) {
 		t.Errorf("%s: %q, want one that waits and says %q", p.Status.Phase, p.Status.Message, words)
 	}
-	if len(p.Status.BundleLookups) != 1 || !strings.Contains(p.Status.BundleLookups[0].GetCondition(v1alpha1.BundleLookupPending).Message, words) {
-		t.Errorf("the lookup does not say it: %+v", p.Status.BundleLookups)
-	}
+	must.Equal(t, "the lookup does not say it", len(p.Status.BundleLookups), 1)
+	must.Contain(t, "the lookup does not say it", p.Status.BundleLookups[0].GetCondition(v1alpha1.BundleLookupPending).Message, words)
 	checkStatus(t, p)
 }
 
@@ -77,7 +76,5 @@ func TestLostManifestsWaitForThePolicy(t *testing.T) {
 	annotate("soon")
 	waitsFor(t, w, "it must be a duration such as 10m")
 	annotate("5m")
-	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 }

@@ -28,9 +28,8 @@ func TestAPlanWithoutContentIsLeftToItsWriter(t *testing.T) {
 	must.Value(w.reconcile(t))(t)
 	select {
 	case event := <-w.events.Events:
-		if !strings.Contains(event, "NothingToInstall") || !strings.Contains(event, "write the steps") {
-			t.Errorf("the event is %q", event)
-		}
+		must.Contain(t, "the event", event, "NothingToInstall")
+		must.Contain(t, "the event", event, "write the steps")
 	default:
 		t.Error("that nothing comes is not reported")
 	}
@@ -57,9 +56,7 @@ func TestANamedPlanIsTakenUpAtOnce(t *testing.T) {
 	plan := w.plan(t, "plan")
 	plan.Spec.ClusterServiceVersionNames = []string{"lone.v1.0.0"}
 	must.NoError(t, w.Update(t.Context(), plan))
-	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 }
 
 // withoutOperator is a step that names no operator.
@@ -78,18 +75,14 @@ func TestStepsOfNoOperator(t *testing.T) {
 	plan.Spec.ClusterServiceVersionNames = nil
 	w := newWorld(t, plan)
 	p := w.settle(t, time.Minute)
-	if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
 	service, role, crd := &corev1.Service{}, &rbacv1.ClusterRole{}, &apiextensionsv1.CustomResourceDefinition{}
 	for object, namespace := range map[client.Object]string{service: "ns", role: "", crd: ""} {
 		name := map[client.Object]string{service: "web", role: "op.v1-1", crd: "widgets.example.com"}[object]
 		if !w.get(t, object, namespace, name) {
 			t.Fatalf("%T %s does not exist", object, name)
 		}
-		if len(object.GetOwnerReferences()) != 0 {
-			t.Errorf("%s is owned by %v", name, object.GetOwnerReferences())
-		}
+		must.Empty(t, name+" is owned by", object.GetOwnerReferences())
 		for key, value := range object.GetLabels() {
 			if strings.HasPrefix(key, v1alpha1.OwnerLabel) {
 				t.Errorf("label %s=%q of %s", key, value, name)
@@ -100,9 +93,7 @@ func TestStepsOfNoOperator(t *testing.T) {
 				t.Errorf("annotation %s of %s", key, name)
 			}
 		}
-		if object.GetLabels()[v1alpha1.ManagedLabel] != v1alpha1.ManagedLabelValue {
-			t.Errorf("%s does not say that it is managed", name)
-		}
+		must.Equal(t, name+" does not say that it is managed", object.GetLabels()[v1alpha1.ManagedLabel], v1alpha1.ManagedLabelValue)
 	}
 }
 
@@ -145,8 +136,7 @@ func TestAStaleSearchIsNotReported(t *testing.T) {
 		plan.Status.Conditions = []v1alpha1.InstallPlanCondition{v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanResolved, v1alpha1.InstallPlanReasonPlanUnknown, "no catalog has it")}
 		w := newWorld(t, plan)
 		p := w.settle(t, time.Minute)
-		if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || p.Status.GetCondition(v1alpha1.InstallPlanResolved).Reason != "" {
-			t.Errorf("from %s: %s, %+v", phase, p.Status.Phase, p.Status.Conditions)
-		}
+		must.Equal(t, "phase", p.Status.Phase, v1alpha1.InstallPlanPhaseComplete)
+		must.Equal(t, "reason", p.Status.GetCondition(v1alpha1.InstallPlanResolved).Reason, "")
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	corev1 "k8s.io/api/core/v1"
@@ -61,17 +63,14 @@ func TestWhatBelongsToOthersIsNotTaken(t *testing.T) {
 			w := newWorld(t, append(deepCopies(tc.objects), newPlan(incoming, step(t, serviceYAML), step(t, clusterRoleYAML)))...)
 			p := w.settle(t, 2*time.Minute)
 			if tc.refused != "" {
-				if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || !strings.Contains(p.Status.Message, tc.refused) {
-					t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-				}
+				must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseFailed)
+				must.Contain(t, "message", p.Status.Message, tc.refused)
 				if w.get(t, csv("", "", ""), "ns", "op.v1") {
 					t.Error("half installed")
 				}
 				return
 			}
-			if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-				t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
+			hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
 			told := ""
 			for len(w.events.Events) > 0 {
 				told += <-w.events.Events

@@ -62,9 +62,7 @@ func TestWhoIsWoken(t *testing.T) {
 		"a CRD without group": {w.watcher().waitingFor(t.Context(), crd("x")), "[]"},
 	}
 	for name, tc := range tests {
-		if got := fmt.Sprint(tc.got); got != tc.want {
-			t.Errorf("%s wakes %s, want %s", name, got, tc.want)
-		}
+		must.Equal(t, name+" wakes", fmt.Sprint(tc.got), tc.want)
 	}
 }
 
@@ -79,9 +77,7 @@ func TestWhatIsNews(t *testing.T) {
 		"anything else":    {news.Generic(event.GenericEvent{Object: old}), false},
 	}
 	for name, tc := range tests {
-		if tc.got != tc.want {
-			t.Errorf("%s: %t", name, tc.got)
-		}
+		must.Equal(t, name, tc.got, tc.want)
 	}
 }
 

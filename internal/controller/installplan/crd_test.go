@@ -155,14 +155,12 @@ func TestCRDUpgrades(t *testing.T) {
 			w := newWorld(t, objects...)
 			p := w.settle(t, 2*time.Minute)
 			if tc.refused == "" {
-				if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || statuses(p)[crdKind] != v1alpha1.StepStatusPresent {
-					t.Errorf("%s: %s %v", p.Status.Phase, p.Status.Message, statuses(p))
-				}
+				must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseComplete)
+				must.Equal(t, p.Status.Message, statuses(p)[crdKind], v1alpha1.StepStatusPresent)
 				return
 			}
-			if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || !strings.Contains(p.Status.Message, tc.refused) {
-				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
+			must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseFailed)
+			must.Contain(t, "message", p.Status.Message, tc.refused)
 			if w.get(t, &v1alpha1.ClusterServiceVersion{}, "ns", "op.v1") {
 				t.Error("the ClusterServiceVersion was made although its API was refused")
 			}
@@ -245,9 +243,7 @@ func TestEvidenceOfABundleIsDropped(t *testing.T) {
 			if crd.Annotations[v1alpha1.AdoptableByAnnotation] == "*" {
 				t.Error("the bundle decides who may adopt the CRD")
 			}
-			if crd.Annotations["operators.fairlead.dev/crd-upgrade-exemptions"] != "" {
-				t.Error("the bundle exempts its own upgrades")
-			}
+			must.Equal(t, "the bundle exempts its own upgrades", crd.Annotations["operators.fairlead.dev/crd-upgrade-exemptions"], "")
 			if tenancy.Brought(crd, "victim", "other.v1") || crd.Labels[v1alpha1.ProvidedRolesLabel] != "" {
 				t.Errorf("what the bundle says is believed: %v %v", crd.Labels, crd.Annotations)
 			}
@@ -287,9 +283,7 @@ func TestCRDIsWaitedFor(t *testing.T) {
 	if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || statuses(p)[crdKind] != v1alpha1.StepStatusWaitingForAPI {
 		t.Fatalf("%s: %v", p.Status.Phase, statuses(p))
 	}
-	if want := "waiting: CustomResourceDefinition widgets.example.com: condition NamesAccepted is not set yet"; p.Status.Message != want {
-		t.Errorf("message %q", p.Status.Message)
-	}
+	must.Equal(t, "message", p.Status.Message, "waiting: CustomResourceDefinition widgets.example.com: condition NamesAccepted is not set yet")
 	manifests := w.controller.Manifests
 	w.controller.Manifests = unreadable{} // waiting takes no manifests
 	w.taken()
@@ -304,9 +298,7 @@ func TestCRDIsWaitedFor(t *testing.T) {
 	}
 	must.NoError(t, setEstablished(t.Context(), w.WithWatch, crd.Name))
 	requests := w.watcher().waitingFor(t.Context(), crd)
-	if len(requests) != 1 {
-		t.Errorf("the CRD wakes %v", requests)
-	}
+	must.Equal(t, "the CRD wakes", len(requests), 1)
 	p = w.settle(t, time.Minute)
 	want := map[string]v1alpha1.StepStatus{crdKind: v1alpha1.StepStatusCreated, "ClusterServiceVersion": v1alpha1.StepStatusCreated}
 	if diff := cmp.Diff(want, statuses(p)); diff != "" || p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {

@@ -84,9 +84,7 @@ func TestAnUpgradeKeepsStoredObjects(t *testing.T) {
 				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 			}
 			for _, part := range tc.refused {
-				if !strings.Contains(p.Status.Message, part) {
-					t.Errorf("message %q lacks %q", p.Status.Message, part)
-				}
+				must.Contain(t, "message", p.Status.Message, part)
 			}
 			var events []string
 			for len(w.events.Events) > 0 {
@@ -124,9 +122,7 @@ func TestADroppedVersionWaitsForUnreadObjects(t *testing.T) {
 			} else {
 				unread = false
 			}
-			if p := w.settle(t, 2*time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
+			hasPhase(t, w.settle(t, 2*time.Minute), v1alpha1.InstallPlanPhaseComplete)
 		})
 	}
 }
@@ -142,9 +138,7 @@ func TestAnExemptionBringsAPlanBack(t *testing.T) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	w.get(t, crd, "", "widgets.example.com")
 	must.NoError(t, w.Update(t.Context(), exemptedBy(crd, "servedVersionRemoval op.v1")))
-	if p := w.settle(t, 2*obstaclePause); p.Annotations[v1alpha1.RetryAnnotation] != "CustomResourceDefinition widgets.example.com has changed" {
-		t.Errorf("annotations %v", p.Annotations)
-	}
+	must.Equal(t, "annotations", w.settle(t, 2*obstaclePause).Annotations[v1alpha1.RetryAnnotation], "CustomResourceDefinition widgets.example.com has changed")
 }
 
 // TestADroppedVersionIsReportedBeforeApproval, and no longer when the CRD does not serve it any more.
@@ -158,9 +152,8 @@ func TestADroppedVersionIsReportedBeforeApproval(t *testing.T) {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
 	w.taken()
-	if w.settle(t, time.Minute); len(w.taken()) > 0 {
-		t.Error("it is written again")
-	}
+	w.settle(t, time.Minute)
+	must.Empty(t, "it is written again", w.taken())
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	w.get(t, crd, "", "widgets.example.com")
 	crd.Spec.Versions[0].Served = false
@@ -168,7 +161,5 @@ func TestADroppedVersionIsReportedBeforeApproval(t *testing.T) {
 	if got := w.watcher().waitingFor(t.Context(), crd); len(got) != 1 || got[0].Name != "plan" {
 		t.Errorf("the CRD brings back %v", got)
 	}
-	if p := w.settle(t, time.Minute); p.Status.Message != "" {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	must.Equal(t, "message", w.settle(t, time.Minute).Status.Message, "")
 }

@@ -225,9 +225,7 @@ func (w *crdWorld) fill(t *testing.T, version string, count int, sizes ...int64)
 				time.Sleep(50 * time.Millisecond)
 				err = w.split.real.Create(t.Context(), o)
 			}
-			if err != nil {
-				t.Error(err)
-			}
+			must.NoError(t, err)
 		})
 	}
 	group.Wait()
@@ -298,15 +296,12 @@ func TestPlanGoesOnWithAMigrationAfterAKill(t *testing.T) {
 	w.split.writes.Store(0)
 	w.split.dead.Store(0)
 	p = w.settle(t, 10*time.Minute)
-	if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
 	if n := w.split.writes.Load(); n > 210 {
 		t.Errorf("%d writes: it began again", n)
 	}
-	if got := w.versionsOfLive(t); got != "v1, stored v1" || w.live(t).Annotations[crd.PositionAnnotation] != "" {
-		t.Errorf("at the end: %s, annotations %v", got, w.live(t).Annotations)
-	}
+	must.Equal(t, "at the end", w.versionsOfLive(t), "v1, stored v1")
+	must.Equal(t, "at the end", w.live(t).Annotations[crd.PositionAnnotation], "")
 	if n := w.readable(t, "v1"); n != 1200 {
 		t.Errorf("%d objects can be read", n)
 	}
@@ -382,9 +377,7 @@ func TestCRDScenarios(t *testing.T) {
 			if failed := p.Status.Phase == v1alpha1.InstallPlanPhaseFailed; failed != (tc.refused != "") || !strings.Contains(p.Status.Message, tc.refused) {
 				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 			}
-			if got := w.versionsOfLive(t); got != tc.ends {
-				t.Errorf("at the end: %s", got)
-			}
+			must.Equal(t, "at the end", w.versionsOfLive(t), tc.ends)
 			events := strings.Join(w.told(), "\n")
 			if tc.told == "" && strings.Contains(events, crdReason) || !strings.Contains(events, tc.told) || strings.Count(events, crdReason) > 1 {
 				t.Errorf("events: %s", events)
@@ -441,7 +434,5 @@ func TestRefusedPlanSucceedsWhenObjectsAreMended(t *testing.T) {
 	o.SetNamespace("default")
 	o.SetName("w0001")
 	must.NoError(t, w.split.real.Delete(t.Context(), o))
-	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 }

@@ -66,9 +66,8 @@ func TestAVersionGoesWithFieldsThatOnlyItKnows(t *testing.T) {
 	p := w.upgrade(t, "removed", "v1 served stored "+narrow)
 	want := fmt.Sprintf("risk of data loss updating %q: the new CustomResourceDefinition %s does not have version v1alpha1, so objects that may be stored in it must be rewritten as v1, "+
 		"which does not know fields that were set: default/w0001: ^.spec.size.b; to keep them, set served: true", w.crd, w.crd)
-	if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || !strings.Contains(p.Status.Message, want) {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseFailed)
+	must.Contain(t, "message", p.Status.Message, want)
 	if got := w.versionsOfLive(t); got != "v1alpha1 v1, stored v1alpha1 v1" {
 		t.Error(got)
 	}
@@ -86,9 +85,7 @@ func TestAServedVersionGoesByExemption(t *testing.T) {
 		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
 	w.exempt(t, "servedVersionRemoval op.v1")
-	if p := w.upgrade(t, "removed", stored); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, w.upgrade(t, "removed", stored), v1alpha1.InstallPlanPhaseComplete)
 	if got := w.versionsOfLive(t); got != "v1, stored v1" || w.readable(t, "v1") != 1 {
 		t.Errorf("%s, and %d objects", got, w.readable(t, "v1"))
 	}
@@ -127,9 +124,7 @@ func TestAWebhookGoesWhoseObjectsNobodyCanRead(t *testing.T) {
 			if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || !strings.Contains(p.Status.Message, want) || !strings.Contains(p.Status.Message, "the new one does without this webhook, so its objects must be readable before it goes") {
 				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 			}
-			if w.live(t).Spec.Conversion.Strategy != apiextensionsv1.WebhookConverter {
-				t.Error("the CRD was replaced")
-			}
+			must.Equal(t, "the CRD was replaced", w.live(t).Spec.Conversion.Strategy, apiextensionsv1.WebhookConverter)
 		})
 	}
 }
@@ -142,9 +137,7 @@ func TestAWebhookOfNoOperatorIsTakenOff(t *testing.T) {
 	w.store(t, "v1", "w0001", "1")
 	w.convertBy(t, "ns", "nobody")
 	p := w.install(t, w.owner(), w.definition(v1, v2)+"\n  conversion: {strategy: None}")
-	if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
 	if c := w.live(t).Spec.Conversion; c.Strategy != apiextensionsv1.NoneConverter || c.Webhook != nil {
 		t.Errorf("conversion %+v", c)
 	}
@@ -220,9 +213,8 @@ func TestObjectsAreComparedWithTheCRDThatIsReplaced(t *testing.T) {
 		}
 	}
 	p := w.upgrade(t, "then", v1+", maximum: 5")
-	if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || !strings.Contains(p.Status.Message, "1 of 2 objects become invalid: default/w0002") {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseFailed)
+	must.Contain(t, "message", p.Status.Message, "1 of 2 objects become invalid: default/w0002")
 }
 
 // TestPlansThatAreOverAreForgotten looks into the memory of the controller: what it knows of objects may be large.
@@ -239,9 +231,7 @@ func TestPlansThatAreOverAreForgotten(t *testing.T) {
 			w.upgrade(t, "before", "v1 served stored {type: integer")
 			w.store(t, "v1", "w0001", "9")
 			w.makeStrict(t)
-			if p := w.upgrade(t, "then", tc.then); p.Status.Phase != tc.phase {
-				t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
+			hasPhase(t, w.upgrade(t, "then", tc.then), tc.phase)
 			key := types.NamespacedName{Namespace: "ns", Name: "plan"}
 			if known := w.controller.memory.plans[key]; known != nil && len(known.crds) > 0 {
 				t.Errorf("%d CRDs are remembered", len(known.crds))

@@ -62,9 +62,7 @@ func TestManyObjectsTakeSeveralPasses(t *testing.T) {
 			if s.result.waiting != tc.waiting || (s.result.err != nil) != tc.fails {
 				t.Errorf("waiting %q, error %v", s.result.waiting, s.result.err)
 			}
-			if reader.pages != tc.pages {
-				t.Errorf("%d pages were read", reader.pages)
-			}
+			must.Equal(t, "pages", reader.pages, tc.pages)
 		})
 	}
 }

@@ -77,9 +77,7 @@ func TestDefinitionsOfTheManager(t *testing.T) {
 			if there := w.get(t, now, "", ownCRD); there != (len(tc.there) > 0) || there && len(now.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties) == 0 {
 				t.Errorf("it is there: %v, and was replaced", there)
 			}
-			if made := w.get(t, &v1alpha1.ClusterServiceVersion{}, "ns", "op.v1"); made != tc.optional {
-				t.Errorf("the ClusterServiceVersion was made: %v", made)
-			}
+			must.Equal(t, "the ClusterServiceVersion was made", w.get(t, &v1alpha1.ClusterServiceVersion{}, "ns", "op.v1"), tc.optional)
 		})
 	}
 }

@@ -22,9 +22,8 @@ func TestOutdatedCRDs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, append(live, newPlan(step(t, csvYAML), step(t, old)))...)
 			p := w.settle(t, 2*time.Minute)
-			if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || p.Status.Message != want {
-				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
+			must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseFailed)
+			must.Equal(t, "message", p.Status.Message, want)
 			if statuses(p)[crdKind] != v1alpha1.StepStatusNotPresent || w.get(t, &v1alpha1.ClusterServiceVersion{}, "ns", "op.v1") {
 				t.Errorf("steps %v", statuses(p))
 			}
@@ -38,9 +37,7 @@ func TestCRDsThatAreTooLarge(t *testing.T) {
 	w := newWorld(t, liveCRD(t, "v1 served", "v1"), newPlan(step(t, csvYAML), step(t, large)))
 	must.Value(w.reconcile(t))(t)
 	p := w.plan(t, "plan")
-	if !strings.Contains(p.Status.Message, "bytes, and etcd takes at most 1572864: its author has to make it smaller") {
-		t.Errorf("%s: %.300s", p.Status.Phase, p.Status.Message)
-	}
+	must.Contain(t, "message", p.Status.Message, "bytes, and etcd takes at most 1572864: its author has to make it smaller")
 	if got := p.Status.GetCondition(v1alpha1.InstallPlanInstalled).Reason; got != v1alpha1.InstallPlanReasonContentInvalid || p.Status.Phase != v1alpha1.InstallPlanPhaseFailed {
 		t.Errorf("after the first pass the plan is %s, %s; no other pass helps", p.Status.Phase, got)
 	}
@@ -65,17 +62,11 @@ func TestCRDAsLargeAsCanBe(t *testing.T) {
 	if len(second) < size*900 {
 		t.Fatalf("it has %d bytes only", len(second))
 	}
-	if p := w.install(t, w.owner(), first); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, w.install(t, w.owner(), first), v1alpha1.InstallPlanPhaseComplete)
 	w.fill(t, "v1", 20, 9, 1)
 	w.makeStrict(t)
 	start := time.Now()
-	if p := w.install(t, w.owner(), second); !strings.Contains(p.Status.Message, "10 of 20 objects become invalid") {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
-	if p := w.install(t, w.owner(), manifest("type: integer, maximum: 9")); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	must.Contain(t, "message", w.install(t, w.owner(), second).Status.Message, "10 of 20 objects become invalid")
+	hasPhase(t, w.install(t, w.owner(), manifest("type: integer, maximum: 9")), v1alpha1.InstallPlanPhaseComplete)
 	t.Logf("judged and replaced in %s", time.Since(start))
 }

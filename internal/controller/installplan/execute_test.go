@@ -45,9 +45,7 @@ func TestPlanIsCarriedOutInOnePass(t *testing.T) {
 		t.Fatalf("phase %s: %s", p.Status.Phase, p.Status.Message)
 	}
 	for kind, status := range statuses(p) {
-		if status != v1alpha1.StepStatusCreated {
-			t.Errorf("step %s is %s", kind, status)
-		}
+		must.Equal(t, kind, status, v1alpha1.StepStatusCreated)
 	}
 	writes := w.taken()
 	if n := len(writes); n != len(p.Status.Plan)+1 || writes[n-1] != "status of plan" {
@@ -85,9 +83,7 @@ func TestWhatStepsBecome(t *testing.T) {
 		if !w.get(t, o, "", name) || len(o.GetOwnerReferences()) != 0 {
 			t.Errorf("%s: owners %v", name, o.GetOwnerReferences())
 		}
-		if diff := cmp.Diff(want, o.GetLabels()); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		must.Equal(t, name, o.GetLabels(), want)
 	}
 	sub := &v1alpha1.Subscription{}
 	if !w.get(t, sub, "ns", "dep") || sub.Annotations["olm.generated-by"] != "plan" || sub.Labels["olm.managed"] != "true" || len(sub.OwnerReferences) != 0 {
@@ -97,13 +93,10 @@ func TestWhatStepsBecome(t *testing.T) {
 	if !w.get(t, pull, "ns", "pull") || pull.Type != corev1.SecretTypeDockerConfigJson || string(pull.Data[corev1.DockerConfigJsonKey]) != "{}" {
 		t.Errorf("pull secret: %v", pull)
 	}
-	if csv.Labels["olm.managed"] != "true" || len(csv.OwnerReferences) != 0 {
-		t.Errorf("ClusterServiceVersion: %v", csv.ObjectMeta)
-	}
+	must.Equal(t, "labels", csv.Labels["olm.managed"], "true")
+	must.Empty(t, "owner references", csv.OwnerReferences)
 	member := map[string]string{"olm.operatorGroup": "group", "olm.operatorNamespace": "ns", "olm.targetNamespaces": ""}
-	if diff := cmp.Diff(member, csv.Annotations); diff != "" {
-		t.Errorf("annotations of the ClusterServiceVersion: %s", diff)
-	}
+	must.Equal(t, "annotations of the ClusterServiceVersion", csv.Annotations, member)
 }
 
 func TestExistingObjectsAreTakenOver(t *testing.T) {
@@ -130,9 +123,7 @@ func TestExistingObjectsAreTakenOver(t *testing.T) {
 		t.Errorf("ServiceAccount: %v %v", sa.ObjectMeta, sa.Secrets)
 	}
 	w.get(t, existing, "ns", "op.v1")
-	if existing.Spec.DisplayName != "edited" {
-		t.Error("a ClusterServiceVersion that exists was changed")
-	}
+	must.Equal(t, "a ClusterServiceVersion that exists was changed", existing.Spec.DisplayName, "edited")
 }
 
 func TestObstacles(t *testing.T) {
@@ -185,19 +176,14 @@ func TestObstacles(t *testing.T) {
 			plan := newPlan(tc.steps...).DeepCopy()
 			w := newWorld(t, append(deepCopies(tc.objects), plan)...)
 			p := w.settle(t, 2*time.Minute)
-			if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || !strings.Contains(p.Status.Message, tc.message) {
-				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
+			must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseFailed)
+			must.Contain(t, "message", p.Status.Message, tc.message)
 			if c := p.Status.GetCondition(v1alpha1.InstallPlanInstalled); c.Reason != v1alpha1.InstallPlanReasonComponentFailed || c.Message != p.Status.Message {
 				t.Errorf("condition %v", c)
 			}
-			if last := p.Status.Plan[len(p.Status.Plan)-1]; last.Status != tc.status {
-				t.Errorf("step is %s, want %s", last.Status, tc.status)
-			}
+			must.Equal(t, "status", p.Status.Plan[len(p.Status.Plan)-1].Status, tc.status)
 			for _, write := range w.taken() {
-				if write != "status of plan" {
-					t.Errorf("half installed: %s", write)
-				}
+				must.Equal(t, "half installed", write, "status of plan")
 			}
 		})
 	}
@@ -218,13 +204,9 @@ func TestOperatorInTwoNamespaces(t *testing.T) {
 		v1alpha1.OwnerLabel: "op.v1", v1alpha1.OwnerNamespaceLabel: "elsewhere", v1alpha1.OwnerKindLabel: v1alpha1.ClusterServiceVersionKind,
 	}}}
 	w := newWorld(t, wholePlan(t), pullSecret(), elsewhere, role)
-	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 	w.get(t, role, "", role.Name)
-	if role.Labels[v1alpha1.OwnerNamespaceLabel] != "ns" {
-		t.Errorf("labels %v", role.Labels)
-	}
+	must.Equal(t, "labels", role.Labels[v1alpha1.OwnerNamespaceLabel], "ns")
 }
 
 func TestErrorsThatPassAreForgotten(t *testing.T) {
@@ -261,9 +243,7 @@ func TestRepeatedFailureWritesOnce(t *testing.T) {
 	w.taken()
 	w.settle(t, 20*time.Minute)
 	for _, write := range w.taken() {
-		if write != "create web" {
-			t.Errorf("write while nothing changes: %s", write)
-		}
+		must.Equal(t, "write while nothing changes", write, "create web")
 	}
 }
 
@@ -324,9 +304,7 @@ func TestLimitedPlan(t *testing.T) {
 	if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || !strings.Contains(p.Status.Message, `cannot create resource "clusterroles" in API group "rbac.authorization.k8s.io"`) {
 		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
-	if diff := cmp.Diff(account, p.Status.AttenuatedServiceAccountRef); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "attenuated service account ref", p.Status.AttenuatedServiceAccountRef, account)
 	if slices.Contains(asked, "create widgets.example.com") || !slices.Contains(asked, "create op.v1") {
 		t.Errorf("the account was asked for %v", asked)
 	}
@@ -335,9 +313,7 @@ func TestLimitedPlan(t *testing.T) {
 	if len(requests) != 1 || requests[0].Name != "plan" {
 		t.Fatalf("RBAC wakes %v", requests)
 	}
-	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 }
 
 func TestFailedLimitedPlanIsRevivedByRBAC(t *testing.T) {
@@ -349,17 +325,13 @@ func TestFailedLimitedPlanIsRevivedByRBAC(t *testing.T) {
 		return nil
 	}
 	w := limitedWorld(t, deny, wholePlan(t), pullSecret())
-	if p := w.settle(t, time.Hour); p.Status.Phase != v1alpha1.InstallPlanPhaseFailed {
-		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, w.settle(t, time.Hour), v1alpha1.InstallPlanPhaseFailed)
 	broken = false
 	if p := w.settle(t, time.Hour); p.Status.Phase != v1alpha1.InstallPlanPhaseFailed {
 		t.Fatalf("without reason: %s", p.Status.Phase)
 	}
 	w.watcher().limitedBy(t.Context(), &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "any"}})
-	if p := w.settle(t, time.Hour); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, w.settle(t, time.Hour), v1alpha1.InstallPlanPhaseComplete)
 }
 
 func TestOperatorGroupProblems(t *testing.T) {
@@ -377,9 +349,7 @@ func TestOperatorGroupProblems(t *testing.T) {
 	if requests := w.watcher().inNamespace(t.Context(), second); len(requests) != 1 {
 		t.Fatalf("the OperatorGroup wakes %v", requests)
 	}
-	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 }
 
 func TestKindsThatTheClusterDoesNotKnow(t *testing.T) {
@@ -395,9 +365,8 @@ func TestKindsThatTheClusterDoesNotKnow(t *testing.T) {
 		w := newWorld(t, newPlan(step(t, csvYAML), step(t, ruleYAML), step(t, serviceYAML)))
 		w.read = unknown("monitoring.coreos.com")
 		p := w.settle(t, time.Minute)
-		if want := "left out, because the operator does without: PrometheusRule alerts"; p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || p.Status.Message != want {
-			t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-		}
+		must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseComplete)
+		must.Equal(t, "message", p.Status.Message, "left out, because the operator does without: PrometheusRule alerts")
 		if want := "api-server resource not found installing PrometheusRule alerts: GroupVersionKind monitoring.coreos.com/v1, Kind=PrometheusRule not found on the cluster. "; !strings.Contains(<-w.events.Events, want) {
 			t.Error("no Event says why")
 		}
@@ -410,13 +379,9 @@ func TestKindsThatTheClusterDoesNotKnow(t *testing.T) {
 			"kind: Widget,", "kind: PrometheusRule,").Replace(crdYAML)
 		w := newWorld(t, newPlan(step(t, csvYAML), step(t, crd), step(t, ruleYAML)))
 		w.read = unknown("monitoring.coreos.com")
-		if p := w.settle(t, 10*time.Second); p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling {
-			t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-		}
+		hasPhase(t, w.settle(t, 10*time.Second), v1alpha1.InstallPlanPhaseInstalling)
 		requests := w.watcher().waitingFor(t.Context(), &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "prometheusrules.monitoring.coreos.com"}})
-		if len(requests) != 1 {
-			t.Errorf("the CRD wakes %v", requests)
-		}
+		must.Equal(t, "the CRD wakes", len(requests), 1)
 		w.read = nil
 		if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || statuses(p)["PrometheusRule"] != v1alpha1.StepStatusCreated {
 			t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
@@ -538,7 +503,6 @@ func TestARoleOfABundleGathersNoRights(t *testing.T) {
 	}
 	want := map[string]string{"olm.managed": "true", "olm.owner": "op.v1", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
 		"rbac.authorization.k8s.io/aggregate-to-view": "true"}
-	if diff := cmp.Diff(want, live.Labels); diff != "" || live.Annotations[v1alpha1.ProvidersAnnotation] != "" {
-		t.Errorf("labels: %s; annotations %v", diff, live.Annotations)
-	}
+	must.Equal(t, "diff", cmp.Diff(want, live.Labels), "")
+	must.Equal(t, "annotations", live.Annotations[v1alpha1.ProvidersAnnotation], "")
 }

@@ -14,7 +14,6 @@ import (
 	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/sweep"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -165,17 +164,11 @@ func TestKilledAtEveryWrite(t *testing.T) {
 				checkStatus(t, w.plan(t, "plan"))
 				w.fault, w.controller.memory = nil, memory{}
 				p := w.settle(t, time.Minute)
-				if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-					t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-				}
+				hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
 				for kind, status := range statuses(p) {
-					if status != v1alpha1.StepStatusCreated {
-						t.Errorf("step %s is %s", kind, status)
-					}
+					must.Equal(t, kind, status, v1alpha1.StepStatusCreated)
 				}
-				if diff := cmp.Diff(want, installedObjects(t, w)); diff != "" {
-					t.Error(diff)
-				}
+				must.Equal(t, "installed objects", installedObjects(t, w), want)
 			})
 		}
 	}
@@ -230,12 +223,8 @@ func TestAnySchedule(t *testing.T) {
 			p := w.settle(t, 10*time.Minute)
 			checkFinishedStay(t, before, p)
 			checkStatus(t, p)
-			if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-				t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
-			if diff := cmp.Diff(want, installedObjects(t, w)); diff != "" {
-				t.Error(diff)
-			}
+			hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
+			must.Equal(t, "installed objects", installedObjects(t, w), want)
 			w.taken()
 			if _, err := w.reconcile(t); err != nil || len(w.taken()) != 0 {
 				t.Errorf("a finished plan is written: %v", err)

@@ -26,25 +26,19 @@ func TestMisfitsAreToldBeforeApproval(t *testing.T) {
 	w := newWorld(t, plan)
 	p := w.settle(t, time.Minute)
 	for _, words := range []string{misfitPrefix, "ClusterServiceVersion op.v1", "AllNamespaces InstallModeType not supported", `apply {"apiVersion":"operators.coreos.com/v1","kind":"OperatorGroup","metadata":{"name":"group","namespace":"ns"},"spec":{"targetNamespaces":["ns"]}}`} {
-		if !strings.Contains(p.Status.Message, words) {
-			t.Errorf("%q does not say %q", p.Status.Message, words)
-		}
+		must.Contain(t, "message", p.Status.Message, words)
 	}
 	if p.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval || p.Status.StartTime != nil {
 		t.Errorf("%+v", p.Status)
 	}
 	w.taken()
 	w.settle(t, time.Minute)
-	if writes := w.taken(); len(writes) > 0 {
-		t.Errorf("it is written again: %v", writes)
-	}
+	must.Empty(t, "it is written again", w.taken())
 	group := &operatorsv1.OperatorGroup{}
 	must.NoError(t, w.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "group"}, group))
 	group.Status.Namespaces = []string{"ns"}
 	must.NoError(t, w.Update(t.Context(), group))
-	if p := w.settle(t, time.Minute); p.Status.Message != "" {
-		t.Errorf("message %q though the group fits", p.Status.Message)
-	}
+	must.Equal(t, "message", w.settle(t, time.Minute).Status.Message, "")
 }
 
 // TestMisfitsStayWhileNothingIsKnown: a ClusterServiceVersion that cannot be read is no reason to take back what was said of it.
@@ -67,17 +61,13 @@ func TestMisfitsStayWhileNothingIsKnown(t *testing.T) {
 		t.Fatalf("message %q", told)
 	}
 	delete(w.store, "ref:op")
-	if p := w.settle(t, time.Minute); p.Status.Message != told {
-		t.Errorf("message %q, want %q as before", p.Status.Message, told)
-	}
+	must.Equal(t, "message", w.settle(t, time.Minute).Status.Message, told)
 	op.Spec.InstallModes = []v1alpha1.InstallMode{{Type: v1alpha1.InstallModeTypeAllNamespaces, Supported: true}}
 	if manifest, err = json.Marshal(op); err != nil {
 		t.Fatal(err)
 	}
 	w.store["ref:op"] = string(manifest)
-	if p := w.settle(t, time.Minute); p.Status.Message != "" {
-		t.Errorf("message %q though the operator fits", p.Status.Message)
-	}
+	must.Equal(t, "message", w.settle(t, time.Minute).Status.Message, "")
 }
 
 // TestMisfitsHoldAutomaticPlans: nothing is written of an operator that could not run in the targets of the group. The plan says which group
@@ -88,16 +78,13 @@ func TestMisfitsHoldAutomaticPlans(t *testing.T) {
 	p := w.settle(t, 24*time.Hour)
 	const words = `waiting for an OperatorGroup that fits: ClusterServiceVersion op.v1: AllNamespaces InstallModeType not supported, cannot configure to watch all namespaces; ` +
 		`the operator supports OwnNamespace: apply {"apiVersion":"operators.coreos.com/v1","kind":"OperatorGroup","metadata":{"name":"group","namespace":"ns"},"spec":{"targetNamespaces":["ns"]}}`
-	if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || p.Status.Message != words {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseInstalling)
+	must.Equal(t, "message", p.Status.Message, words)
 	if c, some := v1alpha1.NewInstallPlanCondition(&p.Status); !some || c.Message != words || c.Type != v1alpha1.SubscriptionInstallPlanPending {
 		t.Errorf("a Subscription would say %+v", c)
 	}
 	for _, write := range w.taken() {
-		if write != "status of plan" {
-			t.Errorf("written: %s", write)
-		}
+		must.Equal(t, "write", write, "status of plan")
 	}
 	w.clock.SetTime(w.clock.Now().Add(time.Hour))
 	if result, err := w.reconcile(t); err != nil || result.RequeueAfter > 0 || len(w.taken()) > 0 {
@@ -107,9 +94,7 @@ func TestMisfitsHoldAutomaticPlans(t *testing.T) {
 	w.get(t, group, "ns", "group")
 	group.Status.Namespaces = []string{"ns"}
 	must.NoError(t, w.Update(t.Context(), group))
-	if got := w.watcher().inNamespace(t.Context(), group); len(got) != 1 {
-		t.Errorf("the group wakes %v", got)
-	}
+	must.Equal(t, "the group wakes", len(w.watcher().inNamespace(t.Context(), group)), 1)
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || p.Status.Message != "" || p.Status.GetCondition(v1alpha1.InstallPlanInstalled).Status != "True" {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
@@ -121,7 +106,5 @@ func TestAnOperatorThatIsThereHoldsNothing(t *testing.T) {
 	plan := newPlan(step(t, own), step(t, accountYAML))
 	plan.Status.Plan[0].Status = v1alpha1.StepStatusCreated
 	w := newWorld(t, csv("ns", "op.v1", "", "widgets.example.com"), plan)
-	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 }

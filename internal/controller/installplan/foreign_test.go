@@ -86,9 +86,7 @@ func TestPlansOfTheOtherImplementation(t *testing.T) {
 				w.clock.SetTime(w.clock.Now().Add(10 * time.Minute))
 				p = w.settle(t, time.Minute)
 			}
-			if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-				t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
+			hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
 			got := &v1alpha1.ClusterServiceVersion{}
 			if !w.get(t, got, "ns", "greeter-operator.v1.0.0") || got.Annotations[v1alpha1.PropertiesAnnotation] == "" {
 				t.Errorf("ClusterServiceVersion: %v", got.ObjectMeta)
@@ -110,9 +108,7 @@ func TestForeignPlanHalfDone(t *testing.T) {
 	}
 	w := newWorld(t, plan)
 	w.controller.Manifests = bundleio.Manifests{Blobs: blobs{}}
-	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 	if got := w.taken(); len(got) != 1 {
 		t.Errorf("writes %v, want the status alone", got)
 	}

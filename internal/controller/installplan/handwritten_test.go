@@ -16,7 +16,6 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -76,23 +75,15 @@ func TestHandWrittenPlans(t *testing.T) {
 			w := newWorld(t, there...)
 			w.shop(t, "ns", "cat", whole...)
 			p := w.settle(t, time.Minute)
-			if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-				t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
-			if diff := cmp.Diff(tc.csvs, installs(p, "ClusterServiceVersion")); diff != "" {
-				t.Error(diff)
-			}
-			if diff := cmp.Diff(tc.crds, installs(p, crdKind)); diff != "" {
-				t.Error(diff)
-			}
+			hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
+			must.Equal(t, "installs", installs(p, "ClusterServiceVersion"), tc.csvs)
+			must.Equal(t, "installs", installs(p, crdKind), tc.crds)
 			for _, csv := range append(tc.csvs, tc.untouched...) {
 				if !w.get(t, &v1alpha1.ClusterServiceVersion{}, "ns", csv) {
 					t.Errorf("%s does not exist", csv)
 				}
 			}
-			if got := installs(p, v1alpha1.SubscriptionKind); len(got) != 0 {
-				t.Errorf("nobody asked for Subscriptions %v", got)
-			}
+			must.Empty(t, "nobody asked for Subscriptions", installs(p, v1alpha1.SubscriptionKind))
 			resolved := p.Status.GetCondition(v1alpha1.InstallPlanResolved)
 			if resolved.Status != corev1.ConditionTrue || len(p.Status.BundleLookups) != len(tc.csvs) || !slices.Equal(p.Status.CatalogSources, []string{"cat"}) {
 				t.Errorf("resolved %+v, lookups %+v, catalogs %v", resolved, p.Status.BundleLookups, p.Status.CatalogSources)
@@ -110,9 +101,7 @@ func TestHandWrittenPlans(t *testing.T) {
 func TestHandWrittenUpgrade(t *testing.T) {
 	w := newWorld(t, append([]client.Object{handMade("Automatic", "base.v2.0.0"), runs(t, base1)}, objects...)...)
 	w.shop(t, "ns", "cat", whole...)
-	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 	csv := &v1alpha1.ClusterServiceVersion{}
 	if !w.get(t, csv, "ns", "base.v2.0.0") || csv.Spec.Replaces != "base.v1.0.0" {
 		t.Errorf("it replaces %q", csv.Spec.Replaces)
@@ -181,13 +170,9 @@ func TestHandWrittenPlansThatCannotBe(t *testing.T) {
 				t.Fatalf("%s: %s; %+v", p.Status.Phase, p.Status.Message, resolved)
 			}
 			for _, text := range tc.says {
-				if !strings.Contains(p.Status.Message, text) {
-					t.Errorf("message without %q:\n%s", text, p.Status.Message)
-				}
+				must.Contain(t, "message without", p.Status.Message, text)
 			}
-			if strings.Contains(strings.ToLower(p.Status.Message), "subscription") {
-				t.Errorf("a message about Subscriptions, of which there are none:\n%s", p.Status.Message)
-			}
+			must.Lack(t, "a message about Subscriptions, of which there are none", strings.ToLower(p.Status.Message), "subscription")
 			w.taken()
 			if _, err := w.reconcile(t); err != nil || len(w.taken()) != 0 {
 				t.Errorf("it is said again: %v", err)
@@ -251,23 +236,13 @@ func TestHandWrittenPlanChangesItsCatalog(t *testing.T) {
 // TestHandWrittenPlanFollowsTheNews: what was missing comes later, and the Notifier knows which plans that concerns.
 func TestHandWrittenPlanFollowsTheNews(t *testing.T) {
 	w := newWorld(t, append([]client.Object{handMade("Automatic", "lone.v1.0.0")}, objects...)...)
-	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhasePlanning {
-		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
-	if got := w.watcher().plans(t.Context(), "", isUnresolved); len(got) != 1 {
-		t.Errorf("plans that wait for catalogs: %v", got)
-	}
+	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhasePlanning)
+	must.Equal(t, "plans that wait for catalogs", len(w.watcher().plans(t.Context(), "", isUnresolved)), 1)
 	w.controller.Catalogs.Publish(catalog.Ref{Namespace: "ns", Name: "cat"}, catalogstore.Entry{Problem: "registry answers 503"})
-	if p := w.settle(t, time.Minute); !strings.Contains(p.Status.Message, "registry answers 503") {
-		t.Errorf("the catalog cannot be read: %s", p.Status.Message)
-	}
+	must.Contain(t, "the catalog cannot be read", w.settle(t, time.Minute).Status.Message, "registry answers 503")
 	w.shop(t, "ns", "cat", lone)
-	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
-	if got := w.watcher().plans(t.Context(), "", isUnresolved); len(got) != 0 {
-		t.Errorf("plans that wait for catalogs: %v", got)
-	}
+	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
+	must.Empty(t, "plans that wait for catalogs", w.watcher().plans(t.Context(), "", isUnresolved))
 }
 
 // TestPresentOperatorOfNoCatalog is only listed.
@@ -310,9 +285,8 @@ func TestBundleLookupsTellOfTheRegistry(t *testing.T) {
 	if failed.Status != corev1.ConditionTrue || failed.Reason != "Unauthorized" || failed.LastTransitionTime == nil || !strings.Contains(failed.Message, "403") {
 		t.Errorf("condition %+v", failed)
 	}
-	if p.Status.Phase != v1alpha1.InstallPlanPhasePlanning || p.Status.Message != failed.Message {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhasePlanning)
+	must.Equal(t, "message", p.Status.Message, failed.Message)
 	w.shop(t, "ns", "cat", lone) // another content of the catalog, with the bundle in it
 	if p = w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || len(p.Status.BundleLookups[0].Conditions) != 0 {
 		t.Errorf("%s: %s; lookups %+v", p.Status.Phase, p.Status.Message, p.Status.BundleLookups)

@@ -129,9 +129,7 @@ func TestAPolicyJudgesTheRequestedTag(t *testing.T) {
 		w.require(strings.Replace(tagged, ":v1", ":v2", 1))
 		w.approve(nil)
 		w.settled(func(p *v1alpha1.InstallPlan) bool { return judged(p, corev1.ConditionFalse) })
-		if writes := w.written(); len(writes) > 0 {
-			t.Errorf("writes %v", writes)
-		}
+		must.Empty(t, "writes", w.written())
 		w.require(tagged)
 		w.settled(complete)
 	})

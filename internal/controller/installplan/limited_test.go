@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 
@@ -108,18 +110,13 @@ func TestLimitedManagersRespectOtherNamespaces(t *testing.T) {
 			w.limitTo(tc.denied)
 			p := w.settle(t, 2*time.Minute)
 			if tc.refused == "" {
-				if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-					t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-				}
+				must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseComplete)
 				return
 			}
-			if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || !strings.Contains(p.Status.Message, tc.refused) {
-				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
+			must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseFailed)
+			must.Contain(t, "message", p.Status.Message, tc.refused)
 			for _, write := range w.taken() {
-				if write != "status of plan" {
-					t.Errorf("it has done: %s", write)
-				}
+				must.Equal(t, "it has done", write, "status of plan")
 			}
 		})
 	}

@@ -102,9 +102,7 @@ func TestManifestsOfACatalogAreHadAgain(t *testing.T) {
 				if c := p.Status.BundleLookups[0].GetCondition(v1alpha1.BundleLookupPending); c.Message == "" {
 					t.Errorf("the lookup does not say it: %+v", p.Status.BundleLookups[0])
 				}
-				if n := w.watcher().plans(t.Context(), "", concernsCatalogs); len(n) != 1 {
-					t.Errorf("a change of the catalog wakes %v", n)
-				}
+				must.Equal(t, "a change of the catalog wakes", len(w.watcher().plans(t.Context(), "", concernsCatalogs)), 1)
 				checkStatus(t, p)
 				w.shop(t, "ns", "cat", lone)
 				if !w.get(t, catalogSource("", "", 0), "ns", "cat") {
@@ -112,9 +110,8 @@ func TestManifestsOfACatalogAreHadAgain(t *testing.T) {
 				}
 				p = w.settle(t, time.Minute)
 			}
-			if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || len(p.Status.BundleLookups[0].Conditions) != 0 {
-				t.Errorf("%s: %s, %+v", p.Status.Phase, p.Status.Message, p.Status.BundleLookups)
-			}
+			must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseComplete)
+			must.Empty(t, p.Status.Message, p.Status.BundleLookups[0].Conditions)
 			if !w.get(t, csv("", "", ""), "ns", "lone.v1.0.0") {
 				t.Error("it is not installed")
 			}

@@ -71,14 +71,12 @@ func TestManifestsAreHadAgain(t *testing.T) {
 			}
 			p := w.settle(t, 2*time.Minute)
 			if tc.message != "" {
-				if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || !strings.Contains(p.Status.Message, tc.message) {
-					t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-				}
+				must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseFailed)
+				must.Contain(t, "message", p.Status.Message, tc.message)
 				return
 			}
-			if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || tc.bundles.asked != 1 {
-				t.Errorf("%s: %s; rendered %d times", p.Status.Phase, p.Status.Message, tc.bundles.asked)
-			}
+			must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseComplete)
+			must.Equal(t, p.Status.Message, tc.bundles.asked, 1)
 			if !w.get(t, &corev1.Secret{}, "ns", "keys") {
 				t.Error("the Secret does not exist")
 			}

@@ -3,9 +3,10 @@ package installplan
 import (
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -41,9 +42,8 @@ func TestAccountOf(t *testing.T) {
 			if ref != nil {
 				account = ref.Name
 			}
-			if account != tc.account || problem != tc.problem {
-				t.Errorf("account %q, problem %q", account, problem)
-			}
+			must.Equal(t, "account", account, tc.account)
+			must.Equal(t, "problem", problem, tc.problem)
 		})
 	}
 }
@@ -69,9 +69,7 @@ func TestLine(t *testing.T) {
 			for _, n := range tc.want {
 				want[n] = true
 			}
-			if diff := cmp.Diff(want, all.line(tc.incoming)); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, "line", all.line(tc.incoming), want)
 		})
 	}
 }

@@ -30,9 +30,8 @@ func failedOn(t *testing.T, service *corev1.Service, fault func(string, bool) er
 	}
 	w.fault = nil
 	w.taken()
-	if w.settle(t, 5*time.Minute); len(w.taken()) != 0 {
-		t.Error("looking at what stays as it is writes")
-	}
+	w.settle(t, 5*time.Minute)
+	must.Empty(t, "looking at what stays as it is writes", w.taken())
 	return w
 }
 
@@ -110,9 +109,7 @@ func TestWhatAPlanFailedOnIsLookedAt(t *testing.T) {
 			if got := p.Annotations[v1alpha1.RetryAnnotation]; got != tc.again {
 				t.Errorf("annotation %q, want %q", got, tc.again)
 			}
-			if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed {
-				t.Errorf("%s", p.Status.Phase)
-			}
+			must.Equal(t, "phase", p.Status.Phase, v1alpha1.InstallPlanPhaseFailed)
 			w.settle(t, 2*time.Hour)
 			if result, err := w.reconcile(t); err != nil || result.RequeueAfter != 0 {
 				t.Errorf("it is looked at for ever: after %s, %v", result.RequeueAfter, err)

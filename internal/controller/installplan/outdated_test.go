@@ -60,22 +60,16 @@ func TestAnOldPlanDoesNotGoBehindWhatIsInstalled(t *testing.T) {
 			w := newWorld(t, append(deepCopies(tc.there), liveCRD(t, "v2, v1 served", "v1"), newPlan(step(t, string(text)), step(t, withVersions("v1 served"))))...)
 			p := w.settle(t, time.Hour)
 			if tc.refused == "" {
-				if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-					t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-				}
+				must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseComplete)
 				return
 			}
-			if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || !strings.Contains(p.Status.Message, tc.refused) {
-				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
+			must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseFailed)
+			must.Contain(t, "message", p.Status.Message, tc.refused)
 			crd := &apiextensionsv1.CustomResourceDefinition{}
-			if w.get(t, crd, "", "widgets.example.com"); len(crd.Spec.Versions) != 2 {
-				t.Errorf("the CRD went back to %d versions", len(crd.Spec.Versions))
-			}
+			w.get(t, crd, "", "widgets.example.com")
+			must.Equal(t, "the CRD went back", len(crd.Spec.Versions), 2)
 			for _, write := range w.taken() {
-				if write != "status of plan" {
-					t.Errorf("it has done: %s", write)
-				}
+				must.Equal(t, "it has done", write, "status of plan")
 			}
 		})
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,9 +58,7 @@ func TestAnAPIServerThatIsAwayIsWaitedFor(t *testing.T) {
 			}
 			checkStatus(t, p)
 			w.fault = nil
-			if p := w.settle(t, forbiddenPause); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
+			hasPhase(t, w.settle(t, forbiddenPause), v1alpha1.InstallPlanPhaseComplete)
 		})
 	}
 }
@@ -72,9 +72,7 @@ func TestOtherErrorsAreNotWaitedForBesides(t *testing.T) {
 	if p := w.settle(t, DefaultRetryTimeout/2); p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling {
 		t.Errorf("it is %s at once: %s", p.Status.Phase, p.Status.Message)
 	}
-	if p := w.settle(t, 2*DefaultRetryTimeout); p.Status.Phase != v1alpha1.InstallPlanPhaseFailed {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, w.settle(t, 2*DefaultRetryTimeout), v1alpha1.InstallPlanPhaseFailed)
 }
 
 // failedWithout has a plan that failed on Service web, which does not exist.
@@ -120,9 +118,7 @@ func TestWhatPassesIsLookedAt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := failedWithout(t, tc.begin)
-			if p := w.settle(t, 5*time.Minute); p.Annotations[v1alpha1.RetryAnnotation] != "" {
-				t.Errorf("nothing has changed, and it says %q", p.Annotations[v1alpha1.RetryAnnotation])
-			}
+			must.Equal(t, "nothing has changed, and it", w.settle(t, 5*time.Minute).Annotations[v1alpha1.RetryAnnotation], "")
 			w.mu.Lock()
 			w.fault, w.read = nil, nil
 			w.mu.Unlock()
@@ -170,9 +166,7 @@ func TestWhatPassesIsLookedAtAsTheAccount(t *testing.T) {
 				}
 			}
 			answer = nil
-			if p := w.settle(t, 2*obstaclePause); p.Annotations[v1alpha1.RetryAnnotation] != "the API server can write Service ns/web again" {
-				t.Errorf("the plan says %q", p.Annotations[v1alpha1.RetryAnnotation])
-			}
+			must.Equal(t, "the plan", w.settle(t, 2*obstaclePause).Annotations[v1alpha1.RetryAnnotation], "the API server can write Service ns/web again")
 		})
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -35,13 +37,10 @@ func TestNoDefinitionsForAnOperatorThatMayNotCome(t *testing.T) {
 			}, append(deepCopies(there), newPlan(step(t, csvYAML), step(t, sized())))...)
 			p := w.settle(t, 30*time.Minute)
 			const words = "retrying execution due to error: create ClusterServiceVersion ns/op.v1: clusterserviceversions.operators.coreos.com \"op.v1\" is forbidden: not yours"
-			if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || p.Status.Message != words {
-				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
+			must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseInstalling)
+			must.Equal(t, "message", p.Status.Message, words)
 			for _, write := range w.taken() {
-				if write != "status of plan" {
-					t.Errorf("written: %s", write)
-				}
+				must.Equal(t, "write", write, "status of plan")
 			}
 			allowed = true
 			w.controller.memory.update(client.ObjectKeyFromObject(p), func(p *remembered) { p.due = time.Time{} })
@@ -76,13 +75,9 @@ func TestAccountsAreAskedOnlyWhatMatters(t *testing.T) {
 				}
 				return nil
 			}
-			if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
+			hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 			writes := w.taken()
-			if tries := len(slices.DeleteFunc(slices.Clone(writes), func(s string) bool { return !strings.HasPrefix(s, "try ") })); tries != tc.tries {
-				t.Errorf("%d were tried, want %d: %v", tries, tc.tries, writes)
-			}
+			must.Equal(t, "tries", len(slices.DeleteFunc(slices.Clone(writes), func(s string) bool { return !strings.HasPrefix(s, "try ") })), tc.tries)
 		})
 	}
 }

@@ -46,9 +46,7 @@ func TestFieldsOfTheOtherImplementationGo(t *testing.T) {
 				service, budget := &corev1.Service{}, &policyv1.PodDisruptionBudget{}
 				w.installedBy(t, manager, strings.Replace(serviceYAML, "port: 80", "name: http, port: 8080", 1), service, mark)
 				w.installedBy(t, manager, strings.Replace(budgetYAML, "maxUnavailable: 1", "minAvailable: 1", 1), budget, mark)
-				if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-					t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-				}
+				hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 				w.get(t, service, "ns", "web")
 				if len(service.Spec.Ports) != 1 || service.Spec.Ports[0].Name != "https" || service.Spec.Ports[0].Port != 8443 {
 					t.Errorf("ports %v", service.Spec.Ports)
@@ -69,9 +67,7 @@ func TestFieldsOfOthersStay(t *testing.T) {
 	w.installedBy(t, "catalog", serviceYAML, service, func(o client.Object) { o.SetLabels(map[string]string{v1alpha1.ManagedLabel: "true"}) })
 	service.Annotations, service.Spec.ExternalIPs = map[string]string{"theirs": "x"}, []string{"192.0.2.1"}
 	must.NoError(t, w.Update(t.Context(), service, client.FieldOwner("kubectl-edit")))
-	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 	if w.get(t, service, "ns", "web"); service.Annotations["theirs"] != "x" || len(service.Spec.ExternalIPs) != 1 {
 		t.Errorf("annotations %v, addresses %v", service.Annotations, service.Spec.ExternalIPs)
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	corev1 "k8s.io/api/core/v1"
@@ -101,9 +103,8 @@ func TestAFailedPlanIsNotRevivedOverWhatIsInstalled(t *testing.T) {
 				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 			}
 			crd := &apiextensionsv1.CustomResourceDefinition{}
-			if w.get(t, crd, "", "widgets.example.com"); len(crd.Spec.Versions) != 2 {
-				t.Errorf("the CRD went back to %d versions", len(crd.Spec.Versions))
-			}
+			w.get(t, crd, "", "widgets.example.com")
+			must.Equal(t, "the CRD went back", len(crd.Spec.Versions), 2)
 		})
 	}
 }

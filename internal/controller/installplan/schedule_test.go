@@ -97,9 +97,7 @@ func TestAnyHandWrittenSchedule(t *testing.T) {
 			must.NoError(t, w.Update(t.Context(), p))
 			p = w.settle(t, 10*time.Minute)
 			checkStatus(t, p)
-			if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-				t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
+			hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
 			for _, name := range installs(p, "ClusterServiceVersion") {
 				if !w.get(t, &v1alpha1.ClusterServiceVersion{}, "ns", name) {
 					t.Errorf("%s does not exist", name)

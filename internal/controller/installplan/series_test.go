@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -105,9 +107,7 @@ func TestAnAPIServerThatIsAwayNowAndThen(t *testing.T) {
 				return nil
 			}
 			p, _ := w.run(t, 20*time.Minute, 500)
-			if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed {
-				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
+			must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseFailed)
 			statuses := len(slices.DeleteFunc(w.taken(), func(what string) bool { return what != "status of plan" }))
 			if n > 100 || statuses > n+2 {
 				t.Errorf("%d attempts and %d writes of the status within %s", n, statuses, w.clock.Now().Sub(epoch))

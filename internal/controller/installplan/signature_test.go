@@ -32,7 +32,6 @@ import (
 	"fairlead.dev/fairlead/internal/content/signature"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -293,21 +292,16 @@ func TestCatalogOfAPlanIsVerifiedAgain(t *testing.T) {
 				p := w.settled(func(p *v1alpha1.InstallPlan) bool {
 					return judged(p, test.status) || test.status == "no lookups" && strings.Contains(p.Status.Message, test.says)
 				})
-				if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || !strings.Contains(p.Status.Message, test.says) {
-					t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-				}
-				if writes := w.written(); len(writes) > 0 {
-					t.Errorf("writes %v", writes)
-				}
+				must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseInstalling)
+				must.Contain(t, "message", p.Status.Message, test.says)
+				must.Empty(t, "writes", w.written())
 				if test.change != nil {
 					return
 				}
 				w.require(signedCatalogs)
 			}
 			p := w.settled(complete)
-			if test.address != !judged(p, corev1.ConditionTrue) {
-				t.Errorf("%+v", p.Status.BundleLookups)
-			}
+			must.Equal(t, "judged", !judged(p, corev1.ConditionTrue), test.address)
 		})
 	}
 }
@@ -443,9 +437,7 @@ func TestWhatHasBegunIsFinished(t *testing.T) {
 			})
 			if !begun {
 				w.settled(func(p *v1alpha1.InstallPlan) bool { return judged(p, corev1.ConditionFalse) })
-				if writes := w.written(); len(writes) > 0 {
-					t.Errorf("writes %v", writes)
-				}
+				must.Empty(t, "writes", w.written())
 				return
 			}
 			w.settled(complete)
@@ -488,16 +480,12 @@ func TestARefusedPlanHasNotBegun(t *testing.T) {
 					t.Errorf("it is verified again after %s: %v", result.RequeueAfter, err)
 				}
 			}
-			if writes := w.taken(); len(writes) > 0 {
-				t.Errorf("while nothing changes it writes %v", writes)
-			}
+			must.Empty(t, "while nothing changes it writes", w.taken())
 			test.accept(w)
 			for end := time.Now().Add(20 * time.Second); p.Status.StartTime == nil && time.Now().Before(end); p = w.plan(t, "plan") {
 				must.Value(w.reconcile(t))(t)
 			}
-			if writes := w.written(); len(writes) > 0 {
-				t.Errorf("before it is written down that it begins there are writes %v", writes)
-			}
+			must.Empty(t, "before it is written down that it begins there are writes", w.written())
 			if p = w.settled(complete); p.Status.BundleLookups[0].GetCondition(v1alpha1.BundleLookupSignatureVerified).Status != test.status {
 				t.Errorf("%+v", p.Status.BundleLookups[0].Conditions)
 			}
@@ -518,9 +506,7 @@ func TestALongRefusalIsWrittenOnce(t *testing.T) {
 		}
 		first := report(0)
 		s = first.DeepCopy()
-		if diff := cmp.Diff(first, report(1)); diff != "" {
-			t.Errorf("%s: the same is written again:\n%.500s", name, diff)
-		}
+		must.Equal(t, name+": the same is written again:\n", report(1), first)
 	}
 }
 
@@ -553,9 +539,7 @@ func TestAFailedPlanIsVerifiedBeforeItIsRetried(t *testing.T) {
 	}
 	w.controller.memory.nudge(key)
 	w.settle(t, time.Second)
-	if again := w.plan(t, "plan"); again.Status.Message != p.Status.Message {
-		t.Errorf("it is %q after %q", again.Status.Message, p.Status.Message)
-	}
+	must.Equal(t, p.Status.Message, w.plan(t, "plan").Status.Message, p.Status.Message)
 	// Another group holds it: that must not make it one that has begun.
 	group := &operatorsv1.OperatorGroup{}
 	group.Namespace, group.Name, group.Status.Namespaces = "ns", "second", []string{""}
@@ -620,9 +604,7 @@ func TestAPlanIsCoveredByTheCatalogThatItWasMadeFrom(t *testing.T) {
 			w.require(signedCatalogs)
 			w.approve(nil)
 			p := w.settled(complete)
-			if c := p.Status.BundleLookups[0].GetCondition(v1alpha1.BundleLookupSignatureVerified); c.Reason != "Covered" {
-				t.Errorf("%+v", c)
-			}
+			must.Equal(t, "reason", p.Status.BundleLookups[0].GetCondition(v1alpha1.BundleLookupSignatureVerified).Reason, "Covered")
 		})
 	}
 }
@@ -647,9 +629,7 @@ func TestABundleIsLookedUpInItsPackage(t *testing.T) {
 		if b := bundleOf(x, v1alpha1.BundleLookup{Identifier: "same.v1.0.0", Properties: properties}); b != nil {
 			got = b.Image
 		}
-		if got != want {
-			t.Errorf("of package %q it is %q, want %q", pkg, got, want)
-		}
+		must.Equal(t, "of package", got, want)
 	}
 }
 

@@ -83,9 +83,8 @@ func TestDecide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			plan := &v1alpha1.InstallPlan{Spec: v1alpha1.InstallPlanSpec{Approved: tc.approved}, Status: tc.status}
 			got, execute := decide(plan, tc.seen, epoch.Add(time.Minute))
-			if diff := cmp.Diff(tc.want, got); diff != "" || execute != tc.execute {
-				t.Errorf("execute = %t\n%s", execute, diff)
-			}
+			must.Equal(t, "diff", cmp.Diff(tc.want, got), "")
+			must.Equal(t, "execute", execute, tc.execute)
 		})
 	}
 }
@@ -130,9 +129,7 @@ func TestConclude(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if pause := retryAfter(got, tc.done, now, time.Minute); pause != tc.pause {
-				t.Errorf("tried again after %s, want %s", pause, tc.pause)
-			}
+			must.Equal(t, "tried again", retryAfter(got, tc.done, now, time.Minute), tc.pause)
 		})
 	}
 }
@@ -154,12 +151,8 @@ func TestChangesAreSmall(t *testing.T) {
 		{Op: "add", Path: "/status/message", Value: ""}, {Op: "remove", Path: "/status/message"},
 		{Op: "add", Path: "/status/conditions", Value: after.Conditions},
 	}
-	if diff := cmp.Diff(want, changes(plan, after)); diff != "" {
-		t.Error(diff)
-	}
-	if ops := changes(plan, *before.DeepCopy()); len(ops) != 0 {
-		t.Errorf("changes without a change: %v", ops)
-	}
+	must.Equal(t, "changes", changes(plan, after), want)
+	must.Empty(t, "changes without a change", changes(plan, *before.DeepCopy()))
 }
 
 // TestApprovalStaysAsItWasWritten: tools that keep a plan, or its approval, in Git compare its metadata and its spec. Carrying it out,
@@ -187,9 +180,7 @@ func TestApprovalStaysAsItWasWritten(t *testing.T) {
 			for _, p := range []*v1alpha1.InstallPlan{before, after} {
 				p.ResourceVersion, p.ManagedFields, p.Status = "", nil, v1alpha1.InstallPlanStatus{}
 			}
-			if diff := cmp.Diff(before, after); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, "after", after, before)
 		})
 	}
 }

@@ -61,9 +61,7 @@ func TestTenantsWithDifferentDefinitions(t *testing.T) {
 	must.NoError(t, w.Update(t.Context(), crd))
 	must.NoError(t, w.Delete(t.Context(), w.plan(t, "plan")))
 	must.NoError(t, w.Create(t.Context(), newPlan(step(t, csvYAML), step(t, sized()))))
-	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 }
 
 // TestAnOwnerMayUpgradeASharedDefinition: for who owns it already, the rules of shared CRDs count.
@@ -73,9 +71,7 @@ func TestAnOwnerMayUpgradeASharedDefinition(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, shared(t), csv("elsewhere", "op.v0", "", "widgets.example.com"), csv("ns", mine, "", "widgets.example.com"),
 				newPlan(step(t, replacing), step(t, sized())))
-			if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
+			hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 		})
 	}
 }
@@ -88,9 +84,7 @@ func TestTwoTenantsAtOnce(t *testing.T) {
 	rival.Namespace, rival.Name, rival.Spec.ClusterServiceVersionNames = "elsewhere", "rival", []string{"op.v0"}
 	w := newWorld(t, live, rival, newPlan(step(t, csvYAML), step(t, sized())))
 	must.Value(w.reconcile(t))(t)
-	if p := w.plan(t, "plan"); !strings.Contains(p.Status.Message, otherwise) {
-		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
-	}
+	must.Contain(t, "message", w.plan(t, "plan").Status.Message, otherwise)
 	unchanged(t, w)
 	must.NoError(t, w.Get(t.Context(), client.ObjectKeyFromObject(rival), rival))
 	rival.Status.Phase = v1alpha1.InstallPlanPhaseFailed
@@ -110,17 +104,12 @@ func TestDifferentDefinitionsAreToldBeforeApproval(t *testing.T) {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
 	w.taken()
-	if w.settle(t, time.Minute); len(w.taken()) > 0 {
-		t.Error("it is written again")
-	}
+	w.settle(t, time.Minute)
+	must.Empty(t, "it is written again", w.taken())
 	if got := w.watcher().awaitingOperators(t.Context(), other); len(got) != 1 || got[0].Name != "plan" {
 		t.Errorf("the other operator wakes %v", got)
 	}
 	must.NoError(t, w.Delete(t.Context(), other))
-	if p := w.settle(t, time.Minute); p.Status.Message != "" {
-		t.Errorf("message %q", p.Status.Message)
-	}
-	if got := w.watcher().awaitingOperators(t.Context(), other); len(got) != 0 {
-		t.Errorf("nothing is told, and yet an operator elsewhere wakes %v", got)
-	}
+	must.Equal(t, "message", w.settle(t, time.Minute).Status.Message, "")
+	must.Empty(t, "nothing is told, and yet an operator elsewhere wakes", w.watcher().awaitingOperators(t.Context(), other))
 }

@@ -13,7 +13,6 @@ import (
 	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/sweep"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -103,12 +102,8 @@ func TestUpgradeKilledAtEveryWrite(t *testing.T) {
 					t.Error("what belongs to op.v2 is there without it")
 				}
 				p := w.settle(t, time.Minute)
-				if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-					t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-				}
-				if diff := cmp.Diff(want, upgraded(t, w)); diff != "" {
-					t.Error(diff)
-				}
+				hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
+				must.Equal(t, "upgraded", upgraded(t, w), want)
 			})
 		}
 	}
@@ -158,12 +153,8 @@ func TestHandWrittenPlanKilledAtEveryWrite(t *testing.T) {
 				w := begin()
 				reached = w.killedAt(t, at, after)
 				checkStatus(t, w.plan(t, "plan"))
-				if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-					t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-				}
-				if diff := cmp.Diff(want, installedObjects(t, w)); diff != "" {
-					t.Error(diff)
-				}
+				hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
+				must.Equal(t, "installed objects", installedObjects(t, w), want)
 			})
 		}
 	}
@@ -245,12 +236,8 @@ func TestTwoManagersAtOnce(t *testing.T) {
 			}
 			both.Wait()
 			p := w.settle(t, time.Minute)
-			if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-				t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-			}
-			if diff := cmp.Diff(want, installedObjects(t, w)); diff != "" {
-				t.Error(diff)
-			}
+			hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
+			must.Equal(t, "installed objects", installedObjects(t, w), want)
 			made := map[string]int{}
 			for _, write := range w.taken() {
 				if strings.HasPrefix(write, "create") {

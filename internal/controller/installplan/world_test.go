@@ -188,6 +188,14 @@ func (w *world) plan(t testing.TB, name string) *v1alpha1.InstallPlan {
 	return p
 }
 
+// hasPhase stops the test when a plan has another phase.
+func hasPhase(t testing.TB, p *v1alpha1.InstallPlan, phase v1alpha1.InstallPlanPhase) {
+	t.Helper()
+	if p.Status.Phase != phase {
+		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
+	}
+}
+
 // reconcile looks at the plan "plan" once.
 func (w *world) reconcile(t testing.TB) (ctrl.Result, error) {
 	t.Helper()

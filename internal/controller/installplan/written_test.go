@@ -97,9 +97,7 @@ func TestRefusedPlanDoesNothing(t *testing.T) {
 			if !strings.HasPrefix(p.Status.Message, tc.message) {
 				t.Errorf("message %q, want %q", p.Status.Message, tc.message)
 			}
-			if writes := slices.DeleteFunc(w.taken(), func(s string) bool { return s == "status of plan" }); len(writes) > 0 {
-				t.Errorf("writes %v", writes)
-			}
+			must.Empty(t, "writes", slices.DeleteFunc(w.taken(), func(s string) bool { return s == "status of plan" }))
 			role := &rbacv1.ClusterRole{}
 			w.get(t, role, "", "op.v1-1")
 			role.Finalizers, role.Labels = nil, map[string]string{v1alpha1.ManagedLabel: "true"}
@@ -135,9 +133,7 @@ func TestServiceAccountsAreShared(t *testing.T) {
 			w := newWorld(t, account, newPlan(step(t, csvYAML), step(t, accountYAML)))
 			for _, pass := range []string{"first", "second"} { // the first must not leave what the second takes for a sign
 				p := w.settle(t, time.Minute)
-				if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
-					t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
-				}
+				hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
 				got := &corev1.ServiceAccount{}
 				w.get(t, got, "ns", "op")
 				checkOwners(t, pass, got.OwnerReferences, tc.want)
