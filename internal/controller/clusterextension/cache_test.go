@@ -5,6 +5,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 
 	"github.com/google/go-cmp/cmp"
@@ -64,17 +66,13 @@ func TestPropertiesOfRevisionsThatAreGone(t *testing.T) {
 		}
 		return out
 	}
-	if diff := cmp.Diff(map[string]bool{"my-2": true, "other-1": true}, known()); diff != "" {
-		t.Errorf("of an archived revision nobody asks: -want +got\n%s", diff)
-	}
+	must.Equal(t, "of an archived revision nobody asks: -want +got", known(), map[string]bool{"my-2": true, "other-1": true})
 	for _, r := range w.revisions("other") {
 		w.must(w.client.Delete(t.Context(), &r))
 	}
 	w.must(w.client.Delete(t.Context(), &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "other"}}))
 	w.pass("my")
-	if diff := cmp.Diff(map[string]bool{"my-2": true}, known()); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	must.Equal(t, "-want +got", known(), map[string]bool{"my-2": true})
 }
 
 // The reports of many CRDs are the same in every pass, whatever order a map has, and a large one leaves room for those after it.
@@ -93,9 +91,8 @@ func TestReportData(t *testing.T) {
 	if total > 5*maxReport {
 		t.Errorf("all together has %d bytes", total)
 	}
-	if first["a"] != "short" || first["z"] != "last" {
-		t.Errorf("small reports are left out because of large ones: %q %q", first["a"], first["z"])
-	}
+	must.Equal(t, "small reports are left out because of large ones", first["a"], "short")
+	must.Equal(t, "small reports are left out because of large ones", first["z"], "last")
 	for name := range reports {
 		if first[name] == "" {
 			t.Errorf("nothing is said of %s", name)

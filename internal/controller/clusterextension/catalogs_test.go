@@ -6,6 +6,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
@@ -109,18 +111,13 @@ func TestInstalledStaysWithoutCatalogs(t *testing.T) {
 
 // TestOtherCatalogLoads: while another catalog is being loaded nothing is decided and nothing reported of catalogs, for a while.
 func TestOtherCatalogLoads(t *testing.T) {
-	w := newWorld(t, want("my", "a", ""))
-	w.serve("cat", pkg("a", "1.0.0"))
-	w.settle("my")
+	w := installedWorld(t)
 	w.unread("dog", "")
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 	w.writes = nil
-	if result := w.pass("my"); len(w.writes) > 0 || result.RequeueAfter != loadTimeout {
-		t.Errorf("while it is loaded: writes %v, again after %s", w.writes, result.RequeueAfter)
-	}
-	if got := w.controller.interests.those(func(d *decision) bool { return d.open }); len(got) != 1 {
-		t.Errorf("its content wakes %v", got)
-	}
+	must.Empty(t, "while it is loaded: writes", w.writes)
+	must.Equal(t, "while it is loaded: writes", w.pass("my").RequeueAfter, loadTimeout)
+	must.Equal(t, "its content wakes", len(w.controller.interests.those(func(d *decision) bool { return d.open })), 1)
 	degraded := metav1.Condition{Type: olmv1.TypeAvailable, Status: metav1.ConditionFalse, Reason: olmv1.ReasonProbeFailure, Message: "no replicas"}
 	w.says(w.newest("my"), append(done[:len(done):len(done)], degraded)...)
 	w.pass("my")
@@ -135,9 +132,7 @@ func TestOtherCatalogLoads(t *testing.T) {
 		w.fails("dog", problem)
 		w.writes = nil
 		w.pass("my")
-		if len(w.writes) > 0 {
-			t.Errorf("when the catalog says %q: %v", problem, w.writes)
-		}
+		must.Empty(t, "when the catalog", w.writes)
 	}
 }
 
@@ -146,16 +141,12 @@ func TestFirstWaitsForLoading(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""))
 	w.serve("cat", pkg("a", "1.0.0"))
 	w.unread("dog", "")
-	if result := w.pass("my"); result.RequeueAfter != loadTimeout {
-		t.Errorf("it is looked at again after %s", result.RequeueAfter)
-	}
+	must.Equal(t, "it is looked at again", w.pass("my").RequeueAfter, loadTimeout)
 	w.expect("my", "Progressing", `True/Retrying: error walking catalogs: error getting package "a" from catalog "dog": it is still being loaded`)
 	w.serve("dog", pkg("a", "2.0.0"))
 	w.settle("my")
 	w.expect("my", "Progressing", `True/Retrying: found bundles for package "a" in multiple catalogs with the same priority [cat dog]`)
-	if len(w.revisions("my")) > 0 {
-		t.Error("something was installed")
-	}
+	must.Empty(t, "something was installed", w.revisions("my"))
 }
 
 // TestOtherVersionDuringLoading: who asks for something else is answered at once.
@@ -173,25 +164,17 @@ func TestOtherVersionDuringLoading(t *testing.T) {
 
 // TestLoadings: a catalog that could not be read is not loading again until it was read.
 func TestLoadings(t *testing.T) {
-	w := newWorld(t, want("my", "a", ""))
-	w.serve("cat", pkg("a", "1.0.0"))
-	w.settle("my")
+	w := installedWorld(t)
 	w.unread("dog", "connection refused")
 	w.settle("my")
 	w.fails("dog", "")
-	if result := w.pass("my"); result.RequeueAfter != 0 {
-		t.Errorf("it is waited for again: %s", result.RequeueAfter)
-	}
+	must.Equal(t, "it is waited for again", w.pass("my").RequeueAfter, 0)
 	w.serve("dog", pkg("b", "1.0.0"))
 	w.settle("my")
 	w.fails("dog", "")
-	if result := w.pass("my"); result.RequeueAfter != loadTimeout {
-		t.Errorf("one that had content is waited for %s, want %s", result.RequeueAfter, loadTimeout)
-	}
+	must.Equal(t, "one that had content is waited", w.pass("my").RequeueAfter, loadTimeout)
 	w.clock.Step(loadTimeout - time.Second)
-	if result := w.pass("my"); result.RequeueAfter != time.Second {
-		t.Errorf("a second before the end it is waited for %s", result.RequeueAfter)
-	}
+	must.Equal(t, "a second before the end it is waited", w.pass("my").RequeueAfter, time.Second)
 }
 
 // TestTwoHeads: versions decide, and a bundle that cannot be used is named where it would have been chosen.

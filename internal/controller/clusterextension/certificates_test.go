@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/internal/rollout/desired"
@@ -100,9 +102,7 @@ func TestForeignSecret(t *testing.T) {
 		t.Error("it is no error")
 	}
 	w.expect("my", "Progressing", "True/Retrying: secret ns/op-service-cert is there already and is not that of ClusterExtension my, which needs it for the serving certificate of Deployment op: delete it")
-	if string(w.secret().Data["mine"]) != "x" {
-		t.Error("it was changed")
-	}
+	must.Equal(t, "it was changed", string(w.secret().Data["mine"]), "x")
 }
 
 // TestLongName: an extension whose name no label can hold has certificates, an OperatorCondition and revisions like any other, and all go with it.
@@ -115,9 +115,7 @@ func TestLongName(t *testing.T) {
 	w.extra["a.v1.0.0"] = []*unstructured.Unstructured{hooked("op-service"), condition}
 	w.serve("cat", pkg("a", "1.0.0"))
 	w.settle(name)
-	if got := w.installed(name); got != "a.v1.0.0" {
-		t.Fatalf("%q is installed: %s", got, w.condition(name, "Progressing"))
-	}
+	w.expectInstalled(name, "a.v1.0.0")
 	if got := ownerOfRevision(t.Context(), w.newest(name)); len(got) != 1 || got[0] != requestFor(name) {
 		t.Errorf("its revision leads to %v", got)
 	}
@@ -125,9 +123,7 @@ func TestLongName(t *testing.T) {
 	w.must(w.client.List(t.Context(), &conditions))
 	for _, o := range []client.Object{w.newest(name), w.secret(), &conditions.Items[0]} {
 		for key, value := range o.GetLabels() {
-			if problems := validation.IsValidLabelValue(value); len(problems) > 0 {
-				t.Errorf("label %s of %T is %s: %v", key, o, value, problems)
-			}
+			must.Empty(t, "label "+key, validation.IsValidLabelValue(value))
 		}
 	}
 	w.remove(name)
@@ -190,9 +186,7 @@ func TestProviderStays(t *testing.T) {
 		}
 		w.providers = test.gone
 		w.settle("my")
-		if got := w.newest("my"); got.Annotations[desired.ProviderKey] != string(test.to[0]) {
-			t.Errorf("%s is gone, and certificates are made by %s", first, got.Annotations[desired.ProviderKey])
-		}
+		must.Equal(t, "annotations", w.newest("my").Annotations[desired.ProviderKey], string(test.to[0]))
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/rollout/revision"
@@ -66,9 +68,7 @@ func TestCatalogIsDescribedOtherwise(t *testing.T) {
 	} {
 		after := before.DeepCopy()
 		test.change(after)
-		if got := describedOtherwise.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != test.want {
-			t.Errorf("%s: %t, want %t", what, got, test.want)
-		}
+		must.Equal(t, what, describedOtherwise.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}), test.want)
 	}
 	if !describedOtherwise.Create(event.CreateEvent{Object: before}) || !describedOtherwise.Delete(event.DeleteEvent{Object: before}) {
 		t.Error("a catalog that comes or goes concerns nobody")
@@ -144,8 +144,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 		}
 		w.controller.forget("my")
 		w.settle("my")
-		if got := w.condition("my", olmv1.TypeProgressing); got != "True/Succeeded: Desired state reached" || len(w.revisions("my")) != 1 {
-			t.Errorf("stopped at write %d: %s, %v", at, got, names(w.revisions("my")))
-		}
+		must.Equal(t, "stopped at write", w.condition("my", olmv1.TypeProgressing), "True/Succeeded: Desired state reached")
+		must.Equal(t, "stopped at write", len(w.revisions("my")), 1)
 	}
 }

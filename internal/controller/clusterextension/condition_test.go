@@ -121,9 +121,7 @@ func TestOperatorConditionComesBack(t *testing.T) {
 
 // TestNoOperatorCondition is made for an operator without one.
 func TestNoOperatorCondition(t *testing.T) {
-	w := newWorld(t, want("my", "a", ""))
-	w.serve("cat", pkg("a", "1.0.0"))
-	w.settle("my")
+	w := installedWorld(t)
 	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "my"}, &v2.OperatorCondition{}); !apierrors.IsNotFound(err) {
 		t.Errorf("got %v, want none", err)
 	}

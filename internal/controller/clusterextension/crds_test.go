@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
@@ -64,9 +66,8 @@ func TestCRDs(t *testing.T) {
 				t.Errorf("the report is %v (%v)", report.Data, err)
 			}
 			w.writes = nil
-			if w.pass("my"); len(w.writes) > 0 {
-				t.Errorf("the same is written again: %v", w.writes)
-			}
+			w.pass("my")
+			must.Empty(t, "the same is written again", w.writes)
 		})
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
 
@@ -58,9 +60,8 @@ func TestPullSecretsThatCannotBeRead(t *testing.T) {
 		t.Errorf("after %s it is tried again in %s", got, result.RequeueAfter)
 	}
 	writes := len(w.writes)
-	if w.pass("my"); len(w.writes) != writes {
-		t.Errorf("to try again in vain writes %v", w.writes[writes:])
-	}
+	w.pass("my")
+	must.Equal(t, "to try again in vain writes", len(w.writes), writes)
 	away = false
 	if result = w.pass("my"); len(w.revisions("my")) != 1 || result.RequeueAfter != 0 {
 		t.Errorf("with the account back there are revisions %v, and the next look is in %s", names(w.revisions("my")), result.RequeueAfter)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/ops"
@@ -91,15 +93,11 @@ func TestDependencyThatGoes(t *testing.T) {
 	if got := w.condition("my", "Progressing"); got != "True/Succeeded: Desired state reached" || !strings.Contains(progressOf(w.extension("my")).Message, "a.v1.0.0, which is installed, requires ") || !w.has("Warning DependencyMissing a.v1.0.0, which is installed, requires") {
 		t.Errorf("that what it needs is gone is not told: %s", got)
 	}
-	if got := w.installed("my"); got != "a.v1.0.0" {
-		t.Errorf("what is installed does not stay: %q", got)
-	}
+	must.Equal(t, "what is installed does not stay", w.installed("my"), "a.v1.0.0")
 	w.add(want("db", "db", ""))
 	w.settle("db")
 	w.settle("my")
-	if got := progressOf(w.extension("my")).Message; got != "Desired state reached" {
-		t.Errorf("it is told although what it needs is there again: %s", got)
-	}
+	must.Equal(t, "it is told although what it needs is there again", progressOf(w.extension("my")).Message, "Desired state reached")
 }
 
 // TestDependencyThatNeverComes: what was created for a need that has ended goes, although it was never installed.
@@ -171,9 +169,8 @@ func TestDependencyWhoseNamesAreTaken(t *testing.T) {
 		}
 		w.add(want("database", "b", ""))
 		w.settle("database")
-		if w.settle("my"); w.installed("my") != "a.v1.0.0" {
-			t.Errorf("with one of another name: %s", w.condition("my", "Progressing"))
-		}
+		w.settle("my")
+		must.Equal(t, "with one of another name", w.installed("my"), "a.v1.0.0")
 	}
 }
 
@@ -268,9 +265,7 @@ func TestNeedThatIsNotKnown(t *testing.T) {
 		change   func(annotations map[string]string)
 	}{
 		"too many properties": {large, func(all map[string]string) {
-			if all[snapshot.PropertiesKey] != "" {
-				t.Error("the properties are kept")
-			}
+			must.Equal(t, "the properties are kept", all[snapshot.PropertiesKey], "")
 		}},
 		"broken properties": {pkg("a", "1.0.0=db"), func(all map[string]string) { all[snapshot.PropertiesKey] = "{" }},
 		"a broken version":  {pkg("a", "1.0.0=db"), func(all map[string]string) { all[olmv1.BundleVersionKey] = "?" }},
@@ -361,8 +356,6 @@ func TestNeedOfAnAPIThatIsNotKnown(t *testing.T) {
 		what *resolution.Installed
 		want bool
 	}{"nothing is installed": {nil, false}, "it is not known": {&resolution.Installed{}, true}, "it has the API": {has("Thing"), true}, "it has another": {has("Other"), false}} {
-		if got := ops.Needs(asks, "db", test.what); got != test.want {
-			t.Errorf("%s: %t", name, got)
-		}
+		must.Equal(t, name, ops.Needs(asks, "db", test.what), test.want)
 	}
 }

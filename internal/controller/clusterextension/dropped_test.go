@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
@@ -92,23 +94,19 @@ func TestUpgradeThatDropsACRD(t *testing.T) {
 			w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 			result := w.pass("my")
 			if test.want == "" {
-				if got := w.newest("my").Spec.Revision; got != 2 {
-					t.Errorf("there is no upgrade: %s", w.condition("my", "Progressing"))
-				}
+				must.Equal(t, "there is no upgrade", w.newest("my").Spec.Revision, 2)
 				return
 			}
 			if got := w.condition("my", "Progressing"); w.newest("my").Spec.Revision != 1 || !strings.HasPrefix(got, test.want) || result.RequeueAfter == 0 {
 				t.Errorf("%v, %s, want %s", names(w.revisions("my")), got, test.want)
 			}
 			w.writes = nil
-			if w.pass("my"); len(w.writes) > 0 {
-				t.Errorf("the same is written again: %v", w.writes)
-			}
+			w.pass("my")
+			must.Empty(t, "the same is written again", w.writes)
 			w.counted(0, nil)
 			w.change("my", func(ext *olmv1.ClusterExtension) { ext.Annotations = nil })
-			if w.pass("my"); w.newest("my").Spec.Revision != 2 {
-				t.Errorf("without custom resources there is no upgrade: %s", w.condition("my", "Progressing"))
-			}
+			w.pass("my")
+			must.Equal(t, "without custom resources there is no upgrade", w.newest("my").Spec.Revision, 2)
 		})
 	}
 }
@@ -141,9 +139,8 @@ func TestRollbackThatDropsACRD(t *testing.T) {
 				t.Error(got)
 			}
 			w.counted(0, nil)
-			if w.pass("my"); w.newest("my").Spec.Revision != 3 {
-				t.Errorf("without custom resources there is no way back: %s", w.condition("my", "Progressing"))
-			}
+			w.pass("my")
+			must.Equal(t, "without custom resources there is no way back", w.newest("my").Spec.Revision, 3)
 		})
 	}
 }

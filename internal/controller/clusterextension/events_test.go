@@ -8,7 +8,6 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
@@ -30,13 +29,9 @@ func TestEvents(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""))
 	expect := func(when string, want ...string) {
 		t.Helper()
-		if diff := cmp.Diff(append([]string{}, want...), w.told()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", when, diff)
-		}
+		must.Equal(t, "told", w.told(), append([]string{}, want...))
 		w.pass("my")
-		if again := w.told(); len(again) > 0 {
-			t.Errorf("%s: told again: %q", when, again)
-		}
+		must.Empty(t, "again", w.told())
 	}
 	w.pass("my")
 	expect("without a catalog", `Warning Retrying no bundles found for package "a"`)
@@ -93,9 +88,7 @@ func TestMetrics(t *testing.T) {
 	}
 	expect := func(when, name string, want ...string) {
 		t.Helper()
-		if diff := cmp.Diff(append([]string{}, want...), series(name)); diff != "" {
-			t.Errorf("%s, %s (-want +got):\n%s", when, name, diff)
-		}
+		must.Equal(t, "series", series(name), append([]string{}, want...))
 	}
 	w.pass("my")
 	expect("nothing installed", info)

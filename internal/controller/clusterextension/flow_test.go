@@ -7,13 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,19 +35,13 @@ func TestInstallAndUpgrade(t *testing.T) {
 	}
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 	w.settle("my")
-	if got := w.installed("my"); got != "a.v1.1.0" {
-		t.Errorf("a new version is in the catalog, and %s is installed", got)
-	}
-	if diff := cmp.Diff([]string{"my-1 1.0.0 Archived", "my-2 1.1.0 Active"}, names(w.revisions("my"))); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "a new version is in the catalog, and", w.installed("my"), "a.v1.1.0")
+	must.Equal(t, "names", names(w.revisions("my")), []string{"my-1 1.0.0 Archived", "my-2 1.1.0 Active"})
 }
 
 // TestUnchangedCostsNothing shows that a pass of what is as it should be writes, fetches and renders nothing, in a new manager too.
 func TestUnchangedCostsNothing(t *testing.T) {
-	w := newWorld(t, want("my", "a", ""))
-	w.serve("cat", pkg("a", "1.0.0"))
-	w.settle("my")
+	w := installedWorld(t)
 	gets, renders := w.bundles.gets, w.renders
 	w.controller.forget("my")
 	w.controller.observer.properties = propertyNotes{}
@@ -74,16 +69,12 @@ func TestStart(t *testing.T) {
 		w.writes = nil
 	}
 	restart()
-	if result := w.pass("my"); len(w.writes) > 0 || result.RequeueAfter != startTimeout {
-		t.Errorf("before catalogs are read: writes %v, again after %s", w.writes, result.RequeueAfter)
-	}
-	if got := w.controller.interests.those(func(d *decision) bool { return d.open }); len(got) != 1 {
-		t.Errorf("new content wakes %v", got)
-	}
+	must.Empty(t, "before catalogs are read: writes", w.writes)
+	must.Equal(t, "before catalogs are read: writes", w.pass("my").RequeueAfter, startTimeout)
+	must.Equal(t, "new content wakes", len(w.controller.interests.those(func(d *decision) bool { return d.open })), 1)
 	w.serve("cat", pkg("a", "1.0.0"))
-	if w.pass("my"); len(w.writes) > 0 {
-		t.Errorf("when they are read: %v", w.writes)
-	}
+	w.pass("my")
+	must.Empty(t, "when they are read", w.writes)
 	restart()
 	w.pass("my")
 	w.must(w.client.Delete(t.Context(), w.secret()))
@@ -92,9 +83,7 @@ func TestStart(t *testing.T) {
 	w.clock.Step(startTimeout)
 	w.settle("my")
 	w.expect("my", "Progressing", "True/Succeeded: Desired state reached")
-	if text := w.message("my", "Progressing"); !strings.Contains(text, "catalog cat cannot be read") {
-		t.Errorf("a catalog that is not read for long is not named: %s", text)
-	}
+	must.Contain(t, "a catalog that is not read for long is not named", w.message("my", "Progressing"), "catalog cat cannot be read")
 }
 
 // TestOtherVersions go by the edges of the catalog, but for those that the user certifies.
@@ -114,21 +103,15 @@ func TestOtherVersions(t *testing.T) {
 	}
 	w.change("my", certify)
 	w.settle("my")
-	if got := w.installed("my"); got != "a.v1.2.0" {
-		t.Errorf("certified by the user, and %s is installed", got)
-	}
+	must.Equal(t, "certified by the user, and", w.installed("my"), "a.v1.2.0")
 	w.version("my", "1.0.0")
 	w.settle("my")
-	if got := w.installed("my"); got != "a.v1.0.0" {
-		t.Errorf("the way back certified by the user, and %s is installed", got)
-	}
+	must.Equal(t, "the way back certified by the user, and", w.installed("my"), "a.v1.0.0")
 }
 
 // TestStuckRollOut shows that another spec is acted on at once, and another catalog after a while.
 func TestStuckRollOut(t *testing.T) {
-	w := newWorld(t, want("my", "a", ""))
-	w.serve("cat", pkg("a", "1.0.0"))
-	w.settle("my")
+	w := installedWorld(t)
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 	w.pass("my")
 	stuck := w.newest("my")
@@ -142,9 +125,7 @@ func TestStuckRollOut(t *testing.T) {
 	}
 	w.clock.Step(result.RequeueAfter)
 	w.pass("my")
-	if got := w.newest("my"); got.Annotations[olmv1.BundleVersionKey] != "1.2.0" {
-		t.Errorf("a stuck roll-out is not exchanged for what repairs it: %s", got.Annotations[olmv1.BundleVersionKey])
-	}
+	must.Equal(t, "a stuck roll-out is not exchanged for what repairs it", w.newest("my").Annotations[olmv1.BundleVersionKey], "1.2.0")
 	w.says(w.newest("my"), rolling...)
 	w.version("my", "1.0.0")
 	w.pass("my")
@@ -165,23 +146,18 @@ func TestRollOutWithoutCatalog(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, want("my", "a", ""))
-			w.serve("cat", pkg("a", "1.0.0"))
-			w.settle("my")
+			w := installedWorld(t)
 			w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 			w.pass("my")
 			w.says(w.newest("my"), rolling...)
 			lose(w)
 			w.clock.Step(time.Hour)
 			w.pass("my")
-			if diff := cmp.Diff([]string{"my-1 1.0.0 Active", "my-2 1.1.0 Active"}, names(w.revisions("my"))); diff != "" {
-				t.Errorf("want -, got +:\n%s", diff)
-			}
+			must.Equal(t, "want -, got +", names(w.revisions("my")), []string{"my-1 1.0.0 Active", "my-2 1.1.0 Active"})
 			w.configure("my", `{"x":1}`)
 			w.settle("my")
-			if got := w.newest("my"); got.Spec.Revision != 3 || w.installed("my") != "a.v1.1.0" {
-				t.Errorf("another configuration makes %v", names(w.revisions("my")))
-			}
+			must.Equal(t, "another configuration makes", w.newest("my").Spec.Revision, 3)
+			must.Equal(t, "another configuration makes", w.installed("my"), "a.v1.1.0")
 		})
 	}
 }
@@ -195,9 +171,7 @@ func TestConfiguration(t *testing.T) {
 	w.expect("my", "Progressing", `False/InvalidConfiguration: invalid ClusterExtension configuration: invalid configuration: unknown field "bad"`)
 	w.configure("my", `{"x":1, "y":2}`)
 	w.settle("my")
-	if got := w.newest("my"); got.Spec.Revision != 1 {
-		t.Errorf("revision %d", got.Spec.Revision)
-	}
+	must.Equal(t, "revision", w.newest("my").Spec.Revision, 1)
 	renders := w.renders
 	w.configure("my", `{"y":2,"x":1}`)
 	w.settle("my")
@@ -216,16 +190,12 @@ func TestConfiguration(t *testing.T) {
 
 // TestVanishedContent is told, and goes on running; another configuration is acted on all the same.
 func TestVanishedContent(t *testing.T) {
-	w := newWorld(t, want("my", "a", ""))
-	w.serve("cat", pkg("a", "1.0.0"))
-	w.settle("my")
+	w := installedWorld(t)
 	w.serve("cat", pkg("b", "1.0.0"))
 	w.settle("my")
 	w.expect("my", "Progressing", `True/Retrying: error upgrading from currently installed version "1.0.0": no bundles found for package "a"`)
 	message := progressOf(w.extension("my")).Message
-	if !strings.Contains(message, "a.v1.0.0 stays installed") {
-		t.Errorf("it is not said what goes on: %s", message)
-	}
+	must.Contain(t, "it is not said what goes on", message, "a.v1.0.0 stays installed")
 	next := func(within string) desired.Step {
 		return desired.Next(w.extension("my"), desired.Observed{Revisions: w.revisions("my"), Providers: w.providers}, desired.Offer{Conflict: &resolution.Conflict{}, Range: within}, w.clock.Now())
 	}
@@ -237,9 +207,8 @@ func TestVanishedContent(t *testing.T) {
 		t.Errorf("a plan prints %+v with another configuration", kept)
 	}
 	w.settle("my")
-	if got := w.newest("my"); got.Spec.Revision != 2 || w.installed("my") != "a.v1.0.0" {
-		t.Errorf("another configuration makes %v", names(w.revisions("my")))
-	}
+	must.Equal(t, "another configuration makes", w.newest("my").Spec.Revision, 2)
+	must.Equal(t, "another configuration makes", w.installed("my"), "a.v1.0.0")
 }
 
 // TestNamespace is waited for.
@@ -268,20 +237,15 @@ func TestBundles(t *testing.T) {
 	w.expect("my", "Progressing", "True/RollingOut: fetching bundle a.v1.0.0, slowly: 1 of 9 MB")
 	queue := newQueue(t, w.controller.Notify)
 	w.controller.Notify.BundleArrived()
-	if queue.Len() != 1 {
-		t.Errorf("a bundle that has arrived wakes %d extensions", queue.Len())
-	}
+	must.Equal(t, "a bundle that has arrived wakes", queue.Len(), 1)
 	delete(w.bundles.slow, "a.v1.0.0")
 	w.bundles.failed["a.v1.0.0"] = errGone
-	if result := w.pass("my"); result.RequeueAfter != minPause {
-		t.Errorf("tried again after %s", result.RequeueAfter)
-	}
+	must.Equal(t, "tried again", w.pass("my").RequeueAfter, minPause)
 	w.expect("my", "Progressing", "True/Retrying: connection refused")
 	delete(w.bundles.failed, "a.v1.0.0")
 	w.settle("my")
-	if w.controller.Notify.BundleArrived(); queue.Len() != 1 {
-		t.Error("another bundle wakes an extension that waits for none")
-	}
+	w.controller.Notify.BundleArrived()
+	must.Equal(t, "another bundle wakes an extension that waits for none", queue.Len(), 1)
 }
 
 // TestUninstall tears all revisions down at once, so that none that rolls out hands its objects back to the one before it, which would start
@@ -302,9 +266,7 @@ func TestUninstall(t *testing.T) {
 	w.writes = nil
 	w.pass("my")
 	deleted := slices.DeleteFunc(w.writes, func(what string) bool { return !strings.HasPrefix(what, "delete ") })
-	if diff := cmp.Diff([]string{"delete *v1.ClusterObjectSet my-1", "delete *v1.ClusterObjectSet my-2"}, deleted); diff != "" {
-		t.Errorf("an heir goes before who might leave something to it:\n%s", diff)
-	}
+	must.Equal(t, "an heir goes before who might leave something to it", deleted, []string{"delete *v1.ClusterObjectSet my-1", "delete *v1.ClusterObjectSet my-2"})
 	w.says(w.newest("my"), is("Progressing", "RollingOut", "3 objects are left"))
 	w.pass("my")
 	w.expect("my", "Progressing", "True/RollingOut: Uninstalling: revision my-2 is being torn down: 3 objects are left")

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
@@ -27,15 +29,12 @@ func (w *world) forged(name string) *olmv1.ClusterObjectSet {
 
 // TestForgedRevision: who may make sets gets nothing from saying in labels and annotations that one is a revision of an extension.
 func TestForgedRevision(t *testing.T) {
-	w := newWorld(t, want("my", "a", ""))
-	w.serve("cat", pkg("a", "1.0.0"))
-	w.settle("my")
+	w := installedWorld(t)
 	set := w.forged("my-999")
 	w.settle("my")
 	w.must(w.client.Get(t.Context(), client.ObjectKeyFromObject(set), set))
-	if got := set.Annotations[revision.ServiceAccountKey]; got != "attacker/sa" || len(set.OwnerReferences) != 0 {
-		t.Errorf("the set acts as %q now, for %v", got, set.OwnerReferences)
-	}
+	must.Equal(t, "the set acts as", set.Annotations[revision.ServiceAccountKey], "attacker/sa")
+	must.Empty(t, "the set acts as", set.OwnerReferences)
 	if all := w.revisions("my"); len(all) != 1 || all[0].Spec.LifecycleState != olmv1.LifecycleStateActive {
 		t.Errorf("revisions are %v", names(all))
 	}
@@ -50,9 +49,7 @@ func TestForgedRevision(t *testing.T) {
 
 // TestNameOfTheNextRevisionIsTaken is told, and the set of another client is not touched.
 func TestNameOfTheNextRevisionIsTaken(t *testing.T) {
-	w := newWorld(t, want("my", "a", ""))
-	w.serve("cat", pkg("a", "1.0.0"))
-	w.settle("my")
+	w := installedWorld(t)
 	set := w.forged("my-2")
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 	if _, err := w.controller.Reconcile(t.Context(), requestFor("my")); err == nil || !strings.Contains(err.Error(), "which is not the ClusterExtension's") {
@@ -62,9 +59,8 @@ func TestNameOfTheNextRevisionIsTaken(t *testing.T) {
 		t.Errorf("Progressing is %s", got)
 	}
 	w.must(w.client.Get(t.Context(), client.ObjectKeyFromObject(set), set))
-	if set.Annotations[revision.ServiceAccountKey] != "attacker/sa" || w.installed("my") != "a.v1.0.0" {
-		t.Errorf("installed %s; annotations %v", w.installed("my"), set.Annotations)
-	}
+	must.Equal(t, "annotations", set.Annotations[revision.ServiceAccountKey], "attacker/sa")
+	must.Equal(t, "installed", w.installed("my"), "a.v1.0.0")
 }
 
 // TestRemovalOfWhatWaits: an extension that waits for something goes when it is deleted, and takes nothing of others along.

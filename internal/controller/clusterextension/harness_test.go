@@ -341,6 +341,22 @@ func (w *world) installed(name string) string {
 	return ""
 }
 
+// expectInstalled stops the test when an extension has another bundle installed.
+func (w *world) expectInstalled(name, bundle string) {
+	w.t.Helper()
+	if got := w.installed(name); got != bundle {
+		w.t.Fatalf("%q is installed: %s", got, w.condition(name, "Progressing"))
+	}
+}
+
+// installedWorld has the extension my, of package a, with version 1.0.0 installed from the catalog cat.
+func installedWorld(t *testing.T) *world {
+	w := newWorld(t, want("my", "a", ""))
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.settle("my")
+	return w
+}
+
 // serve publishes a catalog and makes its object.
 func (w *world) serve(name string, packages ...string) {
 	w.t.Helper()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/rollout/crd"
@@ -39,12 +41,8 @@ func TestHeldUp(t *testing.T) {
 		ext := want("my", "a", "")
 		ext.UID = types.UID("uid")
 		olmv1.SetCondition(&ext.Status.Conditions, olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionTrue, test.reason, ""), 1, metav1.Unix(1, 0))
-		if got := heldUp(ext, test.o); got != "" {
-			t.Errorf("%s: nothing is installed, and %q holds up its upgrade", name, got)
-		}
+		must.Equal(t, name+": nothing is installed, and", heldUp(ext, test.o), "")
 		ext.Status.Install = &olmv1.ClusterExtensionInstallStatus{}
-		if got := heldUp(ext, test.o); got != test.want {
-			t.Errorf("%s: %q, want %q", name, got, test.want)
-		}
+		must.Equal(t, name, heldUp(ext, test.o), test.want)
 	}
 }

@@ -62,9 +62,7 @@ func TestHelmReleases(t *testing.T) {
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 	w.version("my", "")
 	w.settle("my")
-	if got := w.installed("my"); got != "a.v1.1.0" {
-		t.Errorf("it is not upgraded from what Helm has installed: %s", got)
-	}
+	must.Equal(t, "it is not upgraded from what Helm has installed", w.installed("my"), "a.v1.1.0")
 	secret := &corev1.Secret{}
 	if err := w.client.Get(t.Context(), clientKey("olm", "sh.helm.release.v1.my.v2"), secret); err != nil || secret.Annotations[takenOverKey] != string(uidOf("my")) {
 		t.Errorf("the Secret with the release: %v %v", err, secret.Annotations)
@@ -95,9 +93,7 @@ func TestHelmReleasesThatFailed(t *testing.T) {
 			if r := w.revisions("my").Newest(); r != nil {
 				t.Errorf("there is a revision: %+v", r)
 			}
-			if got := w.condition("my", olmv1.TypeProgressing); !strings.Contains(got, "sh.helm.release.v1.my.v2") {
-				t.Errorf("it is told %s", got)
-			}
+			must.Contain(t, "it is told", w.condition("my", olmv1.TypeProgressing), "sh.helm.release.v1.my.v2")
 		})
 	}
 }
@@ -114,14 +110,11 @@ func TestHelmReleasesThatAreLookedAtAgain(t *testing.T) {
 			change(s)
 			w.add(s)
 			w.serve("cat", pkg("a", "1.0.0"))
-			if result := w.pass("my"); result.RequeueAfter != recheck || len(w.revisions("my")) != 0 {
-				t.Errorf("after %s the next look is in %s", w.condition("my", olmv1.TypeProgressing), result.RequeueAfter)
-			}
+			must.Equal(t, "requeue after", w.pass("my").RequeueAfter, recheck)
+			must.Empty(t, "revisions", w.revisions("my"))
 			w.must(w.client.Delete(t.Context(), s))
 			w.settle("my")
-			if r := w.newest("my"); r.Labels[olmv1.MigratedFromHelmKey] != "" {
-				t.Errorf("the revision is %+v", r)
-			}
+			must.Equal(t, "the revision", w.newest("my").Labels[olmv1.MigratedFromHelmKey], "")
 		})
 	}
 }
@@ -177,9 +170,7 @@ func TestHelmReleasesOfBefore(t *testing.T) {
 			w.add(s)
 			w.serve("cat", pkg("a", "1.1.0"), pkg("b", "1.1.0"))
 			w.pass("my")
-			if r := w.newest("my"); (r.Labels[olmv1.MigratedFromHelmKey] != "") != test.taken {
-				t.Errorf("the revision is %+v", r)
-			}
+			must.Equal(t, "the revision", (w.newest("my").Labels[olmv1.MigratedFromHelmKey] != ""), test.taken)
 		})
 	}
 }
@@ -206,9 +197,7 @@ func TestHelmReleasesMeetTheGates(t *testing.T) {
 			if r := w.revisions("my").Newest(); r != nil {
 				t.Errorf("there is a revision: %+v", r)
 			}
-			if got := w.condition("my", olmv1.TypeProgressing); !strings.Contains(got, test.want) {
-				t.Errorf("it is told %s", got)
-			}
+			must.Contain(t, "it is told", w.condition("my", olmv1.TypeProgressing), test.want)
 		})
 	}
 }

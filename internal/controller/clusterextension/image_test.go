@@ -46,9 +46,7 @@ func TestABundleFromAnImage(t *testing.T) {
 	}
 	w.annotate("my", snapshot.BundleImageKey, imageB) // an older version, which no edge leads to
 	w.settle("my")
-	if got := w.installed("my"); got != "greeter-operator.v1.0.0" {
-		t.Fatalf("%s is installed: %s", got, w.condition("my", "Progressing"))
-	}
+	w.expectInstalled("my", "greeter-operator.v1.0.0")
 	w.version("my", "")
 	w.serve("cat", pkg("greeter-operator", "1.0.0", "1.1.0"))
 	w.settle("my")
@@ -57,9 +55,7 @@ func TestABundleFromAnImage(t *testing.T) {
 	}
 	w.annotate("my", snapshot.BundleImageKey, "")
 	w.settle("my")
-	if got := w.installed("my"); got != "greeter-operator.v1.1.0" {
-		t.Errorf("%s is installed: %s", got, w.condition("my", "Progressing"))
-	}
+	w.expectInstalled("my", "greeter-operator.v1.1.0")
 }
 
 // TestAnImageThatCannotBe: what is in the way is said, and what is installed stays.
@@ -98,9 +94,7 @@ func TestPermissionsOfAnImage(t *testing.T) {
 	_, digest, _ := strings.Cut(progressOf(w.extension("my")).Message, `to "`)
 	w.annotate("my", permissions.AcknowledgedKey, digest[:strings.IndexByte(digest, '"')])
 	w.settle("my")
-	if got := w.installed("my"); got != "greeter-operator.v1.1.0" {
-		t.Errorf("%s is installed: %s", got, w.condition("my", "Progressing"))
-	}
+	w.expectInstalled("my", "greeter-operator.v1.1.0")
 }
 
 // TestAnImageIsNotPulledInVain: what costs nothing is looked at first.
@@ -142,9 +136,7 @@ func TestAnImageIsNotPulledInVain(t *testing.T) {
 			}
 			test.mend(w)
 			w.settle("my")
-			if got := w.installed("my"); got != "greeter-operator.v1.1.0" {
-				t.Errorf("%s is installed: %s", got, w.condition("my", "Progressing"))
-			}
+			w.expectInstalled("my", "greeter-operator.v1.1.0")
 		})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
@@ -55,9 +57,7 @@ func TestDefinitionsThatNoRevisionHas(t *testing.T) {
 			if !test.kept && len(crd.OwnerReferences) != len(test.owners) {
 				t.Errorf("its owners are %v", crd.OwnerReferences)
 			}
-			if told := w.has("CRDKept"); told != test.kept {
-				t.Errorf("told: %t", told)
-			}
+			must.Equal(t, "told", w.has("CRDKept"), test.kept)
 		})
 	}
 }

@@ -25,14 +25,10 @@ func TestLog(t *testing.T) {
 	first := pass()
 	for _, want := range []string{`"msg"="revision written" "kind"="ClusterExtension" "generation"=`, `"revision"="my-1" "bundle"="a.v1.0.0" "reason"="catalog cat offers a.v1.0.0"`,
 		`"type"="Progressing" "status"="True" "reason"="RollingOut"`} {
-		if strings.Count(first, want) != 1 {
-			t.Errorf("the first pass does not log %s once:\n%s", want, first)
-		}
+		must.Equal(t, "the first pass does not log", strings.Count(first, want), 1)
 	}
 	w.settle("my")
-	if idle := pass(); idle != "" {
-		t.Errorf("a pass that changes nothing logs:\n%s", idle)
-	}
+	must.Equal(t, "a pass that changes nothing logs", pass(), "")
 	w.configure("my", `{"bad":1}`)
 	if got := pass(); !strings.Contains(got, `"type"="Progressing" "status"="False" "reason"="InvalidConfiguration"`) || strings.Contains(got, "revision written") {
 		t.Errorf("a refusal logs:\n%s", got)

@@ -38,17 +38,13 @@ func TestCatalogNamesTheBundle(t *testing.T) {
 	w.serve("cat", text)
 	w.settle("my")
 	w.expect("my", "Progressing", "True/Succeeded: Desired state reached")
-	if got := w.installed("my"); got != "a.v1.0.0" {
-		t.Errorf("the installed bundle is %q", got)
-	}
+	must.Equal(t, "the installed bundle", w.installed("my"), "a.v1.0.0")
 	set := w.newest("my")
-	if set.Annotations[olmv1.BundleNameKey] != "a.v1.0.0" || set.Annotations[olmv1.BundleVersionKey] != "1.0.0" {
-		t.Errorf("the revision has annotations %v", set.Annotations)
-	}
+	must.Equal(t, "the revision has annotations", set.Annotations[olmv1.BundleNameKey], "a.v1.0.0")
+	must.Equal(t, "the revision has annotations", set.Annotations[olmv1.BundleVersionKey], "1.0.0")
 	objects := must.Value(revision.Objects(t.Context(), w.client, set))(t)
-	if len(objects) != 1 || objects[0].GetName() != "widgets.example.com" {
-		t.Errorf("the revision has %d objects: %v", len(objects), objects)
-	}
+	must.Equal(t, "the revision", len(objects), 1)
+	must.Equal(t, "the revision", objects[0].GetName(), "widgets.example.com")
 }
 
 // realUnpacker waits for what is fetched in the background.

@@ -4,10 +4,11 @@ import (
 	"context"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,15 +68,11 @@ func TestOrphaning(t *testing.T) {
 					t.Log(err)
 				}
 			}
-			if diff := cmp.Diff(map[string]metav1.DeletionPropagation{"my-1": metav1.DeletePropagationOrphan, "my-2": metav1.DeletePropagationOrphan}, policies); diff != "" {
-				t.Errorf("deleted are:\n%s", diff)
-			}
+			must.Equal(t, "deleted are", policies, map[string]metav1.DeletionPropagation{"my-1": metav1.DeletePropagationOrphan, "my-2": metav1.DeletePropagationOrphan})
 			w.secret()
 			w.extension("db")
 			if w.exists("my") {
-				if diff := cmp.Diff([]string{metav1.FinalizerOrphanDependents}, w.extension("my").Finalizers); diff != "" {
-					t.Errorf("finalizers:\n%s", diff)
-				}
+				must.Equal(t, "finalizers", w.extension("my").Finalizers, []string{metav1.FinalizerOrphanDependents})
 			}
 		})
 	}

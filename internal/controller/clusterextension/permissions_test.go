@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
 
@@ -55,9 +57,7 @@ func TestServiceAccount(t *testing.T) {
 	if w.renders != renders {
 		t.Errorf("what was rendered before was rendered %d times again", w.renders-renders)
 	}
-	if got := w.newest("my").Annotations["operators.fairlead.dev/service-account"]; got != "ns/installer" {
-		t.Errorf("the revision is applied as %q", got)
-	}
+	must.Equal(t, "the revision is applied as", w.newest("my").Annotations["operators.fairlead.dev/service-account"], "ns/installer")
 }
 
 // TestMorePermissions stop an upgrade until a person agrees; whoever names the version has agreed.
@@ -89,9 +89,7 @@ func TestMorePermissions(t *testing.T) {
 			}
 			test.agree(w, digest)
 			w.settle("my")
-			if stopped := w.installed("my") == "a.v1.0.0"; stopped != test.stops {
-				t.Errorf("%s is installed: %s", w.installed("my"), w.condition("my", "Progressing"))
-			}
+			must.Equal(t, "stopped", w.installed("my") == "a.v1.0.0", test.stops)
 		})
 	}
 }
@@ -133,9 +131,7 @@ func TestMorePermissionsOfTheSameName(t *testing.T) {
 				test.change(w)
 			}
 			w.settle("my")
-			if stopped := len(w.revisions("my")) == 1; stopped != test.stops {
-				t.Errorf("revision %d is made: %s", w.newest("my").Spec.Revision, w.condition("my", "Progressing"))
-			}
+			must.Equal(t, "stopped", len(w.revisions("my")) == 1, test.stops)
 		})
 	}
 }

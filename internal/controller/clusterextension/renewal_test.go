@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle/registryv1"
@@ -77,9 +79,8 @@ func TestRenewalIsNotHeldUp(t *testing.T) {
 				t.Errorf("it is due again: %v", err)
 			}
 			after := w.newest("my")
-			if after.Spec.Revision != 2 || w.installed("my") != "a.v1.0.0" {
-				t.Errorf("renewal made %v", names(w.revisions("my")))
-			}
+			must.Equal(t, "renewal made", after.Spec.Revision, 2)
+			must.Equal(t, "renewal made", w.installed("my"), "a.v1.0.0")
 			if got := w.condition("my", "Progressing"); got != said {
 				t.Errorf("what is in the way was told as %q, and is as %q", said, got)
 			}
@@ -130,9 +131,8 @@ func TestRenewedCertificateWaits(t *testing.T) {
 	}
 	w.must(w.client.Status().Update(t.Context(), trusting))
 	w.clock.Step(serving.APIServerDelay - time.Second)
-	if result := w.pass("my"); string(w.secret().Data["tls.crt"]) != string(first) || result.RequeueAfter != time.Second {
-		t.Errorf("pods have it at once, or it is looked at again after %s", result.RequeueAfter)
-	}
+	must.Equal(t, "pods have it at once, or it is looked at again", string(w.secret().Data["tls.crt"]), string(first))
+	must.Equal(t, "pods have it at once, or it is looked at again", w.pass("my").RequeueAfter, time.Second)
 	w.clock.Step(time.Second)
 	if w.pass("my"); string(w.secret().Data["tls.crt"]) == string(first) {
 		t.Error("pods do not get it")
@@ -162,9 +162,7 @@ func TestRenewalOfWhatWasGoneBackTo(t *testing.T) {
 	w.clock.Step(serving.DefaultLife/3*2 + time.Hour)
 	w.settle("my")
 	w.settle("my")
-	if got := w.newest("my"); got.Spec.Revision != 4 {
-		t.Errorf("renewal made %v", names(w.revisions("my")))
-	}
+	must.Equal(t, "renewal made", w.newest("my").Spec.Revision, 4)
 	shown, _ := w.shown()
 	if err := shown.Due(served.Hosts, w.clock.Now()); err != nil {
 		t.Error(err)
@@ -204,9 +202,8 @@ func TestCertificatesOfBothVersions(t *testing.T) {
 	w.says(w.newest("my"), rolling...)
 	w.must(w.client.Delete(t.Context(), w.secret()))
 	w.pass("my")
-	if w.secret(); w.newest("my").Spec.Revision != 2 {
-		t.Errorf("it made %v", names(w.revisions("my")))
-	}
+	w.secret()
+	must.Equal(t, "it made", w.newest("my").Spec.Revision, 2)
 	w.settle("my")
 	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: served.Secret}, &corev1.Secret{}); client.IgnoreNotFound(err) != nil || err == nil {
 		t.Errorf("a certificate that nothing needs any more is kept: %v", err)
@@ -307,7 +304,5 @@ func TestBrokenNote(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), servingKey) || !strings.Contains(w.condition("my", "Progressing"), servingKey) {
 		t.Errorf("it is told as %v, %s", err, w.condition("my", "Progressing"))
 	}
-	if got := w.newest("my").Annotations[olmv1.BundleVersionKey]; got != "1.1.0" {
-		t.Errorf("the newest revision is of %s", got)
-	}
+	must.Equal(t, "the newest revision is", w.newest("my").Annotations[olmv1.BundleVersionKey], "1.1.0")
 }

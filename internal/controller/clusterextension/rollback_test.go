@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
@@ -57,21 +59,15 @@ func TestRollbackTo(t *testing.T) {
 	w.expect("my", "Progressing", "True/Succeeded: Desired state reached")
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 	w.settle("my")
-	if got := w.newest("my").Spec.Revision; got != 3 {
-		t.Errorf("the pinned revision was left for revision %d", got)
-	}
+	must.Equal(t, "the pinned revision was left for revision", w.newest("my").Spec.Revision, 3)
 	w.annotate("my", desired.RollbackToKey, "")
 	w.settle("my")
-	if got := w.installed("my"); got != "a.v1.1.0" {
-		t.Errorf("without the annotation %s is installed", got)
-	}
+	must.Equal(t, "without the annotation", w.installed("my"), "a.v1.1.0")
 }
 
 // TestRollbackToNowhere is told.
 func TestRollbackToNowhere(t *testing.T) {
-	w := newWorld(t, want("my", "a", ""))
-	w.serve("cat", pkg("a", "1.0.0"))
-	w.settle("my")
+	w := installedWorld(t)
 	for value, text := range map[string]string{"7": "which is not there", "x": "which is not the number of a revision"} {
 		w.annotate("my", desired.RollbackToKey, value)
 		w.pass("my")
@@ -97,21 +93,16 @@ func TestRollbackOnFailure(t *testing.T) {
 	}
 	w.says(w.newest("my"), exceeded...)
 	w.pass("my")
-	if diff := cmp.Diff(before, w.objectsOf(w.newest("my"))); diff != "" || w.newest("my").Spec.Revision != 3 {
-		t.Errorf("revisions are %v, and the objects differ:\n%s", names(w.revisions("my")), diff)
-	}
+	must.Equal(t, "diff", cmp.Diff(before, w.objectsOf(w.newest("my"))), "")
+	must.Equal(t, "revision", w.newest("my").Spec.Revision, 3)
 	w.settle("my")
-	if got := w.newest("my").Spec.Revision; got != 3 {
-		t.Errorf("what failed is tried again: %v", names(w.revisions("my")))
-	}
+	must.Equal(t, "what failed is tried again", w.newest("my").Spec.Revision, 3)
 	if got := w.condition("my", "Progressing"); !strings.HasPrefix(got, "False/Blocked: the rollout of revision my-2 failed, and revision my-3 rolled back") {
 		t.Error(got)
 	}
 	w.serve("cat", strings.Replace(pkg("a", "1.0.0", "1.2.0"), "replaces: a.v1.0.0", "replaces: a.v1.0.0\n  skips: [a.v1.1.0]", 1))
 	w.settle("my")
-	if got := w.installed("my"); got != "a.v1.2.0" {
-		t.Errorf("what repairs it is not installed, but %s", got)
-	}
+	must.Equal(t, "what repairs it is not installed", w.installed("my"), "a.v1.2.0")
 }
 
 // loseContent deletes the Secrets of a revision.
@@ -167,9 +158,7 @@ func TestRepairWhenGoingBackIsRefused(t *testing.T) {
 				t.Errorf("%v: %s", names(w.revisions("my")), w.condition("my", "Progressing"))
 			}
 			for _, text := range test.told {
-				if message := progressOf(w.extension("my")).Message; !strings.Contains(message, text) {
-					t.Errorf("%q is not in %s", text, message)
-				}
+				must.Contain(t, "message", progressOf(w.extension("my")).Message, text)
 			}
 			w.writes = nil
 			if w.pass("my"); test.next == "" && len(w.writes) > 0 {
@@ -181,25 +170,19 @@ func TestRepairWhenGoingBackIsRefused(t *testing.T) {
 
 // TestFailureWithoutRollback stays as it is, for a person to look at.
 func TestFailureWithoutRollback(t *testing.T) {
-	w := newWorld(t, want("my", "a", ""))
-	w.serve("cat", pkg("a", "1.0.0"))
-	w.settle("my")
+	w := installedWorld(t)
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 	w.pass("my")
 	w.says(w.newest("my"), exceeded...)
 	w.pass("my")
-	if got := w.newest("my").Spec.Revision; got != 2 {
-		t.Errorf("there is revision %d", got)
-	}
+	must.Equal(t, "there is revision", w.newest("my").Spec.Revision, 2)
 	w.expect("my", "Progressing", "False/ProgressDeadlineExceeded: Revision has not rolled out for 1 minute(s). Last status: x")
 }
 
 // TestUpgradeFromLostContent: whether an upgrade asks for more permissions than what is installed has cannot be told without the content of
 // that. It waits until a person names the version, and so has looked at it.
 func TestUpgradeFromLostContent(t *testing.T) {
-	w := newWorld(t, want("my", "a", ""))
-	w.serve("cat", pkg("a", "1.0.0"))
-	w.settle("my")
+	w := installedWorld(t)
 	w.loseContent(w.newest("my"))
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 	if _, err := w.controller.Reconcile(t.Context(), requestFor("my")); err != nil {
@@ -210,7 +193,5 @@ func TestUpgradeFromLostContent(t *testing.T) {
 	}
 	w.version("my", "1.1.0")
 	w.settle("my")
-	if got := w.installed("my"); got != "a.v1.1.0" {
-		t.Errorf("%s is installed: %s", got, w.condition("my", "Progressing"))
-	}
+	w.expectInstalled("my", "a.v1.1.0")
 }

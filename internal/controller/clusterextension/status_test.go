@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/rollout/desired"
@@ -166,20 +168,15 @@ func TestStatus(t *testing.T) {
 				kind := c.Type + "=" + string(c.Status) + "/" + c.Reason
 				seen = append(seen, kind)
 				got = append(got, kind+": "+strings.ReplaceAll(message, "\n", "|"))
-				if c.ObservedGeneration != 7 || c.LastTransitionTime != metav1.Unix(1000, 0) {
-					t.Errorf("%s is of generation %d at %s", c.Type, c.ObservedGeneration, c.LastTransitionTime)
-				}
+				must.Equal(t, "observed generation", c.ObservedGeneration, 7)
+				must.Equal(t, "last transition time", c.LastTransitionTime, metav1.Unix(1000, 0))
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("conditions, want -, got +:\n%s", diff)
-			}
+			must.Equal(t, "conditions, want -, got +", got, test.want)
 			version := ""
 			if status.Install != nil {
 				version = status.Install.Bundle.Version
 			}
-			if version != test.version {
-				t.Errorf("installed is %q, want %q", version, test.version)
-			}
+			must.Equal(t, "version", version, test.version)
 			var active []string
 			for _, r := range status.ActiveRevisions {
 				text := r.Name
@@ -188,9 +185,7 @@ func TestStatus(t *testing.T) {
 				}
 				active = append(active, text)
 			}
-			if diff := cmp.Diff(test.active, active); diff != "" {
-				t.Errorf("active revisions, want -, got +:\n%s", diff)
-			}
+			must.Equal(t, "active revisions, want -, got +", active, test.active)
 			for _, kind := range olmv1.ClusterExtensionConditionTypes() {
 				if !slices.ContainsFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == kind }) {
 					t.Errorf("condition %s is not there", kind)
@@ -198,9 +193,7 @@ func TestStatus(t *testing.T) {
 			}
 			ext.Status = status
 			again := view{ext: ext, revisions: test.revisions, outcome: &test.outcome}.status(time.Unix(2000, 0))
-			if diff := cmp.Diff(status, again); diff != "" {
-				t.Errorf("a later pass says something else:\n%s", diff)
-			}
+			must.Equal(t, "a later pass says something else", again, status)
 		})
 	}
 	slices.Sort(seen)
@@ -249,9 +242,7 @@ func TestNamesOfBundles(t *testing.T) {
 		strings.Repeat("a", 252) + "_.v1": strings.Repeat("a", 252), strings.Repeat("é", 300) + "b": "bundle", strings.Repeat("a.", 200): strings.Repeat("a.", 126) + "a",
 	} {
 		got := resolution.StatusName(name)
-		if got != want {
-			t.Errorf("%s is told as %s, want %s", name, got, want)
-		}
+		must.Equal(t, name+" is told as", got, want)
 		if problems := validation.IsDNS1123Subdomain(got); len(problems) > 0 { // the rule of status.install.bundle.name
 			t.Errorf("%s is told as %s, which the API server refuses: %v", name, got, problems)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
@@ -103,13 +105,10 @@ func TestRollbackUnderATightenedPolicy(t *testing.T) {
 		}
 		p.version, w.bundles.judge = "sha256:loose again", signs
 		w.settle("my")
-		if got := w.installed("my"); got != "a.v1.0.0" {
-			t.Errorf("%s is installed: %s", got, w.condition("my", "Progressing"))
-		}
+		w.expectInstalled("my", "a.v1.0.0")
 		p.version, w.bundles.judge = "sha256:tight", refuses(&asked)
-		if w.settle("my"); w.installed("my") != "a.v1.0.0" {
-			t.Error("what is installed does not stay")
-		}
+		w.settle("my")
+		must.Equal(t, "what is installed does not stay", w.installed("my"), "a.v1.0.0")
 	})
 	t.Run("from what failed", func(t *testing.T) {
 		w, p := upgraded(t)
@@ -162,9 +161,7 @@ func TestJudgementOf(t *testing.T) {
 
 // TestRollbackToAnUnknownDigest: a tag says nothing about what it stood for then, unless the policy accepts the repository.
 func TestRollbackToAnUnknownDigest(t *testing.T) {
-	w := newWorld(t, want("my", "a", ""))
-	w.serve("cat", pkg("a", "1.0.0"))
-	w.settle("my")
+	w := installedWorld(t)
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 	w.settle("my")
 	p := &policy{version: "sha256:new"}
@@ -182,9 +179,7 @@ func TestRollbackToAnUnknownDigest(t *testing.T) {
 		return &image.Verification{Outcome: image.Accepted}, nil
 	}
 	w.settle("my")
-	if got := w.installed("my"); got != "a.v1.0.0" {
-		t.Errorf("%s is installed: %s", got, w.condition("my", "Progressing"))
-	}
+	w.expectInstalled("my", "a.v1.0.0")
 }
 
 // TestWhatWasRenderedExpires: what was rendered and could not be written is not used once the verification of its bundle has ended.
