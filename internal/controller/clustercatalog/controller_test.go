@@ -40,12 +40,8 @@ func TestACatalogIsServed(t *testing.T) {
 	if got := w.served("cat"); got != digest(1) {
 		t.Errorf("served %q", got)
 	}
-	if label := w.get("cat").Labels[olmv1.MetadataNameKey]; label != "cat" {
-		t.Errorf("label %q", label)
-	}
-	if len(w.get("cat").Finalizers) > 0 {
-		t.Errorf("finalizers %v", w.get("cat").Finalizers)
-	}
+	must.Equal(t, "label", w.get("cat").Labels[olmv1.MetadataNameKey], "cat")
+	must.Empty(t, "finalizers", w.get("cat").Finalizers)
 	if least := 10 * time.Minute; result.RequeueAfter < least || result.RequeueAfter > least+least/100 {
 		t.Errorf("it is looked at again after %s", result.RequeueAfter)
 	}
@@ -58,9 +54,8 @@ func TestACatalogIsServed(t *testing.T) {
 	}
 	w.change("cat", func(o *olmv1.ClusterCatalog) { delete(o.Labels, olmv1.MetadataNameKey) })
 	w.settle("cat")
-	if label := w.get("cat").Labels[olmv1.MetadataNameKey]; label != "cat" || w.registry.heads != 6 {
-		t.Errorf("label %q is not put back, or the registry was asked for it: %d", label, w.registry.heads)
-	}
+	must.Equal(t, "label", w.get("cat").Labels[olmv1.MetadataNameKey], "cat")
+	must.Equal(t, "heads", w.registry.heads, 6)
 }
 
 // TestPullSecret: the one of all catalogs is used once it is there, at once, and what cannot be read is reported.
@@ -68,9 +63,7 @@ func TestPullSecret(t *testing.T) {
 	w := newWorld(t, clusterCatalog(latest, 0))
 	w.registry.err = errors.New("unauthorized")
 	w.settle("cat")
-	if len(w.registry.auth.DockerConfig) > 0 {
-		t.Errorf("credentials %v", w.registry.auth)
-	}
+	must.Empty(t, "docker config", w.registry.auth.DockerConfig)
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "pull"}, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)}}
 	must.NoError(t, w.client.Create(t.Context(), secret))
 	w.registry.err = nil

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
@@ -17,9 +19,7 @@ func TestADeadRegistryKeepsTheLastGoodContent(t *testing.T) {
 	w.settle("cat")
 	w.registry.err = errors.New("the registry is down")
 	w.clock.Step(11 * time.Minute)
-	if r := w.settle("cat"); r.RequeueAfter != catalogstore.FirstRetry {
-		t.Errorf("tried again after %s", r.RequeueAfter)
-	}
+	must.Equal(t, "tried again", w.settle("cat").RequeueAfter, catalogstore.FirstRetry)
 	for _, after := range []time.Duration{2, 4, 8, 16, 32, 64, 128, 256, 300, 300} {
 		w.clock.Step(after * time.Second)
 		w.settle("cat")
@@ -28,16 +28,13 @@ func TestADeadRegistryKeepsTheLastGoodContent(t *testing.T) {
 	if e, _ := w.c.catalogs.Get(snapshot.CatalogRef("cat")); e.Problem != "the registry is down" || w.served("cat") != digest(1) {
 		t.Errorf("decisions see %+v, clients %q", e, w.served("cat"))
 	}
-	if w.writes != 2 || w.registry.heads != 12 {
-		t.Errorf("%d writes, %d questions", w.writes, w.registry.heads)
-	}
+	must.Equal(t, "writes", w.writes, 2)
+	must.Equal(t, "heads", w.registry.heads, 12)
 	w.registry.err = nil
 	w.clock.Step(catalogstore.LongestRetry)
 	w.settle("cat")
 	w.says("cat", succeeded1, serving1, "resolved "+repository+"@"+digest(1), at, began)
-	if w.registry.loads != 1 {
-		t.Errorf("%d reads of one content", w.registry.loads)
-	}
+	must.Equal(t, "loads", w.registry.loads, 1)
 }
 
 // TestNewContent: a moved tag is seen at the next poll, and only where polls are asked for.
@@ -56,13 +53,11 @@ func TestNewContent(t *testing.T) {
 			w.settle("cat")
 			w.registry.tags[latest] = digest(2)
 			w.clock.Step(59 * time.Second)
-			if w.settle("cat"); w.served("cat") != digest(1) {
-				t.Error("it was polled too early")
-			}
+			w.settle("cat")
+			must.Equal(t, "it was polled too early", w.served("cat"), digest(1))
 			w.clock.Step(2 * time.Second)
-			if w.settle("cat"); w.served("cat") != test.want {
-				t.Errorf("served %s", w.served("cat"))
-			}
+			w.settle("cat")
+			must.Equal(t, "served", w.served("cat"), test.want)
 			unpacked := began
 			if test.want != digest(1) {
 				unpacked = "unpacked 22:14:21"

@@ -7,8 +7,6 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestUnavailable: content, in memory and on disk, goes at once, also while something is being read, and comes back.
@@ -16,9 +14,7 @@ func TestUnavailable(t *testing.T) {
 	w := newWorld(t, clusterCatalog(latest, 1))
 	w.settle("cat")
 	w.change("cat", func(o *olmv1.ClusterCatalog) { o.Spec.AvailabilityMode = olmv1.AvailabilityModeUnavailable })
-	if r := w.settle("cat"); r.RequeueAfter != 0 {
-		t.Errorf("it is looked at again after %s", r.RequeueAfter)
-	}
+	must.Equal(t, "it is looked at again", w.settle("cat").RequeueAfter, 0)
 	off := []string{"Progressing True Succeeded 2: " + messageUnavailable, "Serving False UserSpecifiedUnavailable 2: " + messageUnavailable}
 	w.says("cat", off...)
 	if w.served("cat") != "" || len(w.removed) == 0 || w.removed[0] != digest(1) {
@@ -44,9 +40,7 @@ func TestUnavailable(t *testing.T) {
 	w.settle("cat")
 	<-w.finished // broken off
 	w.settle("cat")
-	if w.served("cat") != "" {
-		t.Errorf("served %q", w.served("cat"))
-	}
+	must.Equal(t, "served", w.served("cat"), "")
 }
 
 // TestDeletion: what there is goes with the object, also that of another one which took the name at once; a foreign finalizer is in no one's
@@ -56,9 +50,7 @@ func TestDeletion(t *testing.T) {
 	object.Finalizers = []string{foreignFinalizer, "example.com/other"}
 	w := newWorld(t, object)
 	w.settle("cat")
-	if diff := cmp.Diff([]string{"example.com/other"}, w.get("cat").Finalizers); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "finalizers", w.get("cat").Finalizers, []string{"example.com/other"})
 	must.NoError(t, w.client.Delete(t.Context(), w.get("cat")))
 	w.settle("cat") // it waits for another client
 	if w.served("cat") != "" || len(w.removed) == 0 || w.removed[0] != digest(1) {
@@ -69,9 +61,8 @@ func TestDeletion(t *testing.T) {
 	again := clusterCatalog(repository+":none", 0)
 	again.UID = "other"
 	must.NoError(t, w.client.Create(t.Context(), again))
-	if w.settle("cat"); w.served("cat") != "" {
-		t.Error("a new object serves what an old one did")
-	}
+	w.settle("cat")
+	must.Equal(t, "a new object serves what an old one did", w.served("cat"), "")
 
 	w = newWorld(t, clusterCatalog(latest, 0))
 	w.settle("cat")
@@ -80,9 +71,8 @@ func TestDeletion(t *testing.T) {
 	again = clusterCatalog(latest, 0)
 	again.UID = "other"
 	must.NoError(t, w.client.Create(t.Context(), again))
-	if w.settle("cat"); w.served("cat") != digest(2) {
-		t.Errorf("another object of the name serves %q", w.served("cat"))
-	}
+	w.settle("cat")
+	must.Equal(t, "another object of the name serves", w.served("cat"), digest(2))
 }
 
 // TestContentThatAnotherCatalogHas stays on disk until the last one that has it is gone.
@@ -95,9 +85,8 @@ func TestContentThatAnotherCatalogHas(t *testing.T) {
 	w.restart() // the other one has not been looked at since
 	off := func(o *olmv1.ClusterCatalog) { o.Spec.AvailabilityMode = olmv1.AvailabilityModeUnavailable }
 	w.change("cat", off)
-	if w.settle("cat"); len(w.removed) > 0 {
-		t.Errorf("removed %v", w.removed)
-	}
+	w.settle("cat")
+	must.Empty(t, "removed", w.removed)
 	w.change("other", off)
 	if w.settle("other"); len(w.removed) != 1 || w.removed[0] != digest(1) {
 		t.Errorf("removed %v", w.removed)

@@ -10,7 +10,6 @@ import (
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -44,9 +43,7 @@ func TestConditionsAreMeasured(t *testing.T) {
 	w.c.conditions = metrics.NewConditions(olmv1.ClusterCatalogKind)
 	expect := func(when string, want ...string) {
 		t.Helper()
-		if diff := cmp.Diff(append([]string{}, want...), w.measured()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", when, diff)
-		}
+		must.Equal(t, "measured", w.measured(), append([]string{}, want...))
 	}
 	w.registry.err = errors.New("no answer")
 	w.settle("cat")

@@ -88,9 +88,8 @@ func TestAManagerThatDoesNotLead(t *testing.T) {
 		must.NoError(t, w.client.Status().Update(t.Context(), object))
 	}
 	name(digest(1))
-	if r := w.settle("cat"); w.served("cat") != digest(1) || r.RequeueAfter != 0 {
-		t.Errorf("served %q, looked at again after %s: polls are of who leads", w.served("cat"), r.RequeueAfter)
-	}
+	must.Equal(t, "served", w.served("cat"), digest(1))
+	must.Equal(t, "requeue after", w.settle("cat").RequeueAfter, 0)
 	w.registry.tags[latest] = digest(2) // only who leads sees that
 	w.clock.Step(time.Hour)
 	if w.settle("cat"); w.served("cat") != digest(1) || w.registry.heads > 0 {
@@ -98,9 +97,8 @@ func TestAManagerThatDoesNotLead(t *testing.T) {
 	}
 	w.registry.err = errors.New("the registry is down")
 	name(digest(2))
-	if r := w.settle("cat"); w.served("cat") != digest(1) || r.RequeueAfter != catalogstore.FirstRetry {
-		t.Errorf("served %q, tried again after %s", w.served("cat"), r.RequeueAfter)
-	}
+	must.Equal(t, "served", w.served("cat"), digest(1))
+	must.Equal(t, "requeue after", w.settle("cat").RequeueAfter, catalogstore.FirstRetry)
 	w.registry.err = nil
 	w.clock.Step(catalogstore.FirstRetry)
 	if w.settle("cat"); w.served("cat") != digest(2) || w.writes+w.others > 0 {
@@ -147,9 +145,8 @@ func TestTheLastGoodContentComesBack(t *testing.T) {
 		{Type: olmv1.TypeProgressing, Status: metav1.ConditionTrue, Reason: olmv1.ReasonRetrying, ObservedGeneration: 1},
 		{Type: olmv1.TypeServing, Status: metav1.ConditionFalse, Reason: olmv1.ReasonUnavailable, ObservedGeneration: 1}}}
 	must.NoError(t, w.client.Status().Update(t.Context(), lost))
-	if w.settle("cat"); w.served("cat") != digest(1) {
-		t.Errorf("served %q", w.served("cat"))
-	}
+	w.settle("cat")
+	must.Equal(t, "served", w.served("cat"), digest(1))
 	w.leads, w.registry.err = true, errors.New("the registry is down")
 	w.settle("cat")
 	w.says("cat", "Progressing True Retrying 1: the registry is down", "Serving True Available 1: "+messageLastGood,

@@ -89,9 +89,8 @@ func TestABrokenSecretIsNotReadAllTheTime(t *testing.T) {
 		t.Errorf("it is tried again after %s; %s is served: %+v", result.RequeueAfter, w.served("cat"), w.get("cat").Status)
 	}
 	v.refuse(digest(1))
-	if w.settle("cat"); w.served("cat") != "" {
-		t.Error("refused content is served while the secret is broken")
-	}
+	w.settle("cat")
+	must.Equal(t, "refused content is served while the secret is broken", w.served("cat"), "")
 }
 
 // TestAPolicyThatChangesDuringARead judges what was read before it is published.
@@ -100,9 +99,8 @@ func TestAPolicyThatChangesDuringARead(t *testing.T) {
 	v := &verifier{}
 	v.onCall = func() { v.refused = []string{digest(1)} } // right after it was accepted
 	w.c.verifier = v
-	if w.settle("cat"); w.served("cat") != "" {
-		t.Error("refused content is published")
-	}
+	w.settle("cat")
+	must.Equal(t, "refused content is published", w.served("cat"), "")
 	w.clock.Step(time.Second)
 	if w.settle("cat"); w.served("cat") != "" || signature(w.get("cat")) != "False Unverified" {
 		t.Errorf("%s is served, signature %s", w.served("cat"), signature(w.get("cat")))

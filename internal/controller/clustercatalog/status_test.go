@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/image"
 
@@ -59,9 +61,8 @@ func TestConditions(t *testing.T) {
 					t.Errorf("a condition of another kind stays: %+v", c)
 				}
 			}
-			if w.settle("cat"); w.writes != 1 {
-				t.Errorf("%d writes of the status", w.writes)
-			}
+			w.settle("cat")
+			must.Equal(t, "writes", w.writes, 1)
 		})
 	}
 }
@@ -76,9 +77,8 @@ const brokenBundle = `catalog.json:4: error: bundle "a.v2.0.0" of package "a": t
 func TestSlowReadingIsTold(t *testing.T) {
 	w := newWorld(t, clusterCatalog(latest, 0))
 	w.registry.slow = make(chan struct{})
-	if r := w.once("cat"); r.RequeueAfter != slow || len(w.said("cat")) > 0 {
-		t.Errorf("looked at again after %s: %v", r.RequeueAfter, w.said("cat"))
-	}
+	must.Equal(t, "looked at again", w.once("cat").RequeueAfter, slow)
+	must.Empty(t, "looked at again", w.said("cat"))
 	w.clock.Step(slow)
 	w.once("cat")
 	w.says("cat", "Progressing True Retrying 1: reading the catalog in image "+latest, "Serving False Unavailable 1: ")
@@ -93,9 +93,7 @@ func TestWhatCannotWorkIsLeftAlone(t *testing.T) {
 	ref := repository + "@" + digest(1)
 	w := newWorld(t, clusterCatalog(ref, 0))
 	w.registry.errs[ref] = &image.Error{Kind: image.InvalidImage, Op: "pull", Ref: ref, Reason: "no catalog", Advice: "name one", Err: image.ErrNoCatalog}
-	if r := w.settle("cat"); r.RequeueAfter != 0 {
-		t.Errorf("looked at again after %s", r.RequeueAfter)
-	}
+	must.Equal(t, "looked at again", w.settle("cat").RequeueAfter, 0)
 	loads := w.registry.loads
 	w.clock.Step(24 * time.Hour)
 	if w.settle("cat"); w.registry.loads != loads {
@@ -103,9 +101,8 @@ func TestWhatCannotWorkIsLeftAlone(t *testing.T) {
 	}
 	w.change("cat", func(o *olmv1.ClusterCatalog) { o.Spec.Source.Image.Ref = latest })
 	w.registry.errs = nil
-	if w.settle("cat"); w.served("cat") != digest(1) {
-		t.Errorf("served %q", w.served("cat"))
-	}
+	w.settle("cat")
+	must.Equal(t, "served", w.served("cat"), digest(1))
 }
 
 // TestAStaleCache: what was written already is not written again because the cache does not show it yet.
@@ -117,9 +114,7 @@ func TestAStaleCache(t *testing.T) {
 	for range 3 {
 		w.once("cat")
 	}
-	if w.writes != 1 {
-		t.Errorf("%d writes of the status", w.writes)
-	}
+	must.Equal(t, "writes", w.writes, 1)
 	w.stale = nil
 	w.says("cat", succeeded1, serving1, "resolved "+repository+"@"+digest(1), at, began)
 }
