@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"testing"
 
+	"fairlead.dev/fairlead/test/must"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -75,8 +77,6 @@ func TestIgnoreSuperseded(t *testing.T) {
 		if err := IgnoreSuperseded(tc.err, "things"); err != nil {
 			got = err.Error()
 		}
-		if got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		must.Equal(t, name, got, tc.want)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/must"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,9 +63,7 @@ func TestTyped(t *testing.T) {
 			typed := Typed[*corev1.Pod]{Client: c, Finalizer: test.finalizer, Owner: "test",
 				Step: func(_ context.Context, p *corev1.Pod) (reconcile.Result, error) {
 					ran += "step"
-					if got := len(p.Finalizers) > 0; got != test.finalizes {
-						t.Errorf("has a finalizer: %t, want %t", got, test.finalizes)
-					}
+					must.Equal(t, "has a finalizer", len(p.Finalizers) > 0, test.finalizes)
 					return reconcile.Result{RequeueAfter: time.Minute}, nil
 				},
 				Deleting: func(ctx context.Context, p *corev1.Pod) (reconcile.Result, error) {
@@ -118,9 +118,7 @@ func TestResult(t *testing.T) {
 			if test.failed == "" && err != nil || test.failed != "" && fmt.Sprint(err) != test.failed {
 				t.Errorf("error: %v, want %q", err, test.failed)
 			}
-			if result.RequeueAfter != test.want {
-				t.Errorf("again after %s, want %s", result.RequeueAfter, test.want)
-			}
+			must.Equal(t, "requeue after", result.RequeueAfter, test.want)
 			if got := errors.Is(err, reconcile.TerminalError(nil)); got != test.terminal {
 				t.Errorf("terminal: %t, want %t", got, test.terminal)
 			}

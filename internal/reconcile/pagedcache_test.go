@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -114,9 +113,7 @@ func TestPages(t *testing.T) {
 	}
 	informer := filled(t, s, trimmer.trim)
 	want := []metav1.ListOptions{{Limit: pageSize}, {Limit: pageSize, Continue: strconv.Itoa(int(pageSize))}, {Limit: pageSize, Continue: strconv.Itoa(2 * int(pageSize))}}
-	if diff := cmp.Diff(want, s.asked); diff != "" {
-		t.Errorf("asked for (-want +got):\n%s", diff)
-	}
+	must.Equal(t, "asked for (-want +got)", s.asked, want)
 	if s.most > 0 {
 		t.Errorf("when a page was asked for, %d objects of those before were held in full", s.most)
 	}
@@ -128,9 +125,7 @@ func TestPages(t *testing.T) {
 			t.Fatalf("%s is held in full", o.(*corev1.ConfigMap).Name)
 		}
 	}
-	if got := informer.LastSyncResourceVersion(); got != "7" {
-		t.Errorf("the watch goes on from %q", got)
-	}
+	must.Equal(t, "the watch goes on from", informer.LastSyncResourceVersion(), "7")
 }
 
 func TestFewObjectsAreOnePage(t *testing.T) {

@@ -36,14 +36,10 @@ func TestABurstIsOneRequest(t *testing.T) {
 			time.Sleep(Burst / 20)
 		}
 		h.Delete(t.Context(), event.DeleteEvent{Object: of("b")}, q)
-		if n := q.Len(); n != 0 {
-			t.Errorf("within the delay %d requests are due", n)
-		}
+		must.Equal(t, "within the delay", q.Len(), 0)
 		time.Sleep(2 * Burst)
 		synctest.Wait()
-		if n := q.Len(); n != 2 {
-			t.Errorf("after the burst %d requests are due, want one for each namespace", n)
-		}
+		must.Equal(t, "after the burst", q.Len(), 2)
 	})
 }
 
@@ -93,9 +89,7 @@ func TestFailuresAreRepeatedSoonEnough(t *testing.T) {
 	if last < 10*time.Second {
 		t.Errorf("what fails all the time is repeated each %s", last)
 	}
-	if o := Options(7); o.MaxConcurrentReconciles != 7 {
-		t.Errorf("%d workers", o.MaxConcurrentReconciles)
-	}
+	must.Equal(t, "max concurrent reconciles", Options(7).MaxConcurrentReconciles, 7)
 }
 
 func requestOf(name string) reconcile.Request {
@@ -115,9 +109,7 @@ func TestSource(t *testing.T) {
 	must.NoError(t, n.Start(context.WithValue(t.Context(), key{}, "the controller's"), q))
 	n.Add(requestOf("one"))
 	n.Tell(func(ctx context.Context) []reconcile.Request {
-		if ctx.Value(key{}) != "the controller's" {
-			t.Error("whom it concerns is looked for with another context than the controller's")
-		}
+		must.Equal(t, "whom it concerns is looked for with another context than the controller's", ctx.Value(key{}), "the controller's")
 		return []reconcile.Request{requestOf("two"), requestOf("one"), requestOf("three")}
 	})
 	var got []string
@@ -146,9 +138,7 @@ func TestWatchSecret(t *testing.T) {
 	})
 	changes := make(chan struct{}, 10)
 	WatchSecret(t.Context(), server, "ns", "pull", func() { changes <- struct{}{} })
-	if got := within(t, asked); got != "ns metadata.name=pull" {
-		t.Errorf("it asks for %q", got)
-	}
+	must.Equal(t, "it asks", within(t, asked), "ns metadata.name=pull")
 	for _, tell := range []func(){func() { events.Modify(secret("2")) }, func() { events.Delete(secret("2")) }, func() { events.Add(secret("3")) }} {
 		tell()
 		within(t, changes)
@@ -188,15 +178,9 @@ func TestWithin(t *testing.T) {
 	} {
 		o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: test.namespace}}
 		within := Within(test.limits)
-		if got := within.Create(event.CreateEvent{Object: o}); got != test.want {
-			t.Errorf("%s: created: %t", name, got)
-		}
-		if got := within.Update(event.UpdateEvent{ObjectOld: o, ObjectNew: o}); got != test.want {
-			t.Errorf("%s: updated: %t", name, got)
-		}
-		if got := within.Delete(event.DeleteEvent{Object: o}); got != test.want {
-			t.Errorf("%s: deleted: %t", name, got)
-		}
+		must.Equal(t, name+": created", within.Create(event.CreateEvent{Object: o}), test.want)
+		must.Equal(t, name+": updated", within.Update(event.UpdateEvent{ObjectOld: o, ObjectNew: o}), test.want)
+		must.Equal(t, name+": deleted", within.Delete(event.DeleteEvent{Object: o}), test.want)
 	}
 }
 

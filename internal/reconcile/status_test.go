@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr/funcr"
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -66,9 +65,7 @@ func TestStatusWriter(t *testing.T) {
 				if (err != nil) != (test.conflicts && i > 0) || err != nil && !apierrors.IsConflict(err) {
 					t.Errorf("pass %d: %v", i, err)
 				}
-				if d := cmp.Diff(before, cached); d != "" {
-					t.Errorf("pass %d changes what the cache has: %s", i, d)
-				}
+				must.Equal(t, "cached", cached, before)
 				if got := after != cached; got != p.wrote {
 					t.Errorf("pass %d: wrote is %t, want %t", i, got, p.wrote)
 				}
@@ -82,9 +79,7 @@ func TestStatusWriter(t *testing.T) {
 			for _, phase := range test.lines {
 				want = append(want, fmt.Sprintf(`"level"=0 "msg"="status changed" "kind"="Pod" "namespace"="a" "name"="p" "generation"=0 "type"="Phase" "status"=%q "reason"="R" "message"=""`, phase))
 			}
-			if d := cmp.Diff(want, lines); d != "" {
-				t.Error(d)
-			}
+			must.Equal(t, "lines", lines, want)
 		})
 	}
 }
