@@ -20,7 +20,7 @@ import (
 // begins with ".index-". What is wrong with the catalog is no error: the Index
 // has it as Problems.
 func Build(ctx context.Context, fsys fs.FS, digest string, path string, opts LoadOptions) (*Index, error) {
-	// Write the file and returns it open: by the time its path is looked up again another file may be there, or none.
+	// Write the file and return it open: by the time its path is looked up again another file may be there, or none.
 	file, err := os.CreateTemp(filepath.Dir(path), ".index-*")
 	if err != nil {
 		return nil, fmt.Errorf("build catalog index %s: %w", path, err)

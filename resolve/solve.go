@@ -44,7 +44,7 @@ func search(pr *program, off []bool, b *budget) (*solver, int32, error) {
 	if conflict := s.attach(); conflict != none {
 		return s, conflict, nil
 	}
-	// Hold the requests and puts their needs on the agenda.
+	// Hold the requests and put their needs on the agenda.
 	w := &s.walk
 	w.holds = newHoldings(s)
 	w.head = -1

@@ -90,7 +90,7 @@ func plan(ctx context.Context, r Request) (*Plan, error) {
 	if err := r.infer(ctx, files); err != nil {
 		return nil, err
 	}
-	// Refuse names that no catalog can hold, or that a Dockerfile would take for something else, and tidies up the channels.
+	// Refuse names that no catalog can hold, or that a Dockerfile would take for something else, and tidy up the channels.
 	for _, message := range validation.IsDNS1123Label(r.Package) {
 		return nil, fmt.Errorf("the package cannot be called %q: %s", r.Package, message)
 	}

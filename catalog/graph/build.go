@@ -43,7 +43,7 @@ func networks(c *catalog.Catalog) []*network {
 	}
 	all := make([]*network, 0, len(b.networks))
 	for _, n := range b.networks {
-		// Put the channels in order and finds their chains.
+		// Put the channels in order and find their chains.
 		for _, c := range n.channels {
 			c.standard = n.source != nil && n.source.DefaultChannel == c.name
 			c.repeated = len(n.named[c.name]) > 1

@@ -21,5 +21,6 @@
 // The package looks at the graph only: whether objects are sound otherwise is
 // for catalog.Validate, and dependencies between packages, which may keep a
 // resolver from its first choice, for the resolver. It does no input or output
-// except to the writer it is given. Start reading at network.go and hops.go.
+// except to the writer it is given. Entries become nodes and edges in
+// build.go; start reading at network.go and hops.go.
 package graph

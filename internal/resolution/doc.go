@@ -17,7 +17,6 @@
 //	extension.go            the front of a ClusterExtension: selection.go has its catalogs, candidate.go the bundles it may have
 //	requirement.go          what a bundle needs of other extensions, of which world.go knows; guard.go has what others need of it
 //	route.go, unread.go     how upgrade edges lead on; what catalogs could not give
-//	*advice.go              what to do about a conflict
-//	*record.go              decisions, written down
+//	files that end in advice.go have what to do about a conflict; those in record.go have decisions, written down
 //	plan.go, origin.go      what an InstallPlan holds of a decision
 package resolution

@@ -64,7 +64,7 @@ func (b *extensionFront) recheck(_ *resolve.Problem, solution *resolve.Solution)
 		return false
 	}
 	if !b.refuseTooNew(b.chosen) {
-		// State that catalogs of one priority must not all have an answer, if the chosen one is in such a catalog, and tells whether it
+		// State that catalogs of one priority must not all have an answer, if the chosen one is in such a catalog, and tell whether it
 		// is. What is deprecated is no rival of what is not. Versions are not compared: which catalog to follow decides all upgrades to
 		// come.
 		chosen := b.chosen

@@ -57,7 +57,7 @@ func TestPages(t *testing.T) {
 					t.Logf("%s:%d is not tried: this machine has no %s", page, step.line, tool)
 					continue
 				}
-				// Type a command and returns the lines that it prints, on whichever stream.
+				// Type a command and return the lines that it prints, on whichever stream.
 				const end = "::end of output::"
 				must.Value(fmt.Fprintf(s.in, "%s\necho; echo '%s'\n", step.command, end))(s.t)
 				var got []string

@@ -41,7 +41,7 @@ func BenchmarkMemory(b *testing.B) {
 		dir, what := bigcatalog.Dir(b)
 		packages := o.relocate(dir)
 		tree := must.Value(bundleio.CatalogTree(b.Context(), os.DirFS(dir), o.registry+"/catalogs/full:latest", nil))(b)
-		// Run the program until the benchmark ends, and returns its process.
+		// Run the program until the benchmark ends, and return its process.
 		ctx, stop := context.WithCancel(context.Background())
 		var log bytes.Buffer
 		cmd := exec.CommandContext(ctx, binary, "--kubeconfig", o.kubeconfig, "--store", o.TempDir())

@@ -63,7 +63,7 @@ func testCalls(t *testing.T, path string) {
 	for line := range strings.Lines(string(calls.Data)) {
 		if call, ok := strings.CutPrefix(line, "> "); ok {
 			got.WriteString(line)
-			// Make a call and writes down what comes back.
+			// Make a call and write down what comes back.
 			ctx := soon(t)
 			call := strings.TrimSpace(call)
 			name, body, _ := strings.Cut(call, " ")

@@ -132,7 +132,7 @@ func (c *content) convert(ctx context.Context, p listed) (*catalog.Catalog, erro
 	if partErr != nil {
 		return nil, err
 	}
-	// Take the bundles made of outlines out of a converted package, and says so of them and of the channels that have no other.
+	// Take the bundles made of outlines out of a converted package, and say so of them and of the channels that have no other.
 	part.Bundles = slices.DeleteFunc(part.Bundles, func(b catalog.Bundle) bool { return broken[b.Name] != nil })
 	for _, name := range c.reached(p) {
 		if err := broken[name]; err != nil {

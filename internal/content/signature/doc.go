@@ -12,7 +12,7 @@
 // Start reading at Verifier.Verify in verifier.go. It loads the policies
 // (load.go, policy.go, containers.go), looks for the rule whose scope matches
 // the requested reference (scope.go), tries whether the catalog that names the
-// image covers it (cover.go), and else collects signatures (find.go, cosign.go,
-// bundle.go) until each requirement is satisfied (requirement.go, signer.go).
+// image covers it (cover.go), and else collects signatures (find.go,
+// cosign.go) until each requirement is satisfied (requirement.go, signer.go).
 // Sign (sign.go) is the other direction: it signs an image with a key.
 package signature

@@ -165,17 +165,19 @@ func (c *Controller) drop(ctx context.Context, name string) {
 	c.giveBack(ctx, name, digestOf(known.resolved))
 }
 
-// giveBack gives back the room of content that a catalog needs no more, unless another one needs it, which may not have been looked at yet.
+// giveBack gives back the room of content that a catalog needs no more, unless another one needs it, which may not have been looked at yet. One
+// that is unavailable or being deleted needs nothing, whatever its status still names.
 func (c *Controller) giveBack(ctx context.Context, name, digest string) {
 	if digest == "" {
 		return
 	}
 	var all olmv1.ClusterCatalogList
 	if err := c.client.List(ctx, &all); err != nil {
-		return // it is collected later
+		return // the manager collects it after a day (internal/manager/collect.go)
 	}
 	for i := range all.Items {
-		if other := &all.Items[i]; other.Name != name && other.Spec.AvailabilityMode != olmv1.AvailabilityModeUnavailable && snapshot.CatalogDigest(other) == digest {
+		if other := &all.Items[i]; other.Name != name && other.Spec.AvailabilityMode != olmv1.AvailabilityModeUnavailable && other.DeletionTimestamp.IsZero() &&
+			snapshot.CatalogDigest(other) == digest {
 			return
 		}
 	}

@@ -92,3 +92,26 @@ func TestContentThatAnotherCatalogHas(t *testing.T) {
 		t.Errorf("removed %v", w.removed)
 	}
 }
+
+// TestContentThatNoneNeeds goes although the other catalog that has it, which is unavailable too or being deleted, still names it in its status.
+func TestContentThatNoneNeeds(t *testing.T) {
+	for name, end := range map[string]func(*world, *olmv1.ClusterCatalog){
+		"unavailable": func(w *world, o *olmv1.ClusterCatalog) {
+			w.change(o.Name, func(o *olmv1.ClusterCatalog) { o.Spec.AvailabilityMode = olmv1.AvailabilityModeUnavailable })
+		},
+		"being deleted": func(w *world, o *olmv1.ClusterCatalog) { must.NoError(w, w.client.Delete(w.Context(), o)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := clusterCatalog(latest, 0)
+			other.Name, other.UID, other.Finalizers = "other", "other", []string{"example.com/other"}
+			w := newWorld(t, clusterCatalog(latest, 0), other)
+			w.settle("cat")
+			w.settle("other")
+			end(w, w.get("other")) // which has not been reconciled since
+			w.change("cat", func(o *olmv1.ClusterCatalog) { o.Spec.AvailabilityMode = olmv1.AvailabilityModeUnavailable })
+			if w.settle("cat"); len(w.removed) == 0 || w.removed[0] != digest(1) {
+				t.Errorf("removed %v", w.removed)
+			}
+		})
+	}
+}

@@ -82,7 +82,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		Complete(c)
 }
 
-// remove gives back the room of content that is not served any more. What cannot be removed is collected later.
+// remove gives back the room of content that is not served any more. What cannot be removed is collected after a day (internal/manager/collect.go).
 func (o Options) remove(ctx context.Context, digest string) {
 	if o.InUse != nil && o.InUse(digest) {
 		return

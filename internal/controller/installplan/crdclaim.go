@@ -42,7 +42,7 @@ func (x *ownership) claimCRD(ctx context.Context, u *crd.Change) (crdClaim, erro
 	switch {
 	case len(others) > 0:
 		u.Joins = u.Joins || !own
-		// Add owners that are not among the users of a CRD, and makes owners of those that only require it.
+		// Add owners that are not among the users of a CRD, and make owners of those that only require it.
 		users := u.Others
 		for _, o := range others {
 			i := slices.IndexFunc(users, func(u crd.Operator) bool { return u.Namespace == o.Namespace && u.Name == o.Name })

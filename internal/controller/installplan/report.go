@@ -44,7 +44,7 @@ func (c *Controller) report(ctx context.Context, plan *v1alpha1.InstallPlan, nex
 			return c.unreportable(plan, next, err)
 		}
 	}
-	// Make Events of warnings, by step, and counts them.
+	// Make Events of warnings, by step, and count them.
 	warnings := c.memory.untold(plan)
 	keys := make([]int, 0, len(warnings))
 	for k := range warnings {

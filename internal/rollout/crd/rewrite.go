@@ -36,7 +36,7 @@ func (m Migration) rewrite(ctx context.Context, list *metav1.PartialObjectMetada
 		})
 	}
 	group.Wait()
-	// Name the first objects that failed, and says how many there are.
+	// Name the first objects that failed, and say how many there are.
 	var names []string
 	var first error
 	count := 0

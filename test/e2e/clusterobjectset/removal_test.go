@@ -53,7 +53,7 @@ func (w *world) release() {
 // TestCustomResourcesStay with their definition when the set goes that brought it, and can be read and deleted.
 func TestCustomResourcesStay(t *testing.T) {
 	w := newWorld(t)
-	// Bring a revision with a definition and an operator into the cluster, and makes a custom resource with a finalizer.
+	// Bring a revision with a definition and an operator into the cluster, and make a custom resource with a finalizer.
 	w.revise(1, nil, w.thing(), w.web("web:v1"))
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
 	w.Cleanup(func() { w.removeNow(w.thing()) })

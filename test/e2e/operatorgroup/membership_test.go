@@ -31,7 +31,7 @@ func TestMembership(t *testing.T) {
 	w.group(home, v1.OperatorGroupSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{w.Namespace: "yes"}}})
 	csv := w.operator(home, permitted)
 	w.Make(csv)
-	// Make what an InstallPlan makes for a CSV that is in the cluster, and returns the name of its Role.
+	// Make what an InstallPlan makes for a CSV that is in the cluster, and return the name of its Role.
 	accounts := must.Value(bundle.RBAC(csv))(w)
 	var role string
 	for _, a := range accounts {
