@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/metrics"
-	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/permissions"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
@@ -38,8 +38,8 @@ func InstallPolicies(ctx context.Context, log io.Writer, o Options) error {
 	if err != nil {
 		return fmt.Errorf("connect to the cluster: %w", err)
 	}
-	created, err := policies.Create(ctx, c, cmp.Or(o.GlobalNamespace, DefaultGlobalNamespace))
-	if errors.Is(err, policies.ErrNotServed) {
+	created, err := permissions.CreatePolicies(ctx, c, cmp.Or(o.GlobalNamespace, DefaultGlobalNamespace))
+	if errors.Is(err, permissions.ErrPoliciesNotServed) {
 		fmt.Fprintf(log, "warning: the admission policies of ClusterExtensions cannot be created: %v\n", err)
 		return nil
 	}
@@ -53,8 +53,8 @@ func InstallPolicies(ctx context.Context, log io.Writer, o Options) error {
 }
 
 // policyChecker judges the policies of the cluster that a reader reads.
-func policyChecker(reader client.Reader) *policies.Checker {
-	c := &policies.Checker{Reader: reader}
+func policyChecker(reader client.Reader) *permissions.PolicyChecker {
+	c := &permissions.PolicyChecker{Reader: reader}
 	if namespace, account := os.Getenv(podNamespaceVariable), os.Getenv(accountVariable); namespace != "" && account != "" {
 		c.Manager = "system:serviceaccount:" + namespace + ":" + account
 	}
@@ -62,7 +62,7 @@ func policyChecker(reader client.Reader) *policies.Checker {
 }
 
 // requiredPolicies judges what extensions rely on; nil where the risk is accepted.
-func (o Options) requiredPolicies(reader client.Reader) *policies.Checker {
+func (o Options) requiredPolicies(reader client.Reader) *permissions.PolicyChecker {
 	if o.AcceptMissingPolicies {
 		return nil
 	}
@@ -72,12 +72,12 @@ func (o Options) requiredPolicies(reader client.Reader) *policies.Checker {
 // policyWatch logs and counts the policies that are not in force, and has extensions reconciled when that changes.
 type policyWatch struct {
 	mgr     manager.Manager
-	checker *policies.Checker
+	checker *permissions.PolicyChecker
 	missing *prometheus.GaugeVec
 	notify  func()
 	log     logr.Logger
 	changed chan struct{}
-	known   []policies.Finding
+	known   []permissions.PolicyFinding
 }
 
 // addPolicies adds the watch on admission policies. A manager that is limited to namespaces has no extensions.
@@ -164,7 +164,7 @@ func (w *policyWatch) judge(ctx context.Context) {
 		}
 	}
 	for _, f := range w.known {
-		if !slices.ContainsFunc(found, func(n policies.Finding) bool { return n.Policy == f.Policy }) {
+		if !slices.ContainsFunc(found, func(n permissions.PolicyFinding) bool { return n.Policy == f.Policy }) {
 			w.log.Info("an admission policy is in force again", "policy", f.Policy)
 		}
 	}

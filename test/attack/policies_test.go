@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/internal/content/bundleio"
-	"fairlead.dev/fairlead/internal/policies"
+	"fairlead.dev/fairlead/internal/rollout/permissions"
 	"fairlead.dev/fairlead/test/fixture"
 	"fairlead.dev/fairlead/test/harness"
 
@@ -41,12 +41,12 @@ func TestMissingPoliciesLetNoOneIn(t *testing.T) {
 		policy  string
 		weaken  func(b *admissionv1.ValidatingAdmissionPolicyBinding) error
 	}{
-		"no account, the binding deleted": {"", policies.ExtensionIdentity, func(b *admissionv1.ValidatingAdmissionPolicyBinding) error { return w.Delete(t.Context(), b) }},
-		"no account, the binding audits": {"", policies.ExtensionIdentity, func(b *admissionv1.ValidatingAdmissionPolicyBinding) error {
+		"no account, the binding deleted": {"", permissions.ExtensionIdentity, func(b *admissionv1.ValidatingAdmissionPolicyBinding) error { return w.Delete(t.Context(), b) }},
+		"no account, the binding audits": {"", permissions.ExtensionIdentity, func(b *admissionv1.ValidatingAdmissionPolicyBinding) error {
 			b.Spec.ValidationActions = []admissionv1.ValidationAction{admissionv1.Audit}
 			return w.Update(t.Context(), b)
 		}},
-		"another's account": {"powerful", policies.ExtensionAccounts, func(b *admissionv1.ValidatingAdmissionPolicyBinding) error { return w.Delete(t.Context(), b) }},
+		"another's account": {"powerful", permissions.ExtensionAccounts, func(b *admissionv1.ValidatingAdmissionPolicyBinding) error { return w.Delete(t.Context(), b) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w.t = t

@@ -11,10 +11,10 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/rollout/desired"
+	"fairlead.dev/fairlead/internal/rollout/permissions"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"github.com/blang/semver/v4"
@@ -48,7 +48,7 @@ type Options struct {
 	// SystemNamespace holds the Secrets with the objects of revisions.
 	SystemNamespace string
 	// Policies judges the admission policies that extensions rely on; nil requires none.
-	Policies *policies.Checker
+	Policies *permissions.PolicyChecker
 	// Metrics count extensions; Setup makes and registers them when there are none.
 	Metrics *Metrics
 	// Notify is filled by Setup.

@@ -12,8 +12,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/permissions"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
@@ -97,11 +97,11 @@ func (i *identities) vouched(ctx context.Context, set *olmv1.ClusterObjectSet) e
 		account = namespace + "/" + name
 	}
 	err = i.policies.Require(ctx, account, true)
-	var missing *policies.MissingError
+	var missing *permissions.MissingPolicyError
 	if !errors.As(err, &missing) {
 		return err
 	}
-	if meta.IsStatusConditionTrue(set.Status.Conditions, olmv1.TypeSucceeded) && !missing.Lacks(policies.RevisionStatus) {
+	if meta.IsStatusConditionTrue(set.Status.Conditions, olmv1.TypeSucceeded) && !missing.Lacks(permissions.RevisionStatus) {
 		return nil
 	}
 	return &revision.BlockedError{Message: err.Error()}

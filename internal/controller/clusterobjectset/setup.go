@@ -6,10 +6,10 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/metrics"
-	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/internal/rollout/permissions"
 
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -41,7 +41,7 @@ type Options struct {
 	// SystemNamespace holds the Secrets that are referred to without a namespace.
 	SystemNamespace string
 	// Policies judges the admission policies that sets rely on; nil requires none.
-	Policies *policies.Checker
+	Policies *permissions.PolicyChecker
 	// Clock tells the time; the real one when nil.
 	Clock clock.PassiveClock
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -67,7 +66,7 @@ func (p Preflight) Identity(ctx context.Context, ext *olmv1.ClusterExtension) er
 		account = ext.Spec.Namespace + "/" + account
 	}
 	err := p.Policies.Require(ctx, account, false)
-	if errors.As(err, new(*policies.MissingError)) {
+	if errors.As(err, new(*permissions.MissingPolicyError)) {
 		return Blocked(err)
 	}
 	return err

@@ -8,8 +8,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
-	"fairlead.dev/fairlead/internal/policies"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/internal/rollout/permissions"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -53,7 +53,7 @@ type Preflight struct {
 	// Count counts custom resources; nil asks Live.
 	Count Count
 	// Policies judges the admission policies that protect identities; nil requires none.
-	Policies *policies.Checker
+	Policies *permissions.PolicyChecker
 	// Backs remembers rollbacks that are blocked; nil is for those who ask once.
 	Backs *crd.Backs
 }

@@ -1,4 +1,4 @@
-package policies
+package permissions
 
 import (
 	"fmt"
@@ -59,7 +59,7 @@ func narrower(shipped, live *admissionv1.MatchResources) string {
 		covered := func(l admissionv1.NamedRuleWithOperations) bool {
 			return len(l.ResourceNames) == 0 && (l.Scope == nil || *l.Scope == admissionv1.AllScopes || *l.Scope == admissionv1.ClusterScope) &&
 				covers(l.APIGroups, rule.APIGroups) && covers(l.APIVersions, rule.APIVersions) && covers(l.Resources, rule.Resources) &&
-				(slices.Contains(l.Operations, admissionv1.OperationAll) || subset(l.Operations, rule.Operations))
+				(slices.Contains(l.Operations, admissionv1.OperationAll) || subsetOf(l.Operations, rule.Operations))
 		}
 		if !slices.ContainsFunc(live.ResourceRules, covered) {
 			var out []string
@@ -75,9 +75,9 @@ func narrower(shipped, live *admissionv1.MatchResources) string {
 // selects is how selectors narrow what is matched.
 func selects(m *admissionv1.MatchResources) string {
 	switch {
-	case !everything(m.NamespaceSelector):
+	case !selectsAll(m.NamespaceSelector):
 		return "it has a namespaceSelector"
-	case !everything(m.ObjectSelector):
+	case !selectsAll(m.ObjectSelector):
 		return "it has an objectSelector"
 	case len(m.ExcludeResourceRules) > 0:
 		return "it has excludeResourceRules"
@@ -85,14 +85,14 @@ func selects(m *admissionv1.MatchResources) string {
 	return ""
 }
 
-func everything(s *metav1.LabelSelector) bool {
+func selectsAll(s *metav1.LabelSelector) bool {
 	return s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0
 }
 
-func covers(live, shipped []string) bool { return slices.Contains(live, "*") || subset(live, shipped) }
+func covers(live, shipped []string) bool { return slices.Contains(live, "*") || subsetOf(live, shipped) }
 
-// subset reports whether the first list has everything of the second.
-func subset[T comparable](live, shipped []T) bool {
+// subsetOf reports whether the first list has everything of the second.
+func subsetOf[T comparable](live, shipped []T) bool {
 	for _, s := range shipped {
 		if !slices.Contains(live, s) {
 			return false

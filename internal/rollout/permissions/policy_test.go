@@ -1,4 +1,4 @@
-package policies
+package permissions
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 func inForce(t *testing.T, namespace string) client.Client {
 	t.Helper()
 	c := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).Build()
-	created, err := Create(t.Context(), c, namespace)
+	created, err := CreatePolicies(t.Context(), c, namespace)
 	if err != nil || len(created) != 16 {
 		t.Fatalf("created %q, %v", created, err)
 	}
@@ -31,13 +31,13 @@ func inForce(t *testing.T, namespace string) client.Client {
 
 func TestShippedPoliciesAreInForce(t *testing.T) {
 	for manager, ok := range map[string]bool{"": true, user("elsewhere"): true, user("olm"): false} {
-		found, err := (&Checker{Reader: inForce(t, "elsewhere"), Manager: manager}).Check(t.Context())
+		found, err := (&PolicyChecker{Reader: inForce(t, "elsewhere"), Manager: manager}).Check(t.Context())
 		if err != nil || ok != (len(found) == 0) {
 			t.Errorf("manager %q: %v, %v", manager, found, err)
 		}
 	}
 	c := inForce(t, "olm")
-	if created, err := Create(t.Context(), c, "olm"); err != nil || len(created) != 0 {
+	if created, err := CreatePolicies(t.Context(), c, "olm"); err != nil || len(created) != 0 {
 		t.Errorf("created again: %q, %v", created, err)
 	}
 }
@@ -120,7 +120,7 @@ func TestWeakenedPoliciesAreNoticed(t *testing.T) {
 			must.NoError(t, errors.Join(c.Update(t.Context(), p), c.Delete(t.Context(), &binding{ObjectMeta: metav1.ObjectMeta{Name: ExtensionIdentity}})))
 			b.ResourceVersion = ""
 			must.NoError(t, c.Create(t.Context(), b))
-			found, err := (&Checker{Reader: c}).Check(t.Context())
+			found, err := (&PolicyChecker{Reader: c}).Check(t.Context())
 			if err != nil || test.want == "" && len(found) > 0 || test.want != "" && (len(found) != 1 || !strings.Contains(found[0].String(), test.want)) {
 				t.Errorf("%v, %v; want %q", found, err, test.want)
 			}
@@ -140,8 +140,8 @@ func TestWhatIsRequired(t *testing.T) {
 		var got []string
 		for _, kind := range []string{"extension", "revision"} {
 			for _, account := range []string{"", "a/b"} {
-				err := (&Checker{Reader: c}).Require(t.Context(), account, kind == "revision")
-				var lacks *MissingError
+				err := (&PolicyChecker{Reader: c}).Require(t.Context(), account, kind == "revision")
+				var lacks *MissingPolicyError
 				if errors.As(err, &lacks) && lacks.Lacks(missing) && strings.Contains(err.Error(), "--accept-missing-policies") {
 					got = append(got, kind+" "+account)
 				} else if err != nil {
@@ -151,7 +151,7 @@ func TestWhatIsRequired(t *testing.T) {
 		}
 		must.Equal(t, "refused without "+missing, strings.Join(got, ", "), refused)
 	}
-	var none *Checker
+	var none *PolicyChecker
 	if err := none.Require(t.Context(), "", false); err != nil {
 		t.Errorf("without a checker: %v", err)
 	}
@@ -171,11 +171,11 @@ func TestAnAPIServerWithoutPolicies(t *testing.T) {
 			Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
 				return test.answer
 			}})
-		found, err := (&Checker{Reader: c}).Check(t.Context())
+		found, err := (&PolicyChecker{Reader: c}).Check(t.Context())
 		if len(found) != test.found || (test.found == 0) != errors.Is(err, broken) || len(found) > 0 && !strings.Contains(found[0].String(), "Kubernetes 1.30") {
 			t.Errorf("%s: %v, %v", name, found, err)
 		}
-		if _, err := Create(t.Context(), c, "olm"); err == nil || (test.found > 0) != errors.Is(err, ErrNotServed) {
+		if _, err := CreatePolicies(t.Context(), c, "olm"); err == nil || (test.found > 0) != errors.Is(err, ErrPoliciesNotServed) {
 			t.Errorf("%s: create: %v", name, err)
 		}
 	}

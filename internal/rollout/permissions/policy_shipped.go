@@ -1,4 +1,4 @@
-package policies
+package permissions
 
 import (
 	"bufio"
@@ -37,8 +37,8 @@ const shippedNamespace = "olm"
 // user is the name of the manager's account as policies write it.
 func user(namespace string) string { return "system:serviceaccount:" + namespace + ":fairlead-manager" }
 
-// Shipped returns the policies for a manager in a namespace, and their bindings.
-func Shipped(namespace string) ([]*admissionv1.ValidatingAdmissionPolicy, []*admissionv1.ValidatingAdmissionPolicyBinding, error) {
+// ShippedPolicies returns the policies for a manager in a namespace, and their bindings.
+func ShippedPolicies(namespace string) ([]*admissionv1.ValidatingAdmissionPolicy, []*admissionv1.ValidatingAdmissionPolicyBinding, error) {
 	text := bytes.ReplaceAll(config.Policies, []byte(user(shippedNamespace)), []byte(user(namespace)))
 	var all []*admissionv1.ValidatingAdmissionPolicy
 	var bindings []*admissionv1.ValidatingAdmissionPolicyBinding
@@ -64,13 +64,13 @@ func Shipped(namespace string) ([]*admissionv1.ValidatingAdmissionPolicy, []*adm
 	}
 }
 
-// ErrNotServed reports a cluster whose API server has no ValidatingAdmissionPolicies.
-var ErrNotServed = errors.New("the API server has no ValidatingAdmissionPolicies in admissionregistration.k8s.io/v1, which Kubernetes 1.30 and later have")
+// ErrPoliciesNotServed reports a cluster whose API server has no ValidatingAdmissionPolicies.
+var ErrPoliciesNotServed = errors.New("the API server has no ValidatingAdmissionPolicies in admissionregistration.k8s.io/v1, which Kubernetes 1.30 and later have")
 
-// Create creates the policies and bindings that do not exist, for a manager in a namespace. One that exists stays as it is: an administrator
+// CreatePolicies creates the policies and bindings that do not exist, for a manager in a namespace. One that exists stays as it is: an administrator
 // may have chosen another form. The names of what was created are returned.
-func Create(ctx context.Context, c client.Client, namespace string) (created []string, err error) {
-	all, bindings, err := Shipped(namespace)
+func CreatePolicies(ctx context.Context, c client.Client, namespace string) (created []string, err error) {
+	all, bindings, err := ShippedPolicies(namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func Create(ctx context.Context, c client.Client, namespace string) (created []s
 		case err == nil:
 			created = append(created, kind+" "+o.GetName())
 		case meta.IsNoMatchError(err):
-			return nil, ErrNotServed
+			return nil, ErrPoliciesNotServed
 		case !apierrors.IsAlreadyExists(err):
 			return created, fmt.Errorf("create %s %s: %w", kind, o.GetName(), err)
 		}

@@ -1,4 +1,4 @@
-package policies
+package permissions
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Checker judges the policies of a cluster.
-type Checker struct {
+// PolicyChecker judges the policies of a cluster.
+type PolicyChecker struct {
 	// Reader reads policies and bindings, such as a cache.
 	Reader client.Reader
 	// Manager is the user name that policies may exempt; empty for a service account fairlead-manager of any namespace.
@@ -23,18 +23,18 @@ type Checker struct {
 
 // embedded are the shipped policies. They are read only.
 var embedded = sync.OnceValues(func() ([]*admissionv1.ValidatingAdmissionPolicy, error) {
-	all, _, err := Shipped(shippedNamespace)
+	all, _, err := ShippedPolicies(shippedNamespace)
 	return all, err
 })
 
-// Finding is a policy that is not in force.
-type Finding struct{ Policy, Problem string }
+// PolicyFinding is a policy that is not in force.
+type PolicyFinding struct{ Policy, Problem string }
 
 // String is one sentence.
-func (f Finding) String() string { return "ValidatingAdmissionPolicy " + f.Policy + " " + f.Problem }
+func (f PolicyFinding) String() string { return "ValidatingAdmissionPolicy " + f.Policy + " " + f.Problem }
 
 // Check returns the named policies that are not in force, all when none is named. The error is about reading.
-func (c *Checker) Check(ctx context.Context, names ...string) ([]Finding, error) {
+func (c *PolicyChecker) Check(ctx context.Context, names ...string) ([]PolicyFinding, error) {
 	shipped, err := embedded()
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (c *Checker) Check(ctx context.Context, names ...string) ([]Finding, error)
 			return nil, fmt.Errorf("list the ValidatingAdmissionPolicies that ClusterExtensions rely on: %w", err)
 		}
 	}
-	var all []Finding
+	var all []PolicyFinding
 	for _, p := range shipped {
 		if len(names) > 0 && !slices.Contains(names, p.Name) {
 			continue
@@ -62,7 +62,7 @@ func (c *Checker) Check(ctx context.Context, names ...string) ([]Finding, error)
 		}
 		switch {
 		case !served:
-			problem = "is missing: " + ErrNotServed.Error()
+			problem = "is missing: " + ErrPoliciesNotServed.Error()
 		case i < 0 || !live.Items[i].DeletionTimestamp.IsZero():
 			problem = "does not exist"
 		case weakness != "":
@@ -74,19 +74,19 @@ func (c *Checker) Check(ctx context.Context, names ...string) ([]Finding, error)
 		default:
 			continue
 		}
-		all = append(all, Finding{Policy: p.Name, Problem: problem})
+		all = append(all, PolicyFinding{Policy: p.Name, Problem: problem})
 	}
 	return all, nil
 }
 
-// MissingError refuses what relies on policies that are not in force.
-type MissingError struct {
+// MissingPolicyError refuses what relies on policies that are not in force.
+type MissingPolicyError struct {
 	// What is refused, and Risk what the policies prevent.
 	What, Risk string
-	Findings   []Finding
+	Findings   []PolicyFinding
 }
 
-func (e *MissingError) Error() string {
+func (e *MissingPolicyError) Error() string {
 	var all []string
 	for _, f := range e.Findings {
 		all = append(all, f.String())
@@ -96,13 +96,13 @@ func (e *MissingError) Error() string {
 }
 
 // Lacks reports whether the named policy is among those that are not in force.
-func (e *MissingError) Lacks(name string) bool {
-	return slices.ContainsFunc(e.Findings, func(f Finding) bool { return f.Policy == name })
+func (e *MissingPolicyError) Lacks(name string) bool {
+	return slices.ContainsFunc(e.Findings, func(f PolicyFinding) bool { return f.Policy == name })
 }
 
-// Require returns a *MissingError where a policy that protects an identity is not in force. account is the service account to act as, empty
-// for the manager; revision reports that a ClusterObjectSet asks, and not a ClusterExtension. A nil Checker requires nothing.
-func (c *Checker) Require(ctx context.Context, account string, revision bool) error {
+// Require returns a *MissingPolicyError where a policy that protects an identity is not in force. account is the service account to act as, empty
+// for the manager; revision reports that a ClusterObjectSet asks, and not a ClusterExtension. A nil PolicyChecker requires nothing.
+func (c *PolicyChecker) Require(ctx context.Context, account string, revision bool) error {
 	if c == nil {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (c *Checker) Require(ctx context.Context, account string, revision bool) er
 	if revision {
 		kind = "ClusterObjectSets"
 	}
-	refused := MissingError{What: "nothing is installed with the rights of the manager", Risk: "Without it any user who may write " + kind + " is an administrator of the cluster"}
+	refused := MissingPolicyError{What: "nothing is installed with the rights of the manager", Risk: "Without it any user who may write " + kind + " is an administrator of the cluster"}
 	switch {
 	case account != "":
 		names = append(names, RevisionAccounts)
