@@ -7,13 +7,13 @@ import (
 	"strings"
 	"sync"
 
-	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/version"
-
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/version"
 )
 
 // Rule is a condition in CEL on the properties of a bundle.
@@ -140,3 +140,10 @@ func ValuesOf(properties []catalog.Property) Values {
 	}
 	return out
 }
+
+// What a rule may be made of. The time to check the types of a rule grows with the square of its calls, and faster with lists in lists.
+// The rules of catalogs have ten of these parts.
+const (
+	maxCalls = 1000
+	maxLists = 100
+)

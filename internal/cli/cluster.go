@@ -1,12 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/internal/cli/command"
-
 	"fairlead.dev/fairlead/internal/devcluster"
 )
 
@@ -52,3 +52,26 @@ func (f *clusterFlags) connect() (*devcluster.Client, error) {
 
 // mebibytes is for people.
 func mebibytes(bytes int64) string { return fmt.Sprintf("%d MiB", bytes>>20) }
+
+func newClusterStopCommand(s command.Streams, which *clusterFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "stop",
+		Short: "Stop a cluster; its objects and images stay on disk",
+		Args:  command.Usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := which.connect()
+			if errors.Is(err, devcluster.ErrNotRunning) {
+				fmt.Fprintf(s.Out, "Cluster %s is not running.\n", which.name)
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if err := client.Stop(cmd.Context()); err != nil {
+				return err
+			}
+			fmt.Fprintf(s.Out, "Cluster %s is stopped.\n", which.name)
+			return nil
+		},
+	}
+}

@@ -8,8 +8,16 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/catalogserver"
@@ -18,12 +26,6 @@ import (
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/platform"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
-
-	"github.com/go-logr/logr"
-	"k8s.io/apiserver/pkg/server/dynamiccertificates"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
-	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
 // contentWait is how long a client is kept waiting for content that this manager is still reading, but the one that leads has announced.
@@ -194,3 +196,27 @@ func until(ctx context.Context, every time.Duration, yes func() bool) bool {
 	}
 	return true
 }
+
+// measured observes how long answers take. It is said also of those that are broken off.
+func measured(requests *prometheus.HistogramVec, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun, answer := time.Now(), &answered{ResponseWriter: w, code: http.StatusOK}
+		defer func() { requests.WithLabelValues(strconv.Itoa(answer.code)).Observe(time.Since(begun).Seconds()) }()
+		next.ServeHTTP(answer, r)
+	})
+}
+
+// answered remembers the status code of an answer.
+type answered struct {
+	http.ResponseWriter
+	code int
+}
+
+// WriteHeader begins the answer.
+func (a *answered) WriteHeader(code int) {
+	a.code = code
+	a.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap lets deadlines be set, without which a large answer would be broken off.
+func (a *answered) Unwrap() http.ResponseWriter { return a.ResponseWriter }

@@ -6,9 +6,13 @@ import (
 	"os"
 	"path/filepath"
 
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/controller/clusterextension"
+	"fairlead.dev/fairlead/internal/controller/clusterobjectset"
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
 	"fairlead.dev/fairlead/internal/controller/copiedcsv"
 	"fairlead.dev/fairlead/internal/controller/installplan"
@@ -19,9 +23,6 @@ import (
 	"fairlead.dev/fairlead/internal/controller/providedapi"
 	"fairlead.dev/fairlead/internal/controller/subscription"
 	"fairlead.dev/fairlead/internal/rollout"
-
-	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
 // addControllers is the list of what runs.
@@ -114,4 +115,13 @@ func (o Options) dial() clusterserviceversion.Dial {
 		return (&net.Dialer{}).DialContext
 	}
 	return o.Dial
+}
+
+// addClusterObjectSets adds the controller of revisions. A manager that is limited to some namespaces has none: revisions are of the whole
+// cluster, and belong to one manager.
+func addClusterObjectSets(mgr manager.Manager, o Options, c clock.Clock) error {
+	if !o.clusterWide() {
+		return nil
+	}
+	return clusterobjectset.Setup(mgr, clusterobjectset.Options{SystemNamespace: o.GlobalNamespace, Clock: c, Policies: o.requiredPolicies(mgr.GetClient())})
 }

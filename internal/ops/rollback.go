@@ -3,18 +3,19 @@ package ops
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/rollout/revision"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Annotations of a ClusterExtension, as the manager reads them.
@@ -185,4 +186,26 @@ func (r *Rollback) Write(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// isOther tells whether a revision is of another version, or of another bundle.
+func (r *Revision) isOther(from Revision) bool {
+	return r.Bundle != from.Bundle || r.Version != from.Version
+}
+
+// instead is what to do where the content of a revision is lost.
+func (h *History) instead(err error, target int64) string {
+	if !errors.As(err, new(*revision.LostContentError)) {
+		return ""
+	}
+	var others []string
+	for _, r := range h.Revisions[1:] {
+		if r.Number != target && len(r.Lost) == 0 {
+			others = append(others, strconv.FormatInt(r.Number, 10))
+		}
+	}
+	if len(others) == 0 {
+		return "; " + revision.Restore
+	}
+	return "; " + revision.Restore + ", or go back to revision " + strings.Join(others, " or ")
 }

@@ -6,11 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
-	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/rollout"
-
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +17,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // ownedInNamespace are the kinds that a ClusterServiceVersion owns by reference, ownedAnywhere those that it owns by label.
@@ -168,5 +168,41 @@ func each(ctx context.Context, reader client.Reader, kind schema.GroupVersionKin
 		list.Items[i].SetGroupVersionKind(kind)
 		do(&list.Items[i])
 	}
+	return nil
+}
+
+// around is what stays beside the operator.
+func (r *Removal) around(ctx context.Context, reader client.Reader, sub *v1alpha1.Subscription) error {
+	var groups operatorsv1.OperatorGroupList
+	if err := reader.List(ctx, &groups, client.InNamespace(r.Operator.Namespace)); err != nil {
+		return fmt.Errorf("list the OperatorGroups of namespace %s: %w", r.Operator.Namespace, err)
+	}
+	for _, g := range groups.Items {
+		r.Stays = append(r.Stays, Kept{Ref{operatorsv1.GroupVersion.String(), operatorsv1.OperatorGroupKind, g.Namespace, g.Name}, "operators of the namespace share it"})
+	}
+	r.Stays = append(r.Stays, Kept{Ref{APIVersion: "v1", Kind: "Namespace", Name: r.Operator.Namespace}, "it may hold other things"})
+	if sub == nil || sub.Spec == nil {
+		return nil
+	}
+	// The Operator object, which nobody needs when nothing of the operator is left.
+	name := sub.Spec.Package + "." + sub.Namespace
+	operator := &operatorsv1.Operator{}
+	err := reader.Get(ctx, client.ObjectKey{Name: name}, operator)
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read Operator %s: %w", name, err)
+	}
+	ref := Ref{APIVersion: operatorsv1.GroupVersion.String(), Kind: "Operator", Name: name}
+	if r.shared { // the manager would make it again
+		r.Stays = append(r.Stays, Kept{ref, "it lists the InstallPlan that stays"})
+		return nil
+	}
+	if slices.ContainsFunc(r.CRDs, func(c CRD) bool { return !c.Goes }) {
+		r.Stays = append(r.Stays, Kept{ref, "it lists the CustomResourceDefinitions that stay"})
+		return nil
+	}
+	r.Goes, r.last = append(r.Goes, ref), append(r.last, ref)
 	return nil
 }

@@ -1,9 +1,15 @@
 package authoring
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 // NewBundle is the command `bundle`.
@@ -28,4 +34,40 @@ func bundleCommands(s command.Streams) []*cobra.Command {
 		newBundleUnpackCommand(s),
 		newBundleValidateCommand(s),
 	}
+}
+
+func newBundleUnpackCommand(s command.Streams) *cobra.Command {
+	var dir, rootCA string
+	var unchecked bool
+	cmd := &cobra.Command{
+		Use:   "unpack IMAGE",
+		Short: "Write the files of a bundle image into a directory",
+		Long: `Write all files of a bundle image into a directory, which is made. Files that are there already are not replaced, and nothing is
+written elsewhere, whatever the image holds. A bundle that is not valid is refused.`,
+		Example: `  fairlead bundle unpack quay.io/org/my-bundle:v1.0.0 --out ./bundle`,
+		Args:    command.Usage(cobra.ExactArgs(1)),
+	}
+	cmd.Flags().StringVar(&dir, "out", ".", "directory to write the files into")
+	cmd.Flags().StringVarP(&rootCA, "root-ca", "c", "", "file with the authorities of the registry's certificate, besides those of the system")
+	cmd.Flags().BoolVarP(&unchecked, "skip-validation", "v", false, "write the files even if the bundle is not valid")
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		r := &bundleio.Renderer{}
+		if rootCA != "" {
+			certs, err := bundleio.Authorities(rootCA)
+			if err != nil {
+				return err
+			}
+			defer os.RemoveAll(certs)
+			r.Config.CertsDir = certs
+		}
+		done := command.Attach(r, s)
+		defer func() { err = errors.Join(err, done()) }()
+		pinned, err := bundleio.Unpack(cmd.Context(), r, args[0], dir, unchecked)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(s.Out, "unpacked %s to %s\n", pinned, filepath.Clean(dir))
+		return err
+	}
+	return cmd
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/constraint"
 	"fairlead.dev/fairlead/catalog/graph"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
@@ -172,4 +173,15 @@ func printJudgement(w io.Writer, ref string, j judgement, hidden int) error {
 	}
 	_, err := fmt.Fprintln(w, text)
 	return err
+}
+
+// doubtful reports the needs of bundles that cannot be read or are probably not meant. Both semantics take them alike.
+func doubtful(c *catalog.Catalog, pkg string) []graph.Finding {
+	var findings []graph.Finding
+	for _, p := range constraint.Review(c) {
+		if pkg == "" || p.Object.Package == pkg {
+			findings = append(findings, graph.Finding{Problem: p, Semantics: []graph.Semantics{graph.V0, graph.V1}})
+		}
+	}
+	return findings
 }

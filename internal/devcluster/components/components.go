@@ -12,10 +12,12 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	_ "unsafe"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/component-base/cli"
+	"k8s.io/component-base/version"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
@@ -60,4 +62,27 @@ func exitWithParent() {
 	_, _ = io.Copy(io.Discard, os.Stdin) // how it ends does not matter, only that it does
 	fmt.Fprintln(os.Stderr, "the cluster's supervisor is gone: exiting")
 	os.Exit(1)
+}
+
+// Release is the Kubernetes release that is linked in. A test compares it with go.mod.
+const Release = "v1.36.3"
+
+// Kubernetes sets these with linker flags in its release builds. Without them it reports v0.0.0, and operators with a
+// minKubeVersion refuse such a server. Plain go build and go run pass no linker flags, so they are set at run time.
+//
+//go:linkname gitVersion k8s.io/component-base/version.gitVersion
+var gitVersion string
+
+//go:linkname gitMajor k8s.io/component-base/version.gitMajor
+var gitMajor string
+
+//go:linkname gitMinor k8s.io/component-base/version.gitMinor
+var gitMinor string
+
+func reportReleaseVersion() error {
+	gitVersion, gitMajor, gitMinor = Release, "1", "36"
+	if err := version.SetDynamicVersion(Release); err != nil {
+		return fmt.Errorf("set the reported Kubernetes version to %s: %w", Release, err)
+	}
+	return nil
 }

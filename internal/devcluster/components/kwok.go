@@ -13,11 +13,13 @@ import (
 	lease "sigs.k8s.io/kwok/kustomize/stage/node/heartbeat-with-lease"
 	podfast "sigs.k8s.io/kwok/kustomize/stage/pod/fast"
 	"sigs.k8s.io/kwok/pkg/apis/internalversion"
+	"sigs.k8s.io/kwok/pkg/apis/v1alpha1"
 	"sigs.k8s.io/kwok/pkg/client/clientset/versioned"
 	"sigs.k8s.io/kwok/pkg/kwok/controllers"
 	"sigs.k8s.io/kwok/pkg/log"
 	"sigs.k8s.io/kwok/pkg/utils/client"
 	"sigs.k8s.io/kwok/pkg/utils/gotpl"
+	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/fairlead/internal/devcluster"
 )
@@ -134,4 +136,13 @@ func kwokClients(config *controllers.Config, clients client.Clientset, restConfi
 	}
 	config.TypedKwokClient, err = versioned.NewForConfig(restConfig)
 	return err
+}
+
+func decodeStage(source string) (*internalversion.Stage, error) {
+	var stage v1alpha1.Stage
+	if err := yaml.UnmarshalStrict([]byte(source), &stage); err != nil {
+		return nil, err
+	}
+	v1alpha1.SetObjectDefaults_Stage(&stage)
+	return internalversion.ConvertToInternalStage(&stage)
 }

@@ -31,7 +31,9 @@ var embedded = sync.OnceValues(func() ([]*admissionv1.ValidatingAdmissionPolicy,
 type PolicyFinding struct{ Policy, Problem string }
 
 // String is one sentence.
-func (f PolicyFinding) String() string { return "ValidatingAdmissionPolicy " + f.Policy + " " + f.Problem }
+func (f PolicyFinding) String() string {
+	return "ValidatingAdmissionPolicy " + f.Policy + " " + f.Problem
+}
 
 // Check returns the named policies that are not in force, all when none is named. The error is about reading.
 func (c *PolicyChecker) Check(ctx context.Context, names ...string) ([]PolicyFinding, error) {

@@ -89,7 +89,9 @@ func selectsAll(s *metav1.LabelSelector) bool {
 	return s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0
 }
 
-func covers(live, shipped []string) bool { return slices.Contains(live, "*") || subsetOf(live, shipped) }
+func covers(live, shipped []string) bool {
+	return slices.Contains(live, "*") || subsetOf(live, shipped)
+}
 
 // subsetOf reports whether the first list has everything of the second.
 func subsetOf[T comparable](live, shipped []T) bool {
