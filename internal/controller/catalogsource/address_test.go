@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	googlegrpc "google.golang.org/grpc"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -115,7 +114,7 @@ func TestACatalogOfARegistryServer(t *testing.T) {
 	if s.Status.LatestImageRegistryPoll != nil {
 		t.Error("a poll of an image is told of, and there is no image")
 	}
-	must.Equal(t, "diff", cmp.Diff([]string{"a"}, w.packages()), "")
+	must.Equal(t, "packages", w.packages(), []string{"a"})
 	must.Equal(t, "ready reason", readyReason(s), "True Serving")
 	w.update(func(s *v1alpha1.CatalogSource) { s.Spec.Address = second.address })
 	s = w.until(changed, "at the other address", func(s *v1alpha1.CatalogSource) bool {

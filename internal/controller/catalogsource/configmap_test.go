@@ -45,7 +45,7 @@ func TestACatalogInAConfigMap(t *testing.T) {
 	_, s := w.reconcile()
 	m := w.edit("content", "")
 	want := &v1alpha1.ConfigMapResourceReference{Name: "content", Namespace: "olm", UID: "uid-of-map", ResourceVersion: m.ResourceVersion, LastUpdateTime: metav1.NewTime(w.clock.Now())}
-	must.Equal(t, "diff", cmp.Diff(want, s.Status.ConfigMapResource), "")
+	must.Equal(t, "ConfigMap", s.Status.ConfigMapResource, want)
 	must.Equal(t, "ready reason", readyReason(s), "True Serving")
 	if m.Labels["olm.managed"] != "false" || len(m.OwnerReferences) != 1 || m.OwnerReferences[0].UID != s.UID {
 		t.Errorf("the ConfigMap is not marked as one to watch: %v, %v", m.Labels, m.OwnerReferences)

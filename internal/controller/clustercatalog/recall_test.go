@@ -88,8 +88,8 @@ func TestAManagerThatDoesNotLead(t *testing.T) {
 		must.NoError(t, w.client.Status().Update(t.Context(), object))
 	}
 	name(digest(1))
+	must.Equal(t, "requeue after: polls are of who leads", w.settle("cat").RequeueAfter, 0)
 	must.Equal(t, "served", w.served("cat"), digest(1))
-	must.Equal(t, "requeue after", w.settle("cat").RequeueAfter, 0)
 	w.registry.tags[latest] = digest(2) // only who leads sees that
 	w.clock.Step(time.Hour)
 	if w.settle("cat"); w.served("cat") != digest(1) || w.registry.heads > 0 {
@@ -97,8 +97,8 @@ func TestAManagerThatDoesNotLead(t *testing.T) {
 	}
 	w.registry.err = errors.New("the registry is down")
 	name(digest(2))
-	must.Equal(t, "served", w.served("cat"), digest(1))
 	must.Equal(t, "requeue after", w.settle("cat").RequeueAfter, catalogstore.FirstRetry)
+	must.Equal(t, "served", w.served("cat"), digest(1))
 	w.registry.err = nil
 	w.clock.Step(catalogstore.FirstRetry)
 	if w.settle("cat"); w.served("cat") != digest(2) || w.writes+w.others > 0 {

@@ -115,8 +115,8 @@ func TestOtherCatalogLoads(t *testing.T) {
 	w.unread("dog", "")
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
 	w.writes = nil
+	must.Equal(t, "while it is loaded: looked at again", w.pass("my").RequeueAfter, loadTimeout)
 	must.Empty(t, "while it is loaded: writes", w.writes)
-	must.Equal(t, "while it is loaded: writes", w.pass("my").RequeueAfter, loadTimeout)
 	must.Equal(t, "its content wakes", len(w.controller.interests.those(func(d *decision) bool { return d.open })), 1)
 	degraded := metav1.Condition{Type: olmv1.TypeAvailable, Status: metav1.ConditionFalse, Reason: olmv1.ReasonProbeFailure, Message: "no replicas"}
 	w.says(w.newest("my"), append(done[:len(done):len(done)], degraded)...)

@@ -69,8 +69,8 @@ func TestStart(t *testing.T) {
 		w.writes = nil
 	}
 	restart()
+	must.Equal(t, "before catalogs are read: looked at again", w.pass("my").RequeueAfter, startTimeout)
 	must.Empty(t, "before catalogs are read: writes", w.writes)
-	must.Equal(t, "before catalogs are read: writes", w.pass("my").RequeueAfter, startTimeout)
 	must.Equal(t, "new content wakes", len(w.controller.interests.those(func(d *decision) bool { return d.open })), 1)
 	w.serve("cat", pkg("a", "1.0.0"))
 	w.pass("my")

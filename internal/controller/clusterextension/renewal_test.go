@@ -131,8 +131,8 @@ func TestRenewedCertificateWaits(t *testing.T) {
 	}
 	w.must(w.client.Status().Update(t.Context(), trusting))
 	w.clock.Step(serving.APIServerDelay - time.Second)
-	must.Equal(t, "pods have it at once, or it is looked at again", string(w.secret().Data["tls.crt"]), string(first))
 	must.Equal(t, "pods have it at once, or it is looked at again", w.pass("my").RequeueAfter, time.Second)
+	must.Equal(t, "pods have it at once, or it is looked at again", string(w.secret().Data["tls.crt"]), string(first))
 	w.clock.Step(time.Second)
 	if w.pass("my"); string(w.secret().Data["tls.crt"]) == string(first) {
 		t.Error("pods do not get it")

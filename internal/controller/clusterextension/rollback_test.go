@@ -93,7 +93,7 @@ func TestRollbackOnFailure(t *testing.T) {
 	}
 	w.says(w.newest("my"), exceeded...)
 	w.pass("my")
-	must.Equal(t, "diff", cmp.Diff(before, w.objectsOf(w.newest("my"))), "")
+	must.Equal(t, "objects", w.objectsOf(w.newest("my")), before)
 	must.Equal(t, "revision", w.newest("my").Spec.Revision, 3)
 	w.settle("my")
 	must.Equal(t, "what failed is tried again", w.newest("my").Spec.Revision, 3)

@@ -13,7 +13,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/must"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -503,6 +502,6 @@ func TestARoleOfABundleGathersNoRights(t *testing.T) {
 	}
 	want := map[string]string{"olm.managed": "true", "olm.owner": "op.v1", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
 		"rbac.authorization.k8s.io/aggregate-to-view": "true"}
-	must.Equal(t, "diff", cmp.Diff(want, live.Labels), "")
+	must.Equal(t, "labels", live.Labels, want)
 	must.Equal(t, "annotations", live.Annotations[v1alpha1.ProvidersAnnotation], "")
 }
