@@ -6,6 +6,9 @@ const module = "fairlead.dev/fairlead/"
 // maxInternal is how many packages there are under internal at most.
 const maxInternal = 45
 
+// maxMethods is how many methods a type has at most.
+const maxMethods = 25
+
 // anything allows every package of the project.
 const anything = "*"
 
