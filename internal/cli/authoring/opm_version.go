@@ -31,8 +31,8 @@ func newOpmVersionCommand(s command.Streams) *cobra.Command {
 					}
 				}
 			}
-			_, err := fmt.Fprintln(s.Out, fmt.Sprintf("Version: version.Version{OpmVersion:%q, GitCommit:%q, BuildDate:%q, GoOs:%q, GoArch:%q}",
-				release, commit, date, runtime.GOOS, runtime.GOARCH))
+			_, err := fmt.Fprintf(s.Out, "Version: version.Version{OpmVersion:%q, GitCommit:%q, BuildDate:%q, GoOs:%q, GoArch:%q}\n",
+				release, commit, date, runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

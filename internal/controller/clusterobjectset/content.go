@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle"
@@ -79,7 +78,7 @@ func (l *contents) read(ctx context.Context, set *olmv1.ClusterObjectSet) ([]rev
 // otherwise learn what is in Secrets that the account may not read, or whether they are there. What has been read as the account is read once more by
 // the manager when the set goes: the account may be gone by then, and the digests see to it that it is the same.
 func (l *contents) loader(ctx context.Context, set *olmv1.ClusterObjectSet) (*revision.Loader, error) {
-	reader := client.Reader(l.live)
+	reader := l.live
 	if !readAsManager(set) && (revision.Active(set) || len(set.Status.ObservedPhases) == 0) {
 		var err error
 		if reader, err = l.identities.writer(ctx, set); err != nil {
