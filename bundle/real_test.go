@@ -40,7 +40,7 @@ func TestRealBundles(t *testing.T) {
 		}
 		checkRunning(t, b)
 		if last {
-			// Make the bundle anew from its form in a catalog and compares the steps.
+			// Make the bundle anew from its form in a catalog and compare the steps.
 			c := must.Value(b.ToCatalog("registry.example.com/bundle:v1"))(t)
 			var manifests []json.RawMessage
 			for _, property := range c.Properties {

@@ -32,9 +32,8 @@ func checkVersions(r recorder, at place, versions []apiextensionsv1.CustomResour
 		case *warning == "" || len(*warning) > most || strings.ContainsFunc(*warning, func(c rune) bool { return !unicode.IsPrint(c) }):
 			r.err(RuleCRDVersions, at.in("%s.deprecationWarning", field), fmt.Sprintf("has to be 1 to %d printable characters", most), "correct the text")
 		}
-		version := field
 		for i, column := range v.AdditionalPrinterColumns {
-			field := fmt.Sprintf("%s.additionalPrinterColumns[%d]", version, i)
+			field := fmt.Sprintf("%s.additionalPrinterColumns[%d]", field, i)
 			if column.Name == "" {
 				r.err(RuleCRDColumn, at.in("%s.name", field), "is missing", "name the column")
 			}

@@ -65,7 +65,7 @@ func parseExamples(text string) ([]schema.GroupVersionKind, error) {
 	if errors.As(err, &syntax) {
 		const most = 60
 		end := min(int(syntax.Offset), len(text))
-		return nil, fmt.Errorf("the examples are not valid JSON: %w after …%s", err, fmt.Sprintf("%q", text[max(0, end-most):end]))
+		return nil, fmt.Errorf("the examples are not valid JSON: %w after …%q", err, text[max(0, end-most):end])
 	}
 	if err != nil {
 		return nil, errors.New("the examples are not a list of objects with apiVersion and kind as texts")

@@ -37,16 +37,15 @@ func (r *formReader) read(w written, place string, depth int) (*Constraint, erro
 		return nil, fmt.Errorf("it nests deeper than %d levels", MaxDepth)
 	}
 	// Those that a constraint has, the one that counts first.
-	var found []string
+	var kinds []string
 	for _, k := range []struct {
 		name  string
 		there bool
 	}{{kindGVK, w.GVK != nil}, {kindPackage, w.Package != nil}, {kindAll, w.All != nil}, {kindAny, w.Any != nil}, {kindNot, w.Not != nil}, {kindCEL, w.CEL != nil}} {
 		if k.there {
-			found = append(found, k.name)
+			kinds = append(kinds, k.name)
 		}
 	}
-	kinds := found
 	switch {
 	case len(kinds) == 0:
 		return nil, errors.New("constraint is empty: it needs one of gvk, package, all, any, not and cel")

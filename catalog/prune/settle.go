@@ -29,14 +29,13 @@ func (s *stretch) settle() (place int, reason string) {
 	for {
 		s.beside = s.sustained()
 		// The first entry beside the line that replaces or skips the head; empty if there is none.
-		head, found := s.head().Name, ""
+		head, rival := s.head().Name, ""
 		for name := range s.beside {
 			e := s.entries[name]
-			if (e.Replaces == head || slices.Contains(e.Skips, head)) && (found == "" || name < found) {
-				found = name
+			if (e.Replaces == head || slices.Contains(e.Skips, head)) && (rival == "" || name < rival) {
+				rival = name
 			}
 		}
-		rival := found
 		switch {
 		case rival == "":
 			return -1, ""

@@ -72,9 +72,8 @@ func (s *stream) add(text []byte) {
 // addDeflated appends a piece that is compressed already, given the checksum and the size of its text.
 func (s *stream) addDeflated(piece []byte, check uint32, size int) {
 	// X to the power of so many bytes: by that a checksum is multiplied when so many bytes follow.
-	bytes := size
 	result, square := uint32(1)<<31, uint32(1)<<23 // x to the power of 0 and of 8
-	for ; bytes > 0; bytes >>= 1 {
+	for bytes := size; bytes > 0; bytes >>= 1 {
 		if bytes&1 != 0 {
 			result = multiply(square, result)
 		}

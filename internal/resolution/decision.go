@@ -41,26 +41,25 @@ func (b *decision) choices() []Choice {
 		chosen = append(chosen, c)
 	}
 	// Order choices so that what others need comes before them; otherwise by name.
-	choices := chosen
-	slices.SortFunc(choices, func(a, b Choice) int { return strings.Compare(a.Bundle.Name, b.Bundle.Name) })
+	slices.SortFunc(chosen, func(a, b Choice) int { return strings.Compare(a.Bundle.Name, b.Bundle.Name) })
 	var ordered []Choice
-	done := make([]bool, len(choices))
+	done := make([]bool, len(chosen))
 	var visit func(i int)
 	visit = func(i int) {
 		if done[i] {
 			return
 		}
 		done[i] = true
-		for j := range choices {
-			a, b := choices[i].Bundle, choices[j].Bundle
+		for j := range chosen {
+			a, b := chosen[i].Bundle, chosen[j].Bundle
 			if slices.ContainsFunc(a.Requires, func(api catalog.GVK) bool { return slices.Contains(b.Provides, api) }) ||
 				slices.ContainsFunc(a.RequiredPackages, func(p catalog.PackageRequirement) bool { return p.PackageName == b.Package }) {
 				visit(j)
 			}
 		}
-		ordered = append(ordered, choices[i])
+		ordered = append(ordered, chosen[i])
 	}
-	for i := range choices {
+	for i := range chosen {
 		visit(i)
 	}
 	return ordered

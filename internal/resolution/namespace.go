@@ -205,7 +205,7 @@ func (d *decider) answer(ctx context.Context, p *resolve.Problem, solution resol
 	of := decision{d.b, &solution}
 	// List what is wanted more than what the solution has, with what holds it back: nothing older is chosen, and nothing stays as it
 	// is, without a word.
-	var all []Held
+	var held []Held
 	for i := range of.solution.Decisions {
 		wanted := of.wanted(&of.solution.Decisions[i])
 		if wanted == 0 {
@@ -215,14 +215,13 @@ func (d *decider) answer(ctx context.Context, p *resolve.Problem, solution resol
 		if err != nil {
 			return err
 		}
-		all = append(all, h)
+		held = append(held, h)
 	}
 	for _, r := range of.requests {
 		if slices.Contains(subscriptions, r.sub.Name) {
-			all = append(all, of.heldOutside(ctx, r)...)
+			held = append(held, of.heldOutside(ctx, r)...)
 		}
 	}
-	held := all
 	held = append(held, d.waived...)
 	d.waived = nil
 	d.add(p, solution, Group{Subscriptions: subscriptions, Choices: of.choices(), Held: held})

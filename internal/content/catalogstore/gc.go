@@ -39,21 +39,20 @@ func (c *Cache) GC(ctx context.Context, unused time.Duration, keep ...string) (G
 		return stats, fmt.Errorf("collect garbage in the cache of catalogs: %w", err)
 	}
 	// The names of the files that hold the indexes of digests.
-	names := map[string]bool{}
+	kept := map[string]bool{}
 	others := map[string]bool{} // the stems of those that this build has no index of
 	for _, digest := range keep {
 		own := c.path(digest, indexSuffix)
-		names[filepath.Base(own)] = true
+		kept[filepath.Base(own)] = true
 		if _, err := os.Stat(own); err != nil {
 			others[stem(digest)] = true
 		}
 	}
 	for _, entry := range entries {
 		if before, _, ok := strings.Cut(entry.Name(), "-"); ok && others[before+"-"] && strings.HasSuffix(entry.Name(), indexSuffix) {
-			names[entry.Name()] = true
+			kept[entry.Name()] = true
 		}
 	}
-	kept := names
 	for _, entry := range entries {
 		if ctx.Err() != nil {
 			return stats, fmt.Errorf("collect garbage in the cache of catalogs %s: %w", c.dir, context.Cause(ctx))

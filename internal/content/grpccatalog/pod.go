@@ -30,7 +30,7 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 func pod(source *v1alpha1.CatalogSource, settings Settings, observed Observed) (*corev1.Pod, error) {
 	p := &corev1.Pod{ObjectMeta: meta(source, "", selector(source)), Spec: podSpec(source, observed)}
 	p.GenerateName = source.Name + "-"
-	// Those of the catalog, and that nobody minds when the pod is moved: it is replaced.
+	// Annotations of the catalog, and that an eviction of the pod is safe: it is replaced.
 	annotations := maps.Clone(source.Annotations)
 	if annotations == nil {
 		annotations = map[string]string{}

@@ -123,10 +123,10 @@ func (a Attachment) refer(subject name.Digest, options []remote.Option) error {
 			return err
 		}
 		media, err := layer.MediaType()
-		d := v1.Descriptor{MediaType: media, Digest: digest, Size: size}
 		if err != nil {
 			return err
 		}
+		d := v1.Descriptor{MediaType: media, Digest: digest, Size: size}
 		if layer == config {
 			m.Config = d
 		} else {

@@ -91,12 +91,10 @@ func (c *Controller) pass(ctx context.Context, source *v1alpha1.CatalogSource) (
 	scheduled := known
 	// What may be offered of it: content that the signature policy does not accept now is withheld, and stays known. What a pod has
 	// answered is accepted only with the image that the pod ran, and what was set aside with the image that it was read from.
-	k := known
-	apart := k.pod != "" || k.setAside && k.ran.Image != ""
-	if k.index != nil && (k.signatures.Withheld() || apart && !k.ran.accepted(k.signatures, seen.now)) {
-		k.index, k.digest, k.withheld = nil, "", true
+	apart := known.pod != "" || known.setAside && known.ran.Image != ""
+	if known.index != nil && (known.signatures.Withheld() || apart && !known.ran.accepted(known.signatures, seen.now)) {
+		known.index, known.digest, known.withheld = nil, "", true
 	}
-	known = k
 	// What the rest of the program gets to see.
 	e := catalogstore.Entry{Index: known.index, Image: known.image(), Withheld: known.withheld}
 	if known.pod != "" {

@@ -54,18 +54,17 @@ func (n *dependencies) ensure(ctx context.Context, s *state, o *outcome) error {
 			continue
 		}
 		// The extension that has what another one lacks. It goes where that one goes, and may do what that one may.
-		of := s.ext
 		pkg := m.Packages[0]
 		name := pkg
 		if named(name) != nil {
-			name = olmv1.LabelValue(pkg + "-for-" + of.Name) // names of objects may be longer, but those of revisions begin with it
+			name = olmv1.LabelValue(pkg + "-for-" + s.ext.Name) // names of objects may be longer, but those of revisions begin with it
 		}
 		made := &olmv1.ClusterExtension{
 			TypeMeta: metav1.TypeMeta{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind},
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{dependencyLabel: "true"},
-				Annotations: map[string]string{requiredByKey: of.Name, InstallDependenciesKey: "true"}},
-			Spec: olmv1.ClusterExtensionSpec{Namespace: of.Spec.Namespace, ServiceAccount: of.Spec.ServiceAccount, Source: olmv1.SourceConfig{
-				SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: pkg, Selector: of.Spec.Source.Catalog.Selector}}},
+				Annotations: map[string]string{requiredByKey: s.ext.Name, InstallDependenciesKey: "true"}},
+			Spec: olmv1.ClusterExtensionSpec{Namespace: s.ext.Spec.Namespace, ServiceAccount: s.ext.Spec.ServiceAccount, Source: olmv1.SourceConfig{
+				SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: pkg, Selector: s.ext.Spec.Source.Catalog.Selector}}},
 		}
 		if _, err := version.ParseConstraint(m.Version); m.Version != "" && err == nil && len(m.Version) <= maxVersionText {
 			made.Spec.Source.Catalog.Version = m.Version

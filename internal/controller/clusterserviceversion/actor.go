@@ -57,11 +57,7 @@ func (a *actor) do(ctx context.Context, what action, s *snapshot) (effect, error
 		if err != nil {
 			return effect{}, err
 		}
-		var errs []error
-		for _, object := range beyond {
-			errs = append(errs, removeAs(ctx, a.client, object, thatOne(object)))
-		}
-		if err := errors.Join(errs...); err != nil {
+		if err := a.removeAll(ctx, beyond); err != nil {
 			return effect{}, fmt.Errorf("take away the permissions of ClusterServiceVersion %s outside of the target namespaces: %w", s.name(), err)
 		}
 		return effect{withdrawn: true}, nil
@@ -90,19 +86,11 @@ func (a *actor) do(ctx context.Context, what action, s *snapshot) (effect, error
 	case retire:
 		// Remove the admission webhooks of a version that the next one has registered as well. What the old ones lead to goes later.
 		live, err := s.registered(ctx)
-		errs := []error{err}
-		for _, object := range live {
-			errs = append(errs, removeAs(ctx, a.client, object, thatOne(object)))
-		}
-		return effect{}, errors.Join(errs...)
+		return effect{}, errors.Join(err, a.removeAll(ctx, live))
 	case stop:
 		// Delete the Deployments of a CSV that competes with another one.
 		live, err := s.formerDeployments(ctx, nil)
-		errs := []error{err}
-		for _, object := range live {
-			errs = append(errs, removeAs(ctx, a.client, object, thatOne(object)))
-		}
-		return effect{}, errors.Join(errs...)
+		return effect{}, errors.Join(err, a.removeAll(ctx, live))
 	case deleteSelf:
 		return effect{}, removeAs(ctx, a.client, s.csv.DeepCopy(), client.Preconditions{UID: &s.csv.UID})
 	default:
@@ -364,4 +352,13 @@ func thatOne(object client.Object) client.Preconditions {
 		return client.Preconditions{}
 	}
 	return client.Preconditions{UID: &uid}
+}
+
+// removeAll removes objects as they were read.
+func (a *actor) removeAll(ctx context.Context, objects []client.Object) error {
+	var errs []error
+	for _, object := range objects {
+		errs = append(errs, removeAs(ctx, a.client, object, thatOne(object)))
+	}
+	return errors.Join(errs...)
 }

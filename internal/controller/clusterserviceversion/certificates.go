@@ -328,5 +328,5 @@ func (cs certificates) changes(csv *v1alpha1.ClusterServiceVersion) ([]change, e
 
 // registered reads the webhook configurations that carry the owner labels of the CSV.
 func (o *observer) registered(ctx context.Context) ([]client.Object, error) {
-	return o.ownedObjects(ctx, true, []client.ObjectList{&admissionv1.ValidatingWebhookConfigurationList{}, &admissionv1.MutatingWebhookConfigurationList{}}...)
+	return o.ownedObjects(ctx, true, &admissionv1.ValidatingWebhookConfigurationList{}, &admissionv1.MutatingWebhookConfigurationList{})
 }

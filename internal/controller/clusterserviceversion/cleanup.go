@@ -221,17 +221,16 @@ func (c *Controller) waitForCleanup(ctx context.Context, csv *v1alpha1.ClusterSe
 	for _, k := range left.kinds {
 		kinds = append(kinds, k.Kind)
 	}
-	text := fmt.Sprintf("spec.cleanup: waiting for %d custom resources to be deleted (%s)", left.total, strings.Join(kinds, ", "))
+	message := fmt.Sprintf("spec.cleanup: waiting for %d custom resources to be deleted (%s)", left.total, strings.Join(kinds, ", "))
 	if left.trouble != nil {
-		text += "; " + left.trouble.Error()
+		message += "; " + left.trouble.Error()
 	}
 	if left.blocked != "" {
-		text += "; " + left.blocked + ", which the operator removes"
+		message += "; " + left.blocked + ", which the operator removes"
 	}
 	if left.trouble != nil || left.blocked != "" {
-		text += "; set spec.cleanup.enabled to false to delete the ClusterServiceVersion without waiting"
+		message += "; set spec.cleanup.enabled to false to delete the ClusterServiceVersion without waiting"
 	}
-	message := text
 	moved := after.Phase != toDeleting || after.Reason != v1alpha1.CSVReasonWaitingOnCleanup
 	if moved || after.Message != message {
 		after.SetPhase(toDeleting, v1alpha1.CSVReasonWaitingOnCleanup, message, now)

@@ -227,8 +227,8 @@ func (c *Controller) wakeUp(s *v1alpha1.ClusterServiceVersionStatus, seen *snaps
 			first = at
 		}
 	}
-	if at := first; !at.IsZero() {
-		due = append(due, at)
+	if !first.IsZero() {
+		due = append(due, first)
 	}
 	if seen.due.unwatched {
 		due = append(due, c.clock.Now().Add(unwatchedInterval))

@@ -25,8 +25,8 @@ func report(before, after *v1alpha1.ClusterServiceVersionStatus, seen *snapshot,
 			first = at
 		}
 	}
-	if at := first; !at.IsZero() {
-		rotate := metav1.NewTime(at).Rfc3339Copy()
+	if !first.IsZero() {
+		rotate := metav1.NewTime(first).Rfc3339Copy()
 		after.CertsRotateAt = &rotate
 	}
 	if seen.done.issued || after.CertsRotateAt != nil && after.CertsLastUpdated == nil {

@@ -44,9 +44,8 @@ type outcome struct {
 // decide says what becomes of a plan before anything is done, and whether a pass is due.
 func decide(plan *v1alpha1.InstallPlan, seen observation, now time.Time) (next planStatus, execute bool) {
 	next = *plan.Status.DeepCopy()
-	s := &next
-	if len(s.Plan) > 0 && s.GetCondition(v1alpha1.InstallPlanResolved).Status == corev1.ConditionFalse {
-		removeCondition(s, v1alpha1.InstallPlanResolved)
+	if len(next.Plan) > 0 && next.GetCondition(v1alpha1.InstallPlanResolved).Status == corev1.ConditionFalse {
+		removeCondition(&next, v1alpha1.InstallPlanResolved)
 	}
 	switch next.Phase {
 	case v1alpha1.InstallPlanPhaseComplete:

@@ -24,9 +24,9 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 	told := map[string]bool{}
 	counted := make([]metrics.Subscription, 0, len(s.Subscriptions))
 	// The time until the first failed bundle or plan is tried again; zero when none failed.
-	var soonest time.Duration
+	var retry time.Duration
 	note := func(at time.Time) {
-		soonest = reconcile.Sooner(soonest, max(at.Sub(now), time.Second))
+		retry = reconcile.Sooner(retry, max(at.Sub(now), time.Second))
 	}
 	for _, g := range d.groups {
 		for _, f := range g.failures {
@@ -36,7 +36,6 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 			note(g.retryAt)
 		}
 	}
-	retry := soonest
 	w := reconcile.StatusWriter[*v1alpha1.Subscription, v1alpha1.SubscriptionStatus]{Client: c.client, Owner: fieldOwner, Memory: c.written,
 		Status: func(sub *v1alpha1.Subscription) *v1alpha1.SubscriptionStatus { return &sub.Status }, States: states}
 	for i := range s.Subscriptions {

@@ -63,21 +63,20 @@ func (in *Install) Extension(w Wish) (*olmv1.ClusterExtension, error) {
 	}
 	e.Spec.Source = olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: filter}
 	// The configuration with the namespaces that the operator watches.
-	out := map[string]any{}
+	config := map[string]any{}
 	if len(in.Groups) == 1 {
 		switch targets := in.Groups[0].Status.Namespaces; {
 		case len(targets) == 1 && targets[0] != metav1.NamespaceAll:
-			out["watchNamespace"] = targets[0]
+			config["watchNamespace"] = targets[0]
 		case len(targets) > 1:
-			out["watchNamespaces"] = targets
+			config["watchNamespaces"] = targets
 		}
 	}
 	if c := in.Subscription.Spec.Config; c != nil {
 		without := c.DeepCopy()
 		without.Selector = nil
-		out["deploymentConfig"] = without
+		config["deploymentConfig"] = without
 	}
-	config := out
 	if len(config) == 0 {
 		return e, nil
 	}

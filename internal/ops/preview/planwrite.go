@@ -44,7 +44,7 @@ func (v PlanView) Write(w io.Writer) error {
 		literalBlock(&b, below+"    ", o.Bundle)
 		for j, s := range o.Steps {
 			indent := below
-			branch, below := corner((j == len(o.Steps)-1))
+			branch, below := corner(j == len(o.Steps)-1)
 			optional := ""
 			if s.Optional {
 				optional = ", optional"
