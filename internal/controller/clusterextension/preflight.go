@@ -38,7 +38,7 @@ func (p *preflight) checks() revision.Preflight {
 
 // preflight makes the checks that come before anything is written, and returns what they refuse.
 func (p *preflight) check(ctx context.Context, s *state, change revision.Change, o *outcome) error {
-	crds := func() error { // Refuse upgrades of CustomResourceDefinitions that could break stored objects.
+	crds := func() error { // upgrades of CustomResourceDefinitions that could break stored objects
 		all, err := p.checks().Definitions(ctx, change)
 		if err != nil {
 			return err
@@ -61,8 +61,9 @@ func (p *preflight) check(ctx context.Context, s *state, change revision.Change,
 			"spec.install.preflight.crdUpgradeSafety.enforcement to None", problem, where, revision.ExemptionsKey)
 	}
 	rest := []func() error{
-		func() error { // Refuse content without a CustomResourceDefinition that active revisions have: they would take it, and all custom resources, with
-			// them.
+		func() error {
+			// Content without a CustomResourceDefinition that active revisions have is refused: they would take it, and all custom resources,
+			// with them.
 			dropped, err := p.checks().Dropped(ctx, change)
 			if err != nil {
 				return err

@@ -36,14 +36,17 @@ func (c resolver) fetchAll(ctx context.Context, s *survey, choices []resolution.
 	f := fetched{states: make([]bundleio.State, len(choices))}
 	requests := make([]bundleio.Request, len(choices))
 	var policy bundleio.Policy
-	var invalid error // the policy
+	var invalid error // the policy: no Secret is read for it
 	if len(s.Groups) == 1 {
 		policy, invalid = bundleio.PolicyOf(s.Groups[0].Annotations)
 	}
 	for i, choice := range choices { // start all of them before waiting for any
-		request, err := originOf(s, choice).Bundle(ctx, c.live, choice.Bundle, policy)
-		if invalid != nil {
-			err = fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, invalid)
+		var request bundleio.Request
+		err := invalid
+		if err == nil {
+			request, err = originOf(s, choice).Bundle(ctx, c.live, choice.Bundle, policy)
+		} else {
+			err = fmt.Errorf("fetch bundle %s: %w", choice.Bundle.Name, err)
 		}
 		if err != nil {
 			f.states[i] = bundleio.State{Err: err, RetryAt: c.Clock.Now().Add(retrySecrets)}

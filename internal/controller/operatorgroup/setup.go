@@ -235,7 +235,7 @@ func (w watches) providersOf(ctx context.Context, apis tenancy.APIs) []string {
 
 // groupsOfNamespace wakes up the groups that target a namespace or whose selector matches it.
 func (w watches) groupsOfNamespace(ctx context.Context, o client.Object) []ctrl.Request {
-	matches := func(g *v1.OperatorGroup) bool { // Report whether the group's selector matches the labels; a selector that cannot be read matches nothing.
+	matches := func(g *v1.OperatorGroup) bool { // a selector that cannot be read matches nothing
 		set := o.GetLabels()
 		selector, err := metav1.LabelSelectorAsSelector(g.Spec.Selector)
 		return err == nil && selector.Matches(labels.Set(set))
