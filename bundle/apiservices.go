@@ -40,7 +40,7 @@ func apiServices(csv *v1alpha1.ClusterServiceVersion, d dialect, certs map[strin
 		done[name] = true
 		out = append(out, &apiregistrationv1.APIService{
 			TypeMeta:   metav1.TypeMeta{APIVersion: apiregistrationv1.SchemeGroupVersion.String(), Kind: "APIService"},
-			ObjectMeta: d.clusterMeta(name),
+			ObjectMeta: d.meta(name, true),
 			Spec: apiregistrationv1.APIServiceSpec{
 				Group:                description.Group,
 				Version:              description.Version,
@@ -48,7 +48,7 @@ func apiServices(csv *v1alpha1.ClusterServiceVersion, d dialect, certs map[strin
 				VersionPriority:      versionPriority,
 				CABundle:             cert.CA,
 				Service: &apiregistrationv1.ServiceReference{
-					Namespace: csv.Namespace, Name: ServingServiceName(description.DeploymentName), Port: new(servingPort(description.ContainerPort)),
+					Namespace: csv.Namespace, Name: ServingServiceName(description.DeploymentName), Port: new(cmp.Or(description.ContainerPort, defaultServingPort)),
 				},
 			},
 		})
@@ -64,11 +64,11 @@ func Delegation(csv *v1alpha1.ClusterServiceVersion, deployment string) (delegat
 func delegation(csv *v1alpha1.ClusterServiceVersion, d dialect, deployment string) (*rbacv1.ClusterRoleBinding, *rbacv1.RoleBinding) {
 	service := ServingServiceName(deployment)
 	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: csv.Namespace, Name: PodAccount(csv, deployment)}}
-	reader := d.clusterMeta(service + "-auth-reader")
+	reader := d.meta(service+"-auth-reader", true)
 	reader.Namespace = systemNamespace
 	return &rbacv1.ClusterRoleBinding{
 			TypeMeta:   rbacType("ClusterRoleBinding"),
-			ObjectMeta: d.clusterMeta(service + "-" + delegatorRole),
+			ObjectMeta: d.meta(service+"-"+delegatorRole, true),
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: delegatorRole},
 			Subjects:   subjects,
 		}, &rbacv1.RoleBinding{

@@ -58,7 +58,8 @@ func (d owned) mountCert(template *corev1.PodTemplateSpec, cert ServingCert, dep
 	pod := &template.Spec
 	pod.ServiceAccountName = cmp.Or(pod.ServiceAccountName, DefaultServiceAccount)
 	pod.Volumes = mergeByName(pod.Volumes, volumes, func(v corev1.Volume) string { return v.Name })
-	eachContainer(template, func(c *corev1.Container) {
+	for i := range pod.Containers {
+		c := &pod.Containers[i]
 		for _, mount := range mounts {
 			at := slices.IndexFunc(c.VolumeMounts, func(have corev1.VolumeMount) bool {
 				return have.Name == mount.Name || have.MountPath == mount.MountPath
@@ -70,7 +71,7 @@ func (d owned) mountCert(template *corev1.PodTemplateSpec, cert ServingCert, dep
 				c.VolumeMounts[at] = mount
 			}
 		}
-	})
+	}
 	if len(cert.CA) > 0 {
 		template.Annotations = union(template.Annotations, map[string]string{v1alpha1.CAHashAnnotation: CAHash(cert.CA)})
 	}
@@ -94,7 +95,8 @@ func (d *Extension) mountCert(template *corev1.PodTemplateSpec, cert ServingCert
 			}
 		}
 	}
-	eachContainer(template, func(c *corev1.Container) {
+	for i := range pod.Containers {
+		c := &pod.Containers[i]
 		c.VolumeMounts = slices.DeleteFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
 			if place(m) < 0 {
 				return false
@@ -103,7 +105,7 @@ func (d *Extension) mountCert(template *corev1.PodTemplateSpec, cert ServingCert
 			return true
 		})
 		c.VolumeMounts = append(c.VolumeMounts, mounts...)
-	})
+	}
 	for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
 		for _, m := range c.VolumeMounts {
 			delete(displaced, m.Name)

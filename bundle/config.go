@@ -47,14 +47,15 @@ func applyConfig(d *appsv1.Deployment, config *v1alpha1.SubscriptionConfig, prox
 			}
 		}
 	}
-	eachContainer(template, func(c *corev1.Container) {
+	for i := range pod.Containers { // init containers are left as their author wrote them
+		c := &pod.Containers[i]
 		c.Env = mergeEnv(c.Env, env)
 		c.EnvFrom = appendNew(c.EnvFrom, config.EnvFrom)
 		c.VolumeMounts = mergeByName(c.VolumeMounts, config.VolumeMounts, func(m corev1.VolumeMount) string { return m.Name })
 		if config.Resources != nil {
 			c.Resources = *config.Resources.DeepCopy()
 		}
-	})
+	}
 	pod.Volumes = mergeByName(pod.Volumes, config.Volumes, func(v corev1.Volume) string { return v.Name })
 	pod.Tolerations = appendNew(pod.Tolerations, config.Tolerations)
 	if config.NodeSelector != nil {

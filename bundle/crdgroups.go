@@ -39,7 +39,10 @@ func CheckCRDName(name string) error {
 	if !dotted {
 		return nil // no name of a CRD: refused as such
 	}
-	return checkGroup(crdKind+" "+name, group)
+	if err := forbiddenGroup(group); err != nil {
+		return fmt.Errorf("%s %s: %w", crdKind, name, err)
+	}
+	return nil
 }
 
 // CheckOwned refuses a ClusterServiceVersion that owns an API of operator lifecycle management or of Kubernetes itself, whether or not its bundle
@@ -60,12 +63,8 @@ func CheckOwned(csv *v1alpha1.ClusterServiceVersion) error {
 
 // CheckAPIService refuses an aggregated API of operator lifecycle management or of Kubernetes itself.
 func CheckAPIService(d v1alpha1.APIServiceDescription) error {
-	return checkGroup("APIService "+d.APIServiceName(), d.Group)
-}
-
-func checkGroup(what, group string) error {
-	if err := forbiddenGroup(group); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+	if err := forbiddenGroup(d.Group); err != nil {
+		return fmt.Errorf("APIService %s: %w", d.APIServiceName(), err)
 	}
 	return nil
 }
@@ -73,13 +72,10 @@ func checkGroup(what, group string) error {
 // forbiddenGroup is why operators have no API of a group.
 func forbiddenGroup(group string) error {
 	switch {
-	case isLifecycleGroup(group) || group == packagesv1.GroupName:
+	case slices.Contains(crds.Groups(), group) || group == packagesv1.GroupName:
 		return fmt.Errorf("%w; %s", ErrForbiddenCRD, ownGroup)
 	case slices.Contains(builtInGroups, group):
 		return fmt.Errorf("%w; %s", ErrBuiltInGroup, ownGroup)
 	}
 	return nil
 }
-
-// isLifecycleGroup says whether an API group is of operator lifecycle management itself.
-func isLifecycleGroup(group string) bool { return slices.Contains(crds.Groups(), group) }

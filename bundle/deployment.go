@@ -35,7 +35,7 @@ func Deployments(csv *v1alpha1.ClusterServiceVersion, o DeploymentOptions) ([]*a
 		return nil, fmt.Errorf("read install strategy of ClusterServiceVersion %s: %q is not known; the only one is %q",
 			csv.Name, install.StrategyName, v1alpha1.InstallStrategyNameDeployment)
 	}
-	out, err := deployments(csv, owned{csv}, o)
+	out, err := deployments(csv, owned{csv}, csv.Name, o)
 	for _, deployment := range out {
 		hash, err := Hash62(deployment.Spec)
 		if err != nil {
@@ -46,15 +46,16 @@ func Deployments(csv *v1alpha1.ClusterServiceVersion, o DeploymentOptions) ([]*a
 	return out, err
 }
 
-// deployments renders the Deployments of the install strategy, configured and with their certificates.
-func deployments(csv *v1alpha1.ClusterServiceVersion, d dialect, o DeploymentOptions) ([]*appsv1.Deployment, error) {
+// deployments renders the Deployments of the install strategy, configured and with their certificates. The condition is the name of the
+// OperatorCondition, empty without one.
+func deployments(csv *v1alpha1.ClusterServiceVersion, d dialect, condition string, o DeploymentOptions) ([]*appsv1.Deployment, error) {
 	specs := csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs
 	out := make([]*appsv1.Deployment, 0, len(specs))
 	for i := range specs {
 		in := &specs[i]
 		deployment := &appsv1.Deployment{
 			TypeMeta:   metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment"},
-			ObjectMeta: d.meta(in.Name),
+			ObjectMeta: d.meta(in.Name, false),
 			Spec:       *in.Spec.DeepCopy(),
 		}
 		deployment.Labels = union(in.Label, deployment.Labels)
@@ -68,15 +69,15 @@ func deployments(csv *v1alpha1.ClusterServiceVersion, d dialect, o DeploymentOpt
 		if cert, ok := o.Certs[in.Name]; ok {
 			d.mountCert(template, cert, in.Name)
 		}
-		if name := d.conditionName(); name != "" {
-			eachContainer(template, func(c *corev1.Container) {
-				c.Env = mergeEnv(c.Env, []corev1.EnvVar{{Name: ConditionNameEnv, Value: name}})
-			})
+		pod := &template.Spec
+		for i := range pod.Containers {
+			if c := &pod.Containers[i]; condition != "" {
+				c.Env = mergeEnv(c.Env, []corev1.EnvVar{{Name: ConditionNameEnv, Value: condition}})
+			}
 		}
 		// Leave of several variables, ports, volumes or pull secrets with the same key the last one, in its place. When an object is
 		// created, the API server takes such variables and ports with a warning, and the last variable wins; when it is applied, it
 		// refuses them.
-		pod := &template.Spec
 		pod.Volumes = lastOfEach(pod.Volumes, func(v corev1.Volume) string { return v.Name })
 		pod.ImagePullSecrets = lastOfEach(pod.ImagePullSecrets, func(r corev1.LocalObjectReference) string { return r.Name })
 		for _, containers := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
@@ -93,13 +94,6 @@ func deployments(csv *v1alpha1.ClusterServiceVersion, d dialect, o DeploymentOpt
 		out = append(out, deployment)
 	}
 	return out, nil
-}
-
-// eachContainer calls f on the regular containers: init containers are left as their author wrote them.
-func eachContainer(template *corev1.PodTemplateSpec, f func(*corev1.Container)) {
-	for i := range template.Spec.Containers {
-		f(&template.Spec.Containers[i])
-	}
 }
 
 // lastOfEach leaves of entries with the same key the last one. A list without such entries is returned as it is.

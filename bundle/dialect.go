@@ -1,27 +1,25 @@
 package bundle
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
 // dialect is how one of the two APIs names and marks the objects that run an operator. Everything else about them is the same for both.
 type dialect interface {
-	// meta is the metadata of an object in the namespace of the operator that a controller applies.
-	meta(name string) metav1.ObjectMeta
-	// clusterMeta is the metadata of an object outside of the operator's namespace that a controller applies.
-	clusterMeta(name string) metav1.ObjectMeta
+	// meta is the metadata of an object that a controller applies: in the namespace of the operator, or for the cluster.
+	meta(name string, cluster bool) metav1.ObjectMeta
 	// podAnnotations are the annotations of the pods of a Deployment.
 	podAnnotations(template *corev1.PodTemplateSpec) map[string]string
 	// mountCert mounts a serving certificate into pods.
 	mountCert(template *corev1.PodTemplateSpec, cert ServingCert, deployment string)
-	// conditionName is the name of the OperatorCondition, empty without one.
-	conditionName() string
 	// roleName names the role and the binding of a permission.
 	roleName(p v1alpha1.StrategyDeploymentPermissions, cluster bool) (string, error)
 	// roleMeta is the metadata of a role or a binding with this hash of its content: for the cluster, or in a namespace.
@@ -59,62 +57,58 @@ func OwnerReference(csv *v1alpha1.ClusterServiceVersion) metav1.OwnerReference {
 	}
 }
 
-func (d owned) meta(name string) metav1.ObjectMeta {
-	meta := d.planMeta(name)
-	meta.Labels[v1alpha1.ManagedLabel] = v1alpha1.ManagedLabelValue
-	return meta
-}
-
-func (d owned) clusterMeta(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Name: name, Labels: union(OwnerLabels(d.csv), map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue})}
-}
-
-// planMeta is the metadata of a namespaced object that an InstallPlan creates.
-func (d owned) planMeta(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{
-		Name:            name,
-		Namespace:       d.csv.Namespace,
-		Labels:          OwnerLabels(d.csv),
-		OwnerReferences: []metav1.OwnerReference{OwnerReference(d.csv)},
+func (d owned) meta(name string, cluster bool) metav1.ObjectMeta {
+	meta := metav1.ObjectMeta{Name: name, Labels: union(OwnerLabels(d.csv), map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue})}
+	if !cluster {
+		meta.Namespace, meta.OwnerReferences = d.csv.Namespace, []metav1.OwnerReference{OwnerReference(d.csv)}
 	}
+	return meta
 }
 
 func (d owned) podAnnotations(template *corev1.PodTemplateSpec) map[string]string {
 	return union(template.Annotations, d.csv.Annotations)
 }
 
-func (d owned) conditionName() string { return d.csv.Name }
-
 // roleName depends on the namespace as well where the role is for the cluster, because the operator may run in several.
 func (d owned) roleName(p v1alpha1.StrategyDeploymentPermissions, cluster bool) (string, error) {
+	base, unique := d.csv.Name+"-"+p.ServiceAccountName, []any{d.csv.Name, p}
 	if cluster {
-		return hashedName(d.csv.Name, []any{d.csv.Name, d.csv.Namespace, p})
+		base, unique = d.csv.Name, []any{d.csv.Name, d.csv.Namespace, p}
 	}
-	return hashedName(d.csv.Name+"-"+p.ServiceAccountName, []any{d.csv.Name, p})
+	hash, err := Hash62(unique)
+	return joinName(base, hash), err
 }
 
+// roleMeta is without the mark of what a controller applies: an InstallPlan creates roles.
 func (d owned) roleMeta(name, _ string, cluster bool, hash string) metav1.ObjectMeta {
-	meta := metav1.ObjectMeta{Name: name, Labels: OwnerLabels(d.csv)}
-	if !cluster {
-		meta = d.planMeta(name)
-	}
+	meta := d.meta(name, cluster)
+	delete(meta.Labels, v1alpha1.ManagedLabel)
 	meta.Labels[v1alpha1.PermissionsHashLabel] = hash
 	return meta
 }
 
-// webhook names a configuration by a hash. A configuration that exists for the description is found by its labels, whatever its name is.
+// webhook names a configuration by what the name has room for of the description's, and by a hash of the place of the description among its
+// namesakes: those of the same type whose configurations have names that begin alike, usually none. A configuration that exists for the
+// description is found by its labels, whatever its name is.
 func (d owned) webhook(index int) (metav1.ObjectMeta, string, error) {
 	description := d.csv.Spec.WebhookDefinitions[index]
 	hash, err := Hash62(description)
 	if err != nil {
 		return metav1.ObjectMeta{}, "", err
 	}
-	labels := union(OwnerLabels(d.csv), map[string]string{
+	room := validation.DNS1123SubdomainMaxLength - len("-") - len(fnvHex(""))
+	count, prefix := 0, cut(description.GenerateName, room)
+	for _, earlier := range d.csv.Spec.WebhookDefinitions[:index] {
+		if earlier.Type == description.Type && cut(earlier.GenerateName, room) == prefix {
+			count++
+		}
+	}
+	name := prefix + "-" + fnvHex(fmt.Sprintf("%s/%s/%d", d.csv.Namespace, d.csv.Name, count))
+	return metav1.ObjectMeta{Name: name, Labels: union(OwnerLabels(d.csv), map[string]string{
 		v1alpha1.WebhookGenerateNameLabel: cut(description.GenerateName, maxNameLength),
 		v1alpha1.WebhookHashLabel:         hash,
 		v1alpha1.ManagedLabel:             v1alpha1.ManagedLabelValue,
-	})
-	return metav1.ObjectMeta{Name: configurationName(d.csv, index), Labels: labels}, description.GenerateName, nil
+	})}, description.GenerateName, nil
 }
 
 // union is a new map with the entries of both; those of over win.

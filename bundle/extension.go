@@ -53,7 +53,7 @@ func (d *Extension) ServiceAccounts() []*corev1.ServiceAccount {
 	for _, p := range slices.Concat(strategy.Permissions, strategy.ClusterPermissions) {
 		if name := p.ServiceAccountName; !done[name] {
 			done[name] = true
-			out = append(out, serviceAccount(d.meta(name)))
+			out = append(out, &corev1.ServiceAccount{TypeMeta: accountType, ObjectMeta: d.meta(name, false)})
 		}
 	}
 	return out
@@ -92,7 +92,7 @@ func (d *Extension) Roles() ([]runtime.Object, error) {
 
 // Deployments are those of the install strategy, configured and with their certificates.
 func (d *Extension) Deployments() ([]*appsv1.Deployment, error) {
-	return deployments(d.CSV, d, DeploymentOptions{Config: d.Config, Certs: d.Certs})
+	return deployments(d.CSV, d, d.OperatorCondition, DeploymentOptions{Config: d.Config, Certs: d.Certs})
 }
 
 // Services stand in front of the ServingDeployments.
@@ -137,11 +137,12 @@ func (d *Extension) webhookOptions() WebhookOptions {
 	return o
 }
 
-func (d *Extension) meta(name string) metav1.ObjectMeta {
+func (d *Extension) meta(name string, cluster bool) metav1.ObjectMeta {
+	if cluster {
+		return metav1.ObjectMeta{Name: name}
+	}
 	return metav1.ObjectMeta{Name: name, Namespace: d.CSV.Namespace}
 }
-
-func (d *Extension) clusterMeta(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
 
 // podAnnotations are those of the ClusterServiceVersion, of the template, and where the operator is and what it watches. Later ones win.
 func (d *Extension) podAnnotations(template *corev1.PodTemplateSpec) map[string]string {
@@ -187,8 +188,6 @@ func readsAnnotation(pod *corev1.PodSpec, key string) bool {
 		return field != nil && (field.FieldPath == "metadata.annotations" || field.FieldPath == "metadata.annotations['"+key+"']")
 	})
 }
-
-func (d *Extension) conditionName() string { return d.OperatorCondition }
 
 // roleName is the same for a namespace and for the cluster: clusters that were installed by the published implementation have these names. Of
 // a name that would be exactly one character too long that implementation cuts nothing; here it has maxNameLength characters like all others.

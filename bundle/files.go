@@ -23,13 +23,14 @@ func (in *Inspection) listFiles(r *reader, dir string, missing error) ([]file, b
 	var files []file
 	for _, entry := range entries {
 		name := path.Join(dir, entry.Name())
-		switch {
-		case strings.HasPrefix(entry.Name(), "."):
-			in.ignore(dir, name)
-			continue
-		case !entry.Type().IsRegular():
+		hidden := strings.HasPrefix(entry.Name(), ".")
+		if !hidden && !entry.Type().IsRegular() {
 			in.notice(name, errors.New("passed over: not a regular file"))
-			in.ignore(dir, name)
+		}
+		if hidden || !entry.Type().IsRegular() {
+			if dir != metadataDir { // what else lies in the metadata is of no interest
+				in.Ignored = append(in.Ignored, name)
+			}
 			continue
 		}
 		f, err := r.read(name)
@@ -40,13 +41,6 @@ func (in *Inspection) listFiles(r *reader, dir string, missing error) ([]file, b
 		files = append(files, f)
 	}
 	return files, true
-}
-
-// ignore remembers what is left out of the manifests; what else lies in the metadata is of no interest.
-func (in *Inspection) ignore(dir, name string) {
-	if dir != metadataDir {
-		in.Ignored = append(in.Ignored, name)
-	}
 }
 
 // ReadFiles reads the files of a directory that would be part of a bundle, within the limits of bundles, by name.

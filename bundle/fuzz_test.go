@@ -24,11 +24,11 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte("annotations: &a {x: y}"), []byte(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"x"},"spec":{"install":{"strategy":"deployment","spec":{"deployments":[{"name":"d","spec":{}}],"permissions":[{"serviceAccountName":"","rules":[]}]}},"webhookdefinitions":[{"type":"ConversionWebhook","deploymentName":"d"}]}}`), []byte("{}"))
 	f.Fuzz(func(t *testing.T, metadata, csv, other []byte) {
 		files := fstest.MapFS{"metadata/m.yaml": {Data: metadata}, "manifests/a.yaml": {Data: csv}, "manifests/b": {Data: other}}
-		b, err := load(files, fuzzLimits)
-		if err != nil {
+		in := inspect(files, fuzzLimits)
+		if in.err() != nil {
 			return
 		}
-		before, csvBefore := asJSON(t, b.AllObjects()), b.CSV.DeepCopy()
+		b, before, csvBefore := in.Bundle, asJSON(t, in.Bundle.AllObjects()), in.Bundle.CSV.DeepCopy()
 		first := renderAll(t, b)
 		must.Equal(t, "first", first, renderAll(t, b))
 		if before != asJSON(t, b.AllObjects()) || !cmp.Equal(csvBefore, b.CSV) {

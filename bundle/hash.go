@@ -62,16 +62,7 @@ func CAHash(pem []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// hashedName is a base and a hash of what makes the name unique, at most 63 characters long.
-func hashedName(base string, v any) (string, error) {
-	hash, err := Hash62(v)
-	if err != nil {
-		return "", err
-	}
-	return joinName(base, hash), nil
-}
-
-// joinName cuts the base, never the suffix.
+// joinName is a base and what makes the name unique, at most 63 characters long. It cuts the base, never the suffix.
 func joinName(base, suffix string) string {
 	if room := maxNameLength - len(suffix) - 1; len(base) > room {
 		base = base[:room]

@@ -124,7 +124,7 @@ func TestHostileQuantities(t *testing.T) {
 				t.Fatal("the test bundle has other containers than expected")
 			}
 			begin := time.Now()
-			_, err := load(bundleFiles(map[string]string{"manifests/csv.yaml": csv}), defaultLimits)
+			err := inspect(bundleFiles(map[string]string{"manifests/csv.yaml": csv}), defaultLimits).err()
 			if took := time.Since(begin); took > 30*time.Second {
 				t.Errorf("it took %s", took)
 			}

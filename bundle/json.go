@@ -66,7 +66,7 @@ func (r *jsonReader) value(depth int) (*yaml.Node, error) {
 	case json.Delim:
 		return node, r.collection(node, v, depth)
 	case string:
-		quoted(node, v)
+		node.Kind, node.Tag, node.Style, node.Value = yaml.ScalarNode, "!!str", yaml.DoubleQuotedStyle, v
 	case json.Number:
 		node.Kind, node.Value = yaml.ScalarNode, v.String()
 		if _, err := v.Float64(); err != nil {
@@ -92,9 +92,8 @@ func (r *jsonReader) collection(node *yaml.Node, open json.Delim, depth int) err
 			if err != nil {
 				return err
 			}
-			key := &yaml.Node{Line: r.at()}
-			quoted(key, token.(string)) // the decoder accepts no other keys
-			node.Content = append(node.Content, key)
+			key := token.(string) // the decoder accepts no other keys
+			node.Content = append(node.Content, &yaml.Node{Line: r.at(), Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: key})
 		}
 		value, err := r.value(depth + 1)
 		if err != nil {
@@ -115,8 +114,4 @@ func (r *jsonReader) at() int {
 	r.line += bytes.Count(r.text[r.counted:offset], []byte("\n"))
 	r.counted = offset
 	return r.line
-}
-
-func quoted(node *yaml.Node, value string) {
-	node.Kind, node.Tag, node.Style, node.Value = yaml.ScalarNode, "!!str", yaml.DoubleQuotedStyle, value
 }

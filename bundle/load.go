@@ -12,49 +12,20 @@ import (
 // Load reads a bundle: the metadata in the directory metadata, and the manifests in the directory that the metadata
 // names. Content that cannot be installed is an error, with the name of the file; what is merely passed over is a warning.
 func Load(fsys fs.FS) (*Bundle, error) {
-	b, err := load(fsys, defaultLimits)
-	if err != nil {
-		return nil, fmt.Errorf("load bundle: %w", err)
-	}
-	return b, nil
-}
-
-func load(fsys fs.FS, lim limits) (*Bundle, error) {
-	in := inspect(fsys, lim)
+	in := Inspect(fsys)
 	if err := in.err(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("load bundle: %w", err)
 	}
 	return in.Bundle, nil
 }
 
 // FromManifests makes a bundle of the manifests that a catalog holds inline, which know nothing of package and channels.
 func FromManifests(manifests []json.RawMessage) (*Bundle, error) {
-	in := inspectManifests(manifests, defaultLimits)
+	in := InspectManifests(manifests)
 	if err := in.err(); err != nil {
 		return nil, fmt.Errorf("load bundle from inline manifests: %w", err)
 	}
 	return in.Bundle, nil
-}
-
-// inlineFiles gives inline manifests the names of files.
-func inlineFiles(manifests []json.RawMessage, lim limits) ([]file, error) {
-	if len(manifests) == 0 {
-		return nil, errors.New("no manifests")
-	}
-	if len(manifests) > lim.files {
-		return nil, fmt.Errorf("more than %d manifests", lim.files)
-	}
-	files := make([]file, 0, len(manifests))
-	var total int64
-	for i, manifest := range manifests {
-		name := fmt.Sprintf("inline/%d.json", i)
-		total += int64(len(manifest))
-		if err := lim.checkBytes(name, int64(len(manifest)), total); err != nil {
-			return nil, err
-		}
-		files = append(files, file{name: name, data: manifest})
-	}
-	return files, nil
 }
 
 // Inspection is a bundle together with all that is wrong with its files. It is for those who judge bundles; Load is for
@@ -117,9 +88,30 @@ func markf(about error, format string, args ...any) error {
 // Inspect reads a bundle as Load does, and goes on where that gives up.
 func Inspect(fsys fs.FS) *Inspection { return inspect(fsys, defaultLimits) }
 
-// InspectManifests reads inline manifests as FromManifests does, and goes on where that gives up.
+// InspectManifests reads inline manifests as FromManifests does, and goes on where that gives up. The manifests get the names of files.
 func InspectManifests(manifests []json.RawMessage) *Inspection {
-	return inspectManifests(manifests, defaultLimits)
+	in := &Inspection{Bundle: &Bundle{}}
+	if len(manifests) == 0 {
+		in.fail("", errors.New("no manifests"))
+		return in
+	}
+	if len(manifests) > defaultLimits.files {
+		in.fail("", fmt.Errorf("more than %d manifests", defaultLimits.files))
+		return in
+	}
+	files := make([]file, 0, len(manifests))
+	var total int64
+	for i, manifest := range manifests {
+		name := fmt.Sprintf("inline/%d.json", i)
+		total += int64(len(manifest))
+		if err := defaultLimits.checkBytes(name, int64(len(manifest)), total); err != nil {
+			in.fail("", err)
+			return in
+		}
+		files = append(files, file{name: name, data: manifest})
+	}
+	in.readManifests(files, defaultLimits)
+	return in
 }
 
 func inspect(fsys fs.FS, lim limits) *Inspection {
@@ -136,17 +128,6 @@ func inspect(fsys fs.FS, lim limits) *Inspection {
 	if ok {
 		in.readManifests(files, lim)
 	}
-	return in
-}
-
-func inspectManifests(manifests []json.RawMessage, lim limits) *Inspection {
-	in := &Inspection{Bundle: &Bundle{}}
-	files, err := inlineFiles(manifests, lim)
-	if err != nil {
-		in.fail("", err)
-		return in
-	}
-	in.readManifests(files, lim)
 	return in
 }
 

@@ -197,7 +197,7 @@ func TestLoadLimits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lim := defaultLimits
 			tc.change(&lim)
-			_, err := load(bundleFiles(nil), lim)
+			err := inspect(bundleFiles(nil), lim).err()
 			wantError(t, err, tc.want)
 		})
 	}

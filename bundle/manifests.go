@@ -112,7 +112,21 @@ func decode(f file, lim limits) decoded {
 		return decoded{warnings: []error{markf(ErrNotObject, "passed over: not a Kubernetes object with apiVersion and kind")}}
 	}
 	d := decoded{object: &unstructured.Unstructured{Object: object}, warnings: warnings}
-	d.err = checkObject(d.object)
+	kind, isText := object["kind"].(string)
+	_, hasVersion := object["apiVersion"].(string)
+	_, supported := supportedKinds[kind]
+	metadata, hasMetadata := object["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	switch { // everything later relies on these
+	case !isText || !hasVersion:
+		d.err = errors.New("apiVersion and kind have to be texts")
+	case !supported:
+		d.err = markf(ErrUnsupportedKind, "kind %s is not supported in bundles; supported are %s", kind, strings.Join(SupportedKinds(), ", "))
+	case !hasMetadata:
+		d.err = fmt.Errorf("%s without metadata; give it a name", kind)
+	case name == "":
+		d.err = fmt.Errorf("%s without metadata.name; give it a name", kind)
+	}
 	return d
 }
 
@@ -122,25 +136,6 @@ func decodeValue(f file, lim limits) (value any, warnings []error, err error) {
 		return nil, nil, err
 	}
 	return doc.value()
-}
-
-// checkObject checks what everything later relies on.
-func checkObject(object *unstructured.Unstructured) error {
-	kind, isText := object.Object["kind"].(string)
-	if _, ok := object.Object["apiVersion"].(string); !ok || !isText {
-		return errors.New("apiVersion and kind have to be texts")
-	}
-	if _, ok := supportedKinds[kind]; !ok {
-		return markf(ErrUnsupportedKind, "kind %s is not supported in bundles; supported are %s", kind, strings.Join(SupportedKinds(), ", "))
-	}
-	metadata, ok := object.Object["metadata"].(map[string]any)
-	if !ok {
-		return fmt.Errorf("%s without metadata; give it a name", kind)
-	}
-	if name, ok := metadata["name"].(string); !ok || name == "" {
-		return fmt.Errorf("%s without metadata.name; give it a name", kind)
-	}
-	return nil
 }
 
 // Decode reads the object in a manifest file, within the limits of bundles.

@@ -8,7 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 )
 
 // Keys of the annotations of a bundle.
@@ -73,7 +76,7 @@ func (in *Inspection) takeMetadata(f file, lim limits, found map[string]string) 
 	}
 	for _, key := range []string{annotationsKey, dependenciesKey, propertiesKey} {
 		section, ok := sections[key]
-		if !ok || section.empty() {
+		if !ok || len(section.node.Content) == 0 && section.node.Kind != yaml.AliasNode {
 			continue
 		}
 		if found[key] != "" {
@@ -81,7 +84,22 @@ func (in *Inspection) takeMetadata(f file, lim limits, found map[string]string) 
 			continue
 		}
 		found[key] = f.name
-		wrapped, errs := in.Bundle.takeSection(key, section)
+		var wrapped int
+		var errs []error
+		switch b := in.Bundle; key {
+		case annotationsKey:
+			if b.Annotations, err = section.texts(); err != nil {
+				errs = []error{err}
+			}
+		case propertiesKey:
+			b.Properties, wrapped, errs = section.properties()
+		case dependenciesKey:
+			var properties []catalog.Property
+			properties, wrapped, errs = section.properties()
+			for _, p := range properties {
+				b.Dependencies = append(b.Dependencies, Dependency(p))
+			}
+		}
 		if wrapped > 0 {
 			in.notice(f.name, markf(ErrWrappedEntry, "%s: %d entries are wrapped in property, which other tools do not read; write type and value in the entry itself", key, wrapped))
 		}
@@ -89,27 +107,6 @@ func (in *Inspection) takeMetadata(f file, lim limits, found map[string]string) 
 			in.fail(f.name, fmt.Errorf("%s: %w", key, err))
 		}
 	}
-}
-
-// takeSection takes what a section holds; wrapped is how many of its entries are wrapped in another one.
-func (b *Bundle) takeSection(key string, s section) (wrapped int, errs []error) {
-	if key == annotationsKey {
-		annotations, err := s.texts()
-		b.Annotations = annotations
-		if err != nil {
-			return 0, []error{err}
-		}
-		return 0, nil
-	}
-	properties, wrapped, errs := s.properties()
-	if key == propertiesKey {
-		b.Properties = properties
-		return wrapped, errs
-	}
-	for _, p := range properties {
-		b.Dependencies = append(b.Dependencies, Dependency(p))
-	}
-	return wrapped, errs
 }
 
 // useAnnotations takes over what the annotations say.

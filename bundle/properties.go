@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"fairlead.dev/fairlead/catalog"
 )
@@ -16,17 +17,18 @@ const propertiesAnnotation = "olm.properties"
 // other types than olm.gvk, which stay as their author lists them.
 func (b *Bundle) AllProperties() ([]catalog.Property, error) {
 	list := propertyList{items: append([]catalog.Property(nil), b.Properties...)}
-	if !list.has(catalog.PropertyPackage) {
+	if !slices.ContainsFunc(list.items, func(p catalog.Property) bool { return p.Type == catalog.PropertyPackage }) {
 		// The version as it is written. A release that follows from build metadata only orders bundles: readers of the property derive
 		// it in the same way, and a bundle with a release in its property would need another name.
 		list.add(catalog.PropertyPackage, packageValue{PackageName: b.Package, Version: b.VersionText(), Release: b.CSV.Spec.Release.String()})
 	}
-	list.items = append(list.items, b.annotatedProperties()...)
+	annotated, _ := parseAnnotatedProperties(b.CSV.Annotations[propertiesAnnotation]) // Validate reports one that cannot be read
+	list.items = append(list.items, annotated...)
 	for _, gvk := range b.ProvidedAPIs() {
-		list.add(catalog.PropertyGVK, apiProperty(gvk))
+		list.add(catalog.PropertyGVK, apiValue{gvk.Group, gvk.Kind, gvk.Version})
 	}
 	for _, gvk := range b.RequiredAPIs() {
-		list.add(catalog.PropertyGVKRequired, apiProperty(gvk))
+		list.add(catalog.PropertyGVKRequired, apiValue{gvk.Group, gvk.Kind, gvk.Version})
 	}
 	// Keep the first of properties with the same type and value.
 	seen := map[string]bool{}
@@ -62,7 +64,7 @@ func (b *Bundle) AllProperties() ([]catalog.Property, error) {
 					}
 				}
 			}
-			list.add(catalog.PropertyGVKRequired, apiProperty(gvk))
+			list.add(catalog.PropertyGVKRequired, apiValue{gvk.Group, gvk.Kind, gvk.Version})
 			last := len(list.items) - 1
 			if value := string(list.items[last].Value); list.required[value] {
 				list.items = list.items[:last]
@@ -97,20 +99,6 @@ type (
 	}
 )
 
-func apiProperty(gvk catalog.GVK) apiValue {
-	return apiValue{Group: gvk.Group, Kind: gvk.Kind, Version: gvk.Version}
-}
-
-// annotatedProperties are those of the annotation olm.properties. One that cannot be read counts for nothing; Validate
-// reports it.
-func (b *Bundle) annotatedProperties() []catalog.Property {
-	properties, err := parseAnnotatedProperties(b.CSV.Annotations[propertiesAnnotation])
-	if err != nil {
-		return nil
-	}
-	return properties
-}
-
 func parseAnnotatedProperties(text string) ([]catalog.Property, error) {
 	if text == "" {
 		return nil, nil
@@ -134,15 +122,6 @@ type propertyList struct {
 	items    []catalog.Property
 	required map[string]bool // values of the APIs that are required, once a dependency names one
 	err      error
-}
-
-func (l *propertyList) has(kind string) bool {
-	for _, item := range l.items {
-		if item.Type == kind {
-			return true
-		}
-	}
-	return false
 }
 
 func (l *propertyList) add(kind string, value any) {

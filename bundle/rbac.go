@@ -20,6 +20,8 @@ const (
 	serviceAccountKind    = "ServiceAccount"
 )
 
+var accountType = metav1.TypeMeta{APIVersion: "v1", Kind: serviceAccountKind}
+
 // AccountRBAC is one service account of a ClusterServiceVersion with what its permissions become: a Role and a
 // RoleBinding for each permission, a ClusterRole and a ClusterRoleBinding for each cluster permission.
 type AccountRBAC struct {
@@ -50,9 +52,9 @@ func RBAC(csv *v1alpha1.ClusterServiceVersion) ([]*AccountRBAC, error) {
 		if at < 0 {
 			account := &AccountRBAC{Name: g.account}
 			if g.account != DefaultServiceAccount {
-				meta := d.planMeta(g.account)
+				meta := d.meta(g.account, false)
 				meta.Labels = nil
-				account.ServiceAccount = serviceAccount(meta)
+				account.ServiceAccount = &corev1.ServiceAccount{TypeMeta: accountType, ObjectMeta: meta}
 			}
 			at, out = len(out), append(out, account)
 		}
@@ -81,7 +83,8 @@ func grants(csv *v1alpha1.ClusterServiceVersion, d dialect, permissions []v1alph
 	}
 	var out []grant
 	done := map[string]bool{}
-	for i, p := range permissions {
+	for i := range permissions {
+		p := *permissions[i].DeepCopy()
 		name, err := d.roleName(p, cluster)
 		if err != nil {
 			return nil, fmt.Errorf("entry %d: %w", i, err)
@@ -104,10 +107,10 @@ func grants(csv *v1alpha1.ClusterServiceVersion, d dialect, permissions []v1alph
 		role, binding := d.roleMeta(name, namespace, cluster, rulesHash), d.roleMeta(name, namespace, cluster, bindingHash)
 		g := grant{account: account}
 		if cluster {
-			g.role = &rbacv1.ClusterRole{TypeMeta: rbacType(kind), ObjectMeta: role, Rules: copyRules(p.Rules)}
+			g.role = &rbacv1.ClusterRole{TypeMeta: rbacType(kind), ObjectMeta: role, Rules: p.Rules}
 			g.binding = &rbacv1.ClusterRoleBinding{TypeMeta: rbacType("ClusterRoleBinding"), ObjectMeta: binding, RoleRef: ref, Subjects: subjects}
 		} else {
-			g.role = &rbacv1.Role{TypeMeta: rbacType(kind), ObjectMeta: role, Rules: copyRules(p.Rules)}
+			g.role = &rbacv1.Role{TypeMeta: rbacType(kind), ObjectMeta: role, Rules: p.Rules}
 			g.binding = &rbacv1.RoleBinding{TypeMeta: rbacType("RoleBinding"), ObjectMeta: binding, RoleRef: ref, Subjects: subjects}
 		}
 		out = append(out, g)
@@ -115,28 +118,13 @@ func grants(csv *v1alpha1.ClusterServiceVersion, d dialect, permissions []v1alph
 	return out, nil
 }
 
-func serviceAccount(meta metav1.ObjectMeta) *corev1.ServiceAccount {
-	return &corev1.ServiceAccount{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: serviceAccountKind}, ObjectMeta: meta}
-}
-
 func rbacType(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: kind}
 }
 
-func copyRules(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
-	if rules == nil {
-		return nil
-	}
-	out := make([]rbacv1.PolicyRule, len(rules))
-	for i := range rules {
-		rules[i].DeepCopyInto(&out[i])
-	}
-	return out
-}
-
 // liftedRules are the rules of an operator that watches all namespaces: it has to see which ones there are.
 func liftedRules(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
-	return append(copyRules(rules), rbacv1.PolicyRule{
+	return append(slices.Clip(rules), rbacv1.PolicyRule{
 		Verbs: []string{"get", "list", "watch"}, APIGroups: []string{corev1.GroupName}, Resources: []string{"namespaces"},
 	})
 }
@@ -147,7 +135,7 @@ func LiftRole(role *rbacv1.Role) *rbacv1.ClusterRole {
 	return &rbacv1.ClusterRole{
 		TypeMeta:   rbacType("ClusterRole"),
 		ObjectMeta: metav1.ObjectMeta{Name: role.Name, Labels: maps.Clone(role.Labels)},
-		Rules:      liftedRules(role.Rules),
+		Rules:      liftedRules(role.DeepCopy().Rules),
 	}
 }
 

@@ -34,8 +34,6 @@ func metadataSections(f file, lim limits) (map[string]section, error) {
 	return out, nil
 }
 
-func (s section) empty() bool { return len(s.node.Content) == 0 && s.node.Kind != yaml.AliasNode }
-
 // texts is the section as a map of texts. Values are taken as they are written: a channel 4.10 is not the number 4.1.
 func (s section) texts() (map[string]string, error) {
 	if s.node.Kind != yaml.MappingNode {
@@ -75,7 +73,20 @@ func (s section) properties() (out []catalog.Property, wrapped int, errs []error
 				wrapped++
 			}
 		}
-		property, err := propertyOf(item)
+		entry, isMapping := item.(map[string]any)
+		kind, _ := entry["type"].(string)
+		value, hasValue := entry["value"]
+		property := catalog.Property{Type: kind}
+		switch {
+		case !isMapping:
+			err = errors.New("want a mapping with type and value; write it as one")
+		case kind == "":
+			err = errors.New("type is missing; name the type of the entry")
+		case !hasValue:
+			err = fmt.Errorf("value of %s is missing; add it", kind)
+		default:
+			property.Value, err = compactJSON(value)
+		}
 		if err != nil {
 			line := s.node.Line
 			if s.node.Kind == yaml.SequenceNode && i < len(s.node.Content) {
@@ -87,23 +98,6 @@ func (s section) properties() (out []catalog.Property, wrapped int, errs []error
 		out = append(out, property)
 	}
 	return out, wrapped, errs
-}
-
-func propertyOf(item any) (catalog.Property, error) {
-	entry, ok := item.(map[string]any)
-	if !ok {
-		return catalog.Property{}, errors.New("want a mapping with type and value; write it as one")
-	}
-	kind, ok := entry["type"].(string)
-	if !ok || kind == "" {
-		return catalog.Property{}, errors.New("type is missing; name the type of the entry")
-	}
-	value, ok := entry["value"]
-	if !ok {
-		return catalog.Property{}, fmt.Errorf("value of %s is missing; add it", kind)
-	}
-	raw, err := compactJSON(value)
-	return catalog.Property{Type: kind, Value: raw}, err
 }
 
 // compactJSON is JSON as it stands in catalogs: on one line, keys of maps sorted, <, > and & as they are.

@@ -46,7 +46,7 @@ func services(csv *v1alpha1.ClusterServiceVersion, dialect dialect) ([]*corev1.S
 		}
 		out = append(out, &corev1.Service{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
-			ObjectMeta: dialect.meta(ServingServiceName(d.Name)),
+			ObjectMeta: dialect.meta(ServingServiceName(d.Name), false),
 			Spec:       corev1.ServiceSpec{Selector: union(d.Spec.Selector.MatchLabels, nil), Ports: ports},
 		})
 	}
@@ -58,7 +58,7 @@ func services(csv *v1alpha1.ClusterServiceVersion, dialect dialect) ([]*corev1.S
 func servingPorts(csv *v1alpha1.ClusterServiceVersion, deployment string) []corev1.ServicePort {
 	var ports []corev1.ServicePort
 	add := func(port int32, target *intstr.IntOrString) {
-		port = servingPort(port)
+		port = cmp.Or(port, defaultServingPort)
 		if slices.ContainsFunc(ports, func(p corev1.ServicePort) bool { return p.Port == port }) {
 			return
 		}
@@ -80,11 +80,4 @@ func servingPorts(csv *v1alpha1.ClusterServiceVersion, deployment string) []core
 	}
 	slices.SortFunc(ports, func(a, b corev1.ServicePort) int { return cmp.Compare(a.Port, b.Port) })
 	return ports
-}
-
-func servingPort(port int32) int32 {
-	if port == 0 {
-		return defaultServingPort
-	}
-	return port
 }

@@ -64,42 +64,35 @@ func Steps(b *Bundle, t StepTarget) ([]*unstructured.Unstructured, error) {
 	csv.Spec.Replaces = t.Replaces
 	csv.Annotations = union(csv.Annotations, map[string]string{v1alpha1.PropertiesAnnotation: string(annotation)})
 	csv.Status = v1alpha1.ClusterServiceVersionStatus{}
-	first, err := ToUnstructured(csv)
-	if err != nil {
-		return nil, fmt.Errorf("make steps of bundle %s: %w", b.Name, err)
-	}
 	// Copies of the manifests besides the ClusterServiceVersion, CRDs first, in the target namespace.
-	out := make([]*unstructured.Unstructured, 0, len(b.Objects))
+	var crds, others []runtime.Object
 	for _, object := range b.Objects {
 		object = object.DeepCopy()
-		tidy(object)
 		if Namespaced(object.GetKind()) {
 			object.SetNamespace(t.Namespace)
 		} else {
 			object.SetNamespace("")
 		}
-		out = append(out, object)
-	}
-	rank := func(o *unstructured.Unstructured) int {
-		if o.GetKind() == crdKind {
-			return 0
+		if object.GetKind() == crdKind {
+			crds = append(crds, object)
+		} else {
+			others = append(others, object)
 		}
-		return 1
 	}
-	slices.SortStableFunc(out, func(x, y *unstructured.Unstructured) int { return rank(x) - rank(y) })
-	steps := append([]*unstructured.Unstructured{first}, out...)
 	accounts, err := RBAC(csv)
 	if err != nil {
 		return nil, fmt.Errorf("make steps of bundle %s: %w", b.Name, err)
 	}
 	for _, account := range accounts {
-		for _, object := range account.objects() {
-			step, err := ToUnstructured(object)
-			if err != nil {
-				return nil, fmt.Errorf("make steps of bundle %s: %w", b.Name, err)
-			}
-			steps = append(steps, step)
+		others = append(others, account.objects()...)
+	}
+	var steps []*unstructured.Unstructured
+	for _, object := range slices.Concat([]runtime.Object{csv}, crds, others) {
+		step, err := ToUnstructured(object)
+		if err != nil {
+			return nil, fmt.Errorf("make steps of bundle %s: %w", b.Name, err)
 		}
+		steps = append(steps, step)
 	}
 	return steps, nil
 }
@@ -124,7 +117,7 @@ func (a *AccountRBAC) objects() []runtime.Object {
 	return out
 }
 
-// ToUnstructured is an object as a manifest, without what belongs to the API server.
+// ToUnstructured is an object as a manifest, without what belongs to the API server, and what encoders leave of it in manifests.
 func ToUnstructured(object runtime.Object) (*unstructured.Unstructured, error) {
 	out, ok := object.(*unstructured.Unstructured)
 	if !ok {
@@ -134,14 +127,9 @@ func ToUnstructured(object runtime.Object) (*unstructured.Unstructured, error) {
 		}
 		out = &unstructured.Unstructured{Object: content}
 	}
-	tidy(out)
-	return out, nil
-}
-
-// tidy drops what belongs to the API server, and what encoders leave of it in manifests.
-func tidy(object *unstructured.Unstructured) {
-	delete(object.Object, "status")
+	delete(out.Object, "status")
 	for _, field := range []string{"creationTimestamp", "resourceVersion", "uid", "generation", "selfLink", "managedFields"} {
-		unstructured.RemoveNestedField(object.Object, "metadata", field)
+		unstructured.RemoveNestedField(out.Object, "metadata", field)
 	}
+	return out, nil
 }

@@ -110,15 +110,13 @@ func checkIdentity(r recorder, csv *v1alpha1.ClusterServiceVersion) {
 	}
 	if skipRange := csv.Annotations[v1alpha1.SkipRangeAnnotation]; skipRange != "" {
 		if _, err := version.ParseRange(skipRange); err != nil {
-			r.warn(RuleSkipRange, annotationField(v1alpha1.SkipRangeAnnotation), "%v", err)
+			r.warn(RuleSkipRange, "metadata.annotations["+v1alpha1.SkipRangeAnnotation+"]", "%v", err)
 		}
 	}
 	if _, err := parseAnnotatedProperties(csv.Annotations[propertiesAnnotation]); err != nil {
-		r.warn(RuleProperties, annotationField(propertiesAnnotation), "%v; it is ignored", err)
+		r.warn(RuleProperties, "metadata.annotations["+propertiesAnnotation+"]", "%v; it is ignored", err)
 	}
 }
-
-func annotationField(key string) string { return "metadata.annotations[" + key + "]" }
 
 // nameErrors says what keeps a name from being that of an object and the value of a label.
 func nameErrors(name string) []string {
@@ -157,8 +155,9 @@ func (b *Bundle) Described() (warnings []string, err error) {
 // semicolon what to do; empty when nothing does. Where the author declares the package and its version, that of the ClusterServiceVersion is
 // not described.
 func (b *Bundle) VersionProblem() string {
+	annotated, _ := parseAnnotatedProperties(b.CSV.Annotations[propertiesAnnotation])
 	declares := func(p catalog.Property) bool { return p.Type == catalog.PropertyPackage }
-	if slices.ContainsFunc(b.Properties, declares) || slices.ContainsFunc(b.annotatedProperties(), declares) {
+	if slices.ContainsFunc(slices.Concat(b.Properties, annotated), declares) {
 		return ""
 	}
 	text, _, _ := unstructured.NestedString(b.manifest.Object, "spec", "version")

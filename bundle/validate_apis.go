@@ -45,9 +45,24 @@ func checkCRDs(r recorder, b *Bundle) {
 	csv := r.about("%s %s", v1alpha1.ClusterServiceVersionKind, b.Name)
 	crds := map[string]*unstructured.Unstructured{}
 	for _, object := range b.Objects {
-		if object.GetKind() == crdKind {
-			crds[object.GetName()] = object
-			checkCRD(r.about("%s %s", crdKind, object.GetName()), b.CSV, object)
+		if object.GetKind() != crdKind {
+			continue
+		}
+		name, about := object.GetName(), r.about("%s %s", crdKind, object.GetName())
+		crds[name] = object
+		plural, _, _ := unstructured.NestedString(object.Object, "spec", "names", "plural")
+		group, _, _ := unstructured.NestedString(object.Object, "spec", "group")
+		if _, named, dotted := strings.Cut(name, "."); dotted && forbiddenGroup(named) != nil {
+			about.err(RuleCRDGroup, "spec.group", "%v", forbiddenGroup(named))
+		}
+		if want := plural + "." + group; name != want {
+			about.err(RuleCRDName, "metadata.name", "has to be <plural>.<group>, which is %q", want)
+		}
+		if version := object.GetAPIVersion(); version != "apiextensions.k8s.io/v1" {
+			about.warn(RuleCRDVersion, "apiVersion", "%s is not served by Kubernetes 1.22 and later; convert the CRD to apiextensions.k8s.io/v1", version)
+		}
+		if !b.CSV.OwnsCRD(name) {
+			about.warn(RuleCRDNotOwned, "", "the ClusterServiceVersion does not own it; add it to spec.customresourcedefinitions.owned")
 		}
 	}
 	owned, required := b.CSV.Spec.CustomResourceDefinitions.Owned, b.CSV.Spec.CustomResourceDefinitions.Required
@@ -76,22 +91,5 @@ func checkCRDs(r recorder, b *Bundle) {
 		if _, _, err := description.PluralAndGroup(); err != nil {
 			csv.err(RuleRequiredCRD, fmt.Sprintf("spec.customresourcedefinitions.required[%d].name", i), "%v", err)
 		}
-	}
-}
-
-func checkCRD(r recorder, csv *v1alpha1.ClusterServiceVersion, crd *unstructured.Unstructured) {
-	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
-	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
-	if _, named, dotted := strings.Cut(crd.GetName(), "."); dotted && forbiddenGroup(named) != nil {
-		r.err(RuleCRDGroup, "spec.group", "%v", forbiddenGroup(named))
-	}
-	if want := plural + "." + group; crd.GetName() != want {
-		r.err(RuleCRDName, "metadata.name", "has to be <plural>.<group>, which is %q", want)
-	}
-	if crd.GetAPIVersion() != "apiextensions.k8s.io/v1" {
-		r.warn(RuleCRDVersion, "apiVersion", "%s is not served by Kubernetes 1.22 and later; convert the CRD to apiextensions.k8s.io/v1", crd.GetAPIVersion())
-	}
-	if !csv.OwnsCRD(crd.GetName()) {
-		r.warn(RuleCRDNotOwned, "", "the ClusterServiceVersion does not own it; add it to spec.customresourcedefinitions.owned")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -47,29 +46,23 @@ func checkPermission(r recorder, field string, permission v1alpha1.StrategyDeplo
 		}
 	}
 	for i, rule := range permission.Rules {
-		if message := ruleError(rule, cluster); message != "" {
+		message := "" // why the API server would refuse the rule
+		switch {
+		case len(rule.Verbs) == 0:
+			message = "verbs are missing"
+		case len(rule.NonResourceURLs) > 0 && !cluster:
+			message = "nonResourceURLs are possible in clusterPermissions only"
+		case len(rule.NonResourceURLs) > 0 && len(rule.APIGroups)+len(rule.Resources)+len(rule.ResourceNames) > 0:
+			message = "a rule is either for resources or for nonResourceURLs; split it"
+		case len(rule.NonResourceURLs) > 0: // needs no more
+		case len(rule.APIGroups) == 0:
+			message = `apiGroups are missing; use "" for the core group`
+		case len(rule.Resources) == 0:
+			message = "resources are missing"
+		}
+		if message != "" {
 			r.err(RulePermission, fmt.Sprintf("%s.rules[%d]", field, i), "%s", message)
 		}
-	}
-}
-
-// ruleError says why the API server would refuse a rule.
-func ruleError(rule rbacv1.PolicyRule, cluster bool) string {
-	switch {
-	case len(rule.Verbs) == 0:
-		return "verbs are missing"
-	case len(rule.NonResourceURLs) > 0 && !cluster:
-		return "nonResourceURLs are possible in clusterPermissions only"
-	case len(rule.NonResourceURLs) > 0 && len(rule.APIGroups)+len(rule.Resources)+len(rule.ResourceNames) > 0:
-		return "a rule is either for resources or for nonResourceURLs; split it"
-	case len(rule.NonResourceURLs) > 0:
-		return ""
-	case len(rule.APIGroups) == 0:
-		return `apiGroups are missing; use "" for the core group`
-	case len(rule.Resources) == 0:
-		return "resources are missing"
-	default:
-		return ""
 	}
 }
 

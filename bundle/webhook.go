@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,8 +9,8 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 
+	"fairlead.dev/fairlead/api/crds"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
@@ -104,31 +105,13 @@ func webhookMeta(csv *v1alpha1.ClusterServiceVersion, d dialect, index int, kind
 	return d.webhook(index)
 }
 
-// configurationPrefix is what the name of the configuration for a description begins with. A hash and a dash follow it.
-func configurationPrefix(description v1alpha1.WebhookDescription) string {
-	return cut(description.GenerateName, validation.DNS1123SubdomainMaxLength-len("-")-len(fnvHex("")))
-}
-
-// configurationName is a prefix and a hash of the place of a description among its namesakes: those of the same type whose configurations have
-// names that begin alike, usually none.
-func configurationName(csv *v1alpha1.ClusterServiceVersion, index int) string {
-	count, description := 0, csv.Spec.WebhookDefinitions[index]
-	for _, earlier := range csv.Spec.WebhookDefinitions[:index] {
-		if earlier.Type == description.Type && configurationPrefix(earlier) == configurationPrefix(description) {
-			count++
-		}
-	}
-	return configurationPrefix(description) + "-" + fnvHex(fmt.Sprintf("%s/%s/%d", csv.Namespace, csv.Name, count))
-}
-
 func clientConfig(csv *v1alpha1.ClusterServiceVersion, description *v1alpha1.WebhookDescription, o WebhookOptions) admissionv1.WebhookClientConfig {
-	port := servingPort(description.ContainerPort)
 	return admissionv1.WebhookClientConfig{
 		Service: &admissionv1.ServiceReference{
 			Namespace: csv.Namespace,
 			Name:      ServingServiceName(description.DeploymentName),
 			Path:      description.WebhookPath,
-			Port:      &port,
+			Port:      new(cmp.Or(description.ContainerPort, defaultServingPort)),
 		},
 		CABundle: o.Certs[description.DeploymentName].CA,
 	}
@@ -153,7 +136,7 @@ func CheckWebhookRules(description v1alpha1.WebhookDescription) error {
 			if group == "*" { // the words are those that clients of the published API look for
 				return fmt.Errorf("webhook %s: rules[%d] names the API group %q: webhook rules cannot include all groups: %w", description.GenerateName, i, group, ErrForbiddenRule)
 			}
-			if isLifecycleGroup(group) {
+			if slices.Contains(crds.Groups(), group) {
 				return fmt.Errorf("webhook %s: rules[%d] names the API group %q: %w", description.GenerateName, i, group, ErrForbiddenRule)
 			}
 			for _, resource := range rule.Resources {

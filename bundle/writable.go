@@ -37,7 +37,13 @@ var WritableLimits = fmt.Sprintf("%d-%d-%d", MaxStored, maxRequest, maxData)
 func Writable(objects []*unstructured.Unstructured) error {
 	var problems []string
 	for _, object := range objects {
-		for _, problem := range slices.Concat(sizeProblems(object), nameProblems(object), labelProblems(object)) {
+		own, labels := append(sizeProblems(object), nameProblems(object)...), object.GetLabels()
+		for _, key := range slices.Sorted(maps.Keys(labels)) {
+			short := safetext.Truncate(key, 100)
+			own = append(own, problemsOf(fmt.Sprintf("label %q", short), validation.IsQualifiedName(key))...)
+			own = append(own, problemsOf(fmt.Sprintf("the value of label %q", short), validation.IsValidLabelValue(labels[key]))...)
+		}
+		for _, problem := range own {
 			problems = append(problems, fmt.Sprintf("%s %s: %s", object.GetKind(), safetext.Truncate(object.GetName(), 100), problem))
 		}
 	}
@@ -124,16 +130,6 @@ func servingProblems(object *unstructured.Unstructured) []string {
 	for _, deployment := range ServingDeployments(csv) {
 		service := ServingServiceName(deployment)
 		problems = append(problems, problemsOf(fmt.Sprintf("the name %q of the Service for Deployment %q", safetext.Truncate(service, 100), safetext.Truncate(deployment, 100)), validation.IsDNS1035Label(service))...)
-	}
-	return problems
-}
-
-func labelProblems(object *unstructured.Unstructured) []string {
-	var problems []string
-	labels := object.GetLabels()
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		problems = append(problems, problemsOf(fmt.Sprintf("label %q", safetext.Truncate(key, 100)), validation.IsQualifiedName(key))...)
-		problems = append(problems, problemsOf(fmt.Sprintf("the value of label %q", safetext.Truncate(key, 100)), validation.IsValidLabelValue(labels[key]))...)
 	}
 	return problems
 }

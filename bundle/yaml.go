@@ -29,25 +29,22 @@ func parse(data []byte, lim limits) (document, error) {
 	for {
 		var node yaml.Node
 		err := decoder.Decode(&node)
+		empty := len(node.Content) == 0 || node.Content[0].Kind == yaml.ScalarNode && node.Content[0].ShortTag() == "!!null"
 		switch {
 		case errors.Is(err, io.EOF):
 			return doc, nil
 		case doc.root != nil:
 			// A later document is reported, not read: whether it is well-formed is of no interest.
-			doc.extra = doc.extra || err != nil || !isEmpty(&node)
+			doc.extra = doc.extra || err != nil || !empty
 			if doc.extra {
 				return doc, nil
 			}
 		case err != nil:
 			return doc, fmt.Errorf("parse: %w", err)
-		case !isEmpty(&node):
+		case !empty:
 			doc.root = node.Content[0]
 		}
 	}
-}
-
-func isEmpty(node *yaml.Node) bool {
-	return len(node.Content) == 0 || node.Content[0].Kind == yaml.ScalarNode && node.Content[0].ShortTag() == "!!null"
 }
 
 // value is the document as the values that encoding/json would give, with integers as int64, and what its author
