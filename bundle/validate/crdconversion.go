@@ -76,16 +76,11 @@ func checkWebhookService(r recorder, at place, service *apiextensionsv1.ServiceR
 	if port := service.Port; port != nil && len(validation.IsValidPortNum(int(*port))) > 0 {
 		r.err(RuleCRDConversion, at, fmt.Sprintf("%d is not a port", *port), "use a port from 1 to 65535, or leave it out for 443")
 	}
-	if path := service.Path; path != nil && !isWebhookPath(*path) {
-		r.err(RuleCRDConversion, at, fmt.Sprintf("%q is not a path of a webhook", *path), "write it like /convert")
+	if path := service.Path; path != nil && *path != "" && *path != "/" {
+		// It begins with a slash and has steps like names of objects.
+		steps, rooted := strings.CutPrefix(strings.TrimSuffix(*path, "/"), "/")
+		if !rooted || slices.ContainsFunc(strings.Split(steps, "/"), func(step string) bool { return len(validation.IsDNS1123Subdomain(step)) > 0 }) {
+			r.err(RuleCRDConversion, at, fmt.Sprintf("%q is not a path of a webhook", *path), "write it like /convert")
+		}
 	}
-}
-
-// isWebhookPath says whether a path begins with a slash and has steps like names of objects.
-func isWebhookPath(path string) bool {
-	if path == "" || path == "/" {
-		return true
-	}
-	steps, ok := strings.CutPrefix(strings.TrimSuffix(path, "/"), "/")
-	return ok && !slices.ContainsFunc(strings.Split(steps, "/"), func(step string) bool { return len(validation.IsDNS1123Subdomain(step)) > 0 })
 }

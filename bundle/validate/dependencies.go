@@ -17,36 +17,14 @@ const (
 	constraintType = "olm.constraint"
 )
 
-func checkDependency(r recorder, owner constraint.Owner, i int, d bundle.Dependency) {
-	at := place{file: r.metadataFile("dependencies"), field: fmt.Sprintf("dependencies[%d]", i)}
-	faults := dependencyFaults(d)
+// checkNeed reports the faults of a dependency or a property, or else what of the need is accepted and probably not meant.
+func checkNeed(r recorder, owner constraint.Owner, rule bundle.Rule, at place, kind string, need catalog.Property, faults []string, fix string) {
 	for _, message := range faults {
-		r.err(RuleDependency, at, fmt.Sprintf("%s: %s", d.Type, message), "correct the dependency")
+		r.err(rule, at, fmt.Sprintf("%s: %s", kind, message), fix)
 	}
 	if len(faults) > 0 {
 		return
 	}
-	need := catalog.Property(d)
-	if d.Type == catalog.PropertyPackage {
-		need.Type = catalog.PropertyPackageRequired
-	}
-	warnOfNeed(r, owner, at, d.Type, need)
-}
-
-// ownerOf describes the bundle for its needs.
-func ownerOf(r recorder) constraint.Owner {
-	if r.csv == nil {
-		return constraint.OwnerOf(r.Bundle.Package, r.Bundle.Properties)
-	}
-	properties, err := r.Bundle.AllProperties()
-	if err != nil { // a dependency that cannot be read, which is an error of its own
-		properties = r.Bundle.Properties
-	}
-	return constraint.OwnerOf(r.Bundle.Package, properties)
-}
-
-// warnOfNeed reports what of a need is accepted and probably not meant.
-func warnOfNeed(r recorder, owner constraint.Owner, at place, kind string, need catalog.Property) {
 	for _, d := range constraint.DoubtsOf(need, owner) {
 		r.warn(RuleNeed, at, fmt.Sprintf("%s: %s", kind, d), d.Fix)
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/constraint"
 )
 
 // foreign says whether the bundle is not a registry+v1 bundle and does not mean to be one: its manifests are not judged.
@@ -50,22 +52,27 @@ func checkFormat(r recorder) {
 	if r.Bundle.Annotations != nil {
 		checkAnnotations(r)
 	}
-	owner := ownerOf(r)
+	properties := r.Bundle.Properties
+	if r.csv != nil {
+		if all, err := r.Bundle.AllProperties(); err == nil { // else a dependency cannot be read, which is an error of its own
+			properties = all
+		}
+	}
+	owner := constraint.OwnerOf(r.Bundle.Package, properties)
 	for i, d := range r.Bundle.Dependencies {
+		need := catalog.Property(d)
+		if d.Type == catalog.PropertyPackage {
+			need.Type = catalog.PropertyPackageRequired
+		}
 		if d.Type != "" { // else it is one of the problems
-			checkDependency(r, owner, i, d)
+			at := place{file: r.metadataFile("dependencies"), field: fmt.Sprintf("dependencies[%d]", i)}
+			checkNeed(r, owner, RuleDependency, at, d.Type, need, dependencyFaults(d), "correct the dependency")
 		}
 	}
 	for i, p := range r.Bundle.Properties {
 		if p.Type != "" {
 			at := place{file: r.metadataFile("properties"), field: fmt.Sprintf("properties[%d]", i)}
-			faults := propertyFaults(p)
-			for _, message := range faults {
-				r.err(RuleProperty, at, fmt.Sprintf("%s: %s", p.Type, message), "correct the property")
-			}
-			if len(faults) == 0 {
-				warnOfNeed(r, owner, at, p.Type, p)
-			}
+			checkNeed(r, owner, RuleProperty, at, p.Type, p, propertyFaults(p), "correct the property")
 		}
 	}
 }
@@ -87,7 +94,7 @@ var ruleOf = []struct {
 
 func checkProblem(r recorder, p bundle.Problem) {
 	if errors.Is(p.Err, bundle.ErrMediaType) {
-		at := place{file: p.File, field: annotation(bundle.AnnotationMediaType)}
+		at := place{file: p.File, field: "annotations[" + bundle.AnnotationMediaType + "]"}
 		named := r.Bundle.Annotations[bundle.AnnotationMediaType]
 		detected, found := bundle.DetectMediaType(r.Manifests)
 		switch {
@@ -112,9 +119,6 @@ func checkProblem(r recorder, p bundle.Problem) {
 	}
 	r.problem(RuleUnreadable, p, "correct the file")
 }
-
-// annotation is the field of an annotation of the metadata.
-func annotation(key string) string { return fmt.Sprintf("annotations[%s]", key) }
 
 var lineInText = regexp.MustCompile(`line ([0-9]+)`)
 
@@ -151,18 +155,18 @@ func checkAnnotations(r recorder) {
 		if value, ok := annotations[key]; !ok {
 			r.err(RuleAnnotation, at.in("annotations"), fmt.Sprintf("the annotation %s is missing", key), "add it")
 		} else if strings.Trim(value, " ,") == "" {
-			r.err(RuleAnnotationValue, at.in("%s", annotation(key)), "the value is empty", "give it one")
+			r.err(RuleAnnotationValue, at.in("annotations[%s]", key), "the value is empty", "give it one")
 		}
 	}
 	checkDirectory(r, at, bundle.AnnotationMetadata, "metadata")
 	checkDirectory(r, at, bundle.AnnotationManifests, r.ManifestsDir)
 	channel, ok := annotations[bundle.AnnotationDefaultChannel]
-	switch field := annotation(bundle.AnnotationDefaultChannel); {
+	switch at := at.in("annotations[%s]", bundle.AnnotationDefaultChannel); {
 	case !ok:
 	case strings.TrimSpace(channel) == "":
-		r.err(RuleAnnotationValue, at.in("%s", field), "the value is empty", "name a channel, or remove the annotation")
+		r.err(RuleAnnotationValue, at, "the value is empty", "name a channel, or remove the annotation")
 	case !slices.Contains(r.Bundle.Channels, strings.TrimSpace(channel)):
-		r.warn(RuleDefaultChannel, at.in("%s", field), fmt.Sprintf("the bundle is not in the channel %q", channel),
+		r.warn(RuleDefaultChannel, at, fmt.Sprintf("the bundle is not in the channel %q", channel),
 			"make sure that the package has the channel")
 	}
 }
@@ -171,6 +175,6 @@ func checkAnnotations(r recorder) {
 func checkDirectory(r recorder, at place, key, dir string) {
 	value := strings.TrimSpace(r.Bundle.Annotations[key])
 	if value != "" && path.Clean(strings.Trim(value, "/")) != dir {
-		r.err(RuleAnnotationValue, at.in("%s", annotation(key)), fmt.Sprintf("expecting the value %q instead of %q", dir+"/", value), "correct the annotation")
+		r.err(RuleAnnotationValue, at.in("annotations[%s]", key), fmt.Sprintf("expecting the value %q instead of %q", dir+"/", value), "correct the annotation")
 	}
 }

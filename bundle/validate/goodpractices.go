@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	rbacv1 "k8s.io/api/rbac/v1"
-
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/version"
@@ -96,13 +94,4 @@ func checkNameVersion(r recorder, at place) {
 	default:
 		r.warn(RuleNameVersion, at, fmt.Sprintf("%s is not made of the operator's name, .v and a version", name), "name it <operator>.v<version>")
 	}
-}
-
-// rulesOf are the rules of all accounts.
-func rulesOf(permissions []v1alpha1.StrategyDeploymentPermissions) []rbacv1.PolicyRule {
-	var out []rbacv1.PolicyRule
-	for _, p := range permissions {
-		out = append(out, p.Rules...)
-	}
-	return out
 }

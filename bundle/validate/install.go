@@ -107,7 +107,7 @@ func checkCatalogEntry(r recorder) {
 		Channels: []catalog.Channel{{Schema: catalog.SchemaChannel, Package: r.Bundle.Package, Name: channel, Entries: []catalog.Entry{{Name: r.Bundle.Name}}}},
 		Bundles:  []catalog.Bundle{converted},
 	}
-	named := place{file: r.metadataFile("annotations"), field: annotation(bundle.AnnotationPackage)}
+	named := place{file: r.metadataFile("annotations"), field: "annotations[" + bundle.AnnotationPackage + "]"}
 	for _, p := range catalog.Validate(c) {
 		at := place{file: r.metadataFile("properties"), field: "properties"}
 		if p.Rule == catalog.RulePackageName {

@@ -101,11 +101,14 @@ func imageUses(r recorder) []imageUse {
 		}
 	}
 	deployments := r.csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs
-	isManager := managerNames(deployments)
+	// The containers that run the operator are those named manager, or else all but the usual proxy.
+	named := slices.ContainsFunc(deployments, func(d v1alpha1.StrategyDeploymentSpec) bool {
+		return slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool { return c.Name == "manager" })
+	})
 	for _, managers := range []bool{true, false} {
 		for i, d := range deployments {
 			for j, c := range d.Spec.Template.Spec.Containers {
-				if isManager(c.Name) == managers {
+				if isManager := c.Name == "manager" || !named && c.Name != "kube-rbac-proxy"; isManager == managers {
 					add(c.Image, r.csvPlace().in("spec.install.spec.deployments[%d].spec.template.spec.containers[%d].image", i, j), managers)
 				}
 			}
@@ -115,16 +118,6 @@ func imageUses(r recorder) []imageUse {
 		add(related.Image, r.csvPlace().in("spec.relatedImages[%d].image", i), false)
 	}
 	return uses
-}
-
-// managerNames tells which containers run the operator: those named manager, or else all but the usual proxy.
-func managerNames(deployments []v1alpha1.StrategyDeploymentSpec) func(string) bool {
-	for _, d := range deployments {
-		if slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool { return c.Name == "manager" }) {
-			return func(name string) bool { return name == "manager" }
-		}
-	}
-	return func(name string) bool { return name != "kube-rbac-proxy" }
 }
 
 // inspect asks for the platforms of the images.

@@ -61,15 +61,23 @@ func (r removal) removesKind(apiVersion, kind string) bool {
 // such a version. It looks at the objects of the bundle alone. What a ClusterServiceVersion lists as resources of its CRDs is shown to people:
 // the bundle does not create them, and that a list names an old version does not say that the operator uses it.
 func checkRemovedAPIs(r recorder) {
+	const message = "this bundle is using APIs which were deprecated and removed in v1.%d."
+	texts := []string{r.options.KubeVersion} // what the bundle is for, as the caller says or as its author does
+	if r.csv != nil {
+		texts = append(texts, strings.TrimSpace(r.csv.Spec.MinKubeVersion))
+	}
 	for _, removed := range removals {
 		severity := catalog.Warning
-		if r.isFor(removed.minor) {
-			severity = catalog.Error
+		for _, text := range texts {
+			v, err := version.ParseTolerant(text)
+			if text != "" && err == nil && v.GTE(semver.Version{Major: 1, Minor: removed.minor}) {
+				severity = catalog.Error
+			}
 		}
 		for _, object := range r.Bundle.Objects {
 			if removed.removesKind(object.GetAPIVersion(), object.GetKind()) {
 				r.add(severity, RuleRemovedAPI, r.objectPlace(object).in("apiVersion"),
-					fmt.Sprintf("%s Migrate the API(s) for %s: ([%s])", removedMessage(removed.minor), object.GetKind(), object.GetName()),
+					fmt.Sprintf(message+" Migrate the API(s) for %s: ([%s])", removed.minor, object.GetKind(), object.GetName()),
 					"use a version of the API that is served")
 			}
 		}
@@ -78,29 +86,10 @@ func checkRemovedAPIs(r recorder) {
 		return
 	}
 	strategy := r.csv.Spec.InstallStrategy.StrategySpec
-	for _, permissions := range [][]rbacv1.PolicyRule{rulesOf(strategy.Permissions), rulesOf(strategy.ClusterPermissions)} {
-		if slices.ContainsFunc(permissions, func(rule rbacv1.PolicyRule) bool { return covers(rule, "policy", "podsecuritypolicies") }) {
-			r.warn(RuleRemovedAPI, r.csvPlace().in("spec.install.spec"), removedMessage(25)+" Its permissions name PodSecurityPolicies", "remove the rule, if it is not for old clusters")
+	for _, p := range slices.Concat(strategy.Permissions, strategy.ClusterPermissions) {
+		if slices.ContainsFunc(p.Rules, func(rule rbacv1.PolicyRule) bool { return covers(rule, "policy", "podsecuritypolicies") }) {
+			r.warn(RuleRemovedAPI, r.csvPlace().in("spec.install.spec"), fmt.Sprintf(message, 25)+" Its permissions name PodSecurityPolicies", "remove the rule, if it is not for old clusters")
 			return
 		}
 	}
-}
-
-func removedMessage(minor uint64) string {
-	return fmt.Sprintf("this bundle is using APIs which were deprecated and removed in v1.%d.", minor)
-}
-
-// isFor says whether the bundle is for a version of Kubernetes, as the caller says or as its author does.
-func (s *subject) isFor(minor uint64) bool {
-	texts := []string{s.options.KubeVersion}
-	if s.csv != nil {
-		texts = append(texts, strings.TrimSpace(s.csv.Spec.MinKubeVersion))
-	}
-	for _, text := range texts {
-		v, err := version.ParseTolerant(text)
-		if text != "" && err == nil && v.GTE(semver.Version{Major: 1, Minor: minor}) {
-			return true
-		}
-	}
-	return false
 }

@@ -146,10 +146,3 @@ var types = map[bundle.Rule]Type{
 	RuleProvider: CSVFileNotValid, RuleMaintainer: CSVFileNotValid, RuleLink: CSVFileNotValid, RuleVersion: CSVFileNotValid, RuleIcon: CSVFileNotValid,
 	RuleCapabilities: CSVFileNotValid, RuleCategories: CSVFileNotValid, RuleDeprecated: DeprecatedValidator,
 }
-
-func typeOf(rule bundle.Rule) Type {
-	if t, ok := types[rule]; ok {
-		return t
-	}
-	return defaultType
-}

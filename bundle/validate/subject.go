@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -84,7 +85,7 @@ func (r recorder) add(severity catalog.Severity, rule bundle.Rule, at place, mes
 		message, fix = fmt.Sprintf("there are more than %d findings", maxFindings), "mend those that are listed, and look again"
 	}
 	*r.findings = append(*r.findings, Finding{
-		Severity: severity, Validator: r.validator, Rule: rule, Type: typeOf(rule),
+		Severity: severity, Validator: r.validator, Rule: rule, Type: cmp.Or(types[rule], defaultType),
 		File: at.file, Line: r.linesOf(at.file).Of(at.field), Object: at.object, Field: at.field, Message: message, Fix: fix,
 	})
 }
