@@ -53,8 +53,11 @@ func decode(c *Content) (map[string][]byte, error) {
 			return nil, fmt.Errorf("key %q is no name of a file", key)
 		}
 		dir := "manifests/"
-		if isMetadata(bundle.File{Name: key, Data: all[key]}) {
-			dir = "metadata/"
+		if mayBeMetadata.Match(all[key]) { // most files are large manifests
+			lines := bundle.File{Name: key, Data: all[key]}.Lines()
+			if !lines.Has("kind") && (lines.Has("annotations") || lines.Has("dependencies") || lines.Has("properties")) {
+				dir = "metadata/"
+			}
 		}
 		files[dir+key] = all[key]
 	}
@@ -107,15 +110,6 @@ func unpack(data []byte) ([]byte, error) {
 
 // mayBeMetadata are keys that only files of metadata have at the start of a line, or in JSON.
 var mayBeMetadata = regexp.MustCompile(`(?m)^["']?(annotations|dependencies|properties)["']?\s*:|^\s*\{`)
-
-// isMetadata says whether a file is no manifest but metadata of the bundle, which have other keys.
-func isMetadata(f bundle.File) bool {
-	if !mayBeMetadata.Match(f.Data) { // most files are large manifests
-		return false
-	}
-	lines := f.Lines()
-	return !lines.Has("kind") && (lines.Has("annotations") || lines.Has("dependencies") || lines.Has("properties"))
-}
 
 // addAnnotations makes the file that Encode has left out.
 func addAnnotations(files map[string][]byte, annotations map[string]string) error {

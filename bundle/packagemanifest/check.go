@@ -1,8 +1,6 @@
 package packagemanifest
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 
 	"fairlead.dev/fairlead/bundle"
@@ -32,30 +30,9 @@ type checker struct {
 // add notes a broken rule at a field.
 func (k *checker) add(rule catalog.Rule, field, message, fix string) {
 	k.problems = append(k.problems, catalog.Problem{
-		Severity: catalog.Error, Rule: rule, Object: objectOf(k.manifest),
+		Severity: catalog.Error, Rule: rule, Object: catalog.Object{Schema: catalog.SchemaPackage, Name: k.manifest.PackageName},
 		Position: catalog.Position{File: k.file.Name, Line: k.lines.Of(field)}, Message: message, Fix: fix,
 	})
-}
-
-func objectOf(m *Package) catalog.Object {
-	return catalog.Object{Schema: catalog.SchemaPackage, Name: m.PackageName}
-}
-
-// decode reads the fields.
-func (k *checker) decode() {
-	k.lines = k.file.Lines()
-	text, err := catalog.ToJSON(k.file.Data)
-	if err == nil {
-		err = json.Unmarshal(text, k.manifest)
-	}
-	var form *json.UnmarshalTypeError
-	const fix = "write packageName, channels with name and currentCSV, and defaultChannel"
-	switch {
-	case errors.As(err, &form):
-		k.add(RuleForm, form.Field, fmt.Sprintf("%s is of the wrong type: %s", form.Field, form.Value), fix)
-	case err != nil:
-		k.add(RuleForm, "", err.Error(), fix)
-	}
 }
 
 // check applies the rules, and settles the default channel.
@@ -93,13 +70,5 @@ func (k *checker) check() {
 		m.DefaultChannel = m.Channels[0].Name
 	case !names[m.DefaultChannel]:
 		k.add(RuleDefaultChannel, "defaultChannel", fmt.Sprintf("the default channel %q is none of the channels", m.DefaultChannel), "name one of them")
-	}
-}
-
-// secondFile is the problem of a directory with two package files.
-func secondFile(name string, first source) catalog.Problem {
-	return catalog.Problem{
-		Severity: catalog.Error, Rule: RuleTwice, Object: objectOf(first.manifest), Position: catalog.Position{File: name},
-		Message: fmt.Sprintf("it is a package file, and %s is one, too", first.file), Fix: "keep one in a directory",
 	}
 }

@@ -45,10 +45,14 @@ func (s source) convert(ctx context.Context, tree fs.FS, c *catalog.Catalog) ([]
 	}
 	// Find channels whose heads are not there.
 	k := &checker{manifest: s.manifest, file: bundle.File{Name: s.file}, lines: s.lines}
+	known := "no ClusterServiceVersions"
+	if len(r.bundles) > 0 {
+		known = safetext.List(slices.Sorted(maps.Keys(r.bundles)), 10, ", ")
+	}
 	for i, channel := range s.manifest.Channels {
 		if _, ok := r.bundles[channel.CurrentCSV]; !ok {
 			k.add(RuleHead, fmt.Sprintf("channels[%d].currentCSV", i),
-				fmt.Sprintf("the head of channel %s, %s, is not there; there are %s", channel.Name, channel.CurrentCSV, some(r.bundles)),
+				fmt.Sprintf("the head of channel %s, %s, is not there; there are %s", channel.Name, channel.CurrentCSV, known),
 				"correct the name, or add the ClusterServiceVersion")
 		}
 	}
@@ -127,12 +131,3 @@ func (r *reader) entriesOf(head *bundle.Bundle) []catalog.Entry {
 
 // SkipRangeAnnotation of a ClusterServiceVersion is the range of versions that it upgrades from directly.
 const SkipRangeAnnotation = "olm.skipRange"
-
-// some names bundles for an error.
-func some(bundles map[string]*bundle.Bundle) string {
-	names := slices.Sorted(maps.Keys(bundles))
-	if len(names) == 0 {
-		return "no ClusterServiceVersions"
-	}
-	return safetext.List(names, 10, ", ")
-}

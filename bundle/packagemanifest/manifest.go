@@ -52,7 +52,16 @@ func parse(name string, text []byte) (m *Package, problems catalog.Problems, ok 
 	}
 	m = &Package{}
 	k := &checker{manifest: m, file: bundle.File{Name: name, Data: text}}
-	if k.decode(); len(k.problems) == 0 {
+	k.lines = k.file.Lines()
+	err = json.Unmarshal(asJSON, m)
+	var form *json.UnmarshalTypeError
+	const fix = "write packageName, channels with name and currentCSV, and defaultChannel"
+	switch {
+	case errors.As(err, &form):
+		k.add(RuleForm, form.Field, fmt.Sprintf("%s is of the wrong type: %s", form.Field, form.Value), fix)
+	case err != nil:
+		k.add(RuleForm, "", err.Error(), fix)
+	default:
 		k.check()
 	}
 	return m, k.problems, true
@@ -117,7 +126,11 @@ func findIn(tree fs.FS, dir string, candidate func(string) bool) []source {
 		case len(found) == 0:
 			found = []source{{dir: dir, file: name, manifest: m, lines: bundle.File{Name: name, Data: text}.Lines(), problems: problems}}
 		default:
-			found[0].problems = append(found[0].problems, secondFile(name, found[0]))
+			found[0].problems = append(found[0].problems, catalog.Problem{
+				Severity: catalog.Error, Rule: RuleTwice, Position: catalog.Position{File: name},
+				Object:  catalog.Object{Schema: catalog.SchemaPackage, Name: found[0].manifest.PackageName},
+				Message: fmt.Sprintf("it is a package file, and %s is one, too", found[0].file), Fix: "keep one in a directory",
+			})
 		}
 	}
 	return found

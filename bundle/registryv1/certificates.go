@@ -31,39 +31,20 @@ const (
 
 const certManagerGroup = "cert-manager.io"
 
-// serving are the Secrets that are left to the caller.
-func (r *renderer) serving() []Serving {
-	if r.options.Certificates != BuiltIn {
-		return nil
-	}
-	var out []Serving
-	for _, deployment := range bundle.ServingDeployments(r.CSV) {
-		out = append(out, Serving{
-			Deployment: deployment,
-			Service:    bundle.ServingServiceName(deployment),
-			Secret:     bundle.ServingSecretName(deployment),
-			Hosts:      bundle.ServingHosts(deployment, r.options.Namespace),
-		})
-	}
-	return out
-}
-
 // injectCA has others write the authority of the certificate of a Service into an object with clients of it.
 func (r *renderer) injectCA(object metav1.Object, service string) {
-	switch r.options.Certificates {
-	case CertManager:
-		annotate(object, certManagerInjectAnnotation, r.options.Namespace+"/"+service+"-cert")
-	case ServiceCA:
-		annotate(object, serviceCAInjectAnnotation, "true")
-	}
-}
-
-func annotate(object metav1.Object, key, value string) {
 	annotations := object.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[key] = value
+	switch r.options.Certificates {
+	case CertManager:
+		annotations[certManagerInjectAnnotation] = r.options.Namespace + "/" + service + "-cert"
+	case ServiceCA:
+		annotations[serviceCAInjectAnnotation] = "true"
+	default:
+		return
+	}
 	object.SetAnnotations(annotations)
 }
 

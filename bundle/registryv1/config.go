@@ -51,11 +51,27 @@ func readConfig(modes v1alpha1.InstallModeSet, namespace string, raw json.RawMes
 		return nil, &ConfigError{Problems: problems}
 	}
 	object := config.(map[string]any)
-	deployment, err := decodeDeployment(object[deploymentConfig])
-	if err != nil {
-		return nil, &ConfigError{Problems: []string{err.Error()}}
+	out := &settings{targets: []string{metav1.NamespaceAll}}
+	if name, ok := object[watchNamespace].(string); ok {
+		out.targets = []string{name}
+	} else if list, ok := object[watchNamespaces].([]any); ok {
+		out.targets = nil
+		for _, name := range list {
+			out.targets = append(out.targets, name.(string))
+		}
+		slices.Sort(out.targets)
 	}
-	return &settings{targets: targetsOf(object), deployment: deployment}, nil
+	if deployment := object[deploymentConfig]; deployment != nil {
+		out.deployment = &v1alpha1.SubscriptionConfig{}
+		text, err := json.Marshal(deployment)
+		if err == nil { // texts that have the form of a quantity and are none are found here
+			err = kjson.UnmarshalCaseSensitivePreserveInts(text, out.deployment)
+		}
+		if err != nil {
+			return nil, &ConfigError{Problems: []string{fmt.Sprintf("invalid value for field %q: %v", deploymentConfig, err)}}
+		}
+	}
+	return out, nil
 }
 
 // decodeConfig reads the JSON of a configuration; none is an empty one.
@@ -129,38 +145,4 @@ func hints(modes v1alpha1.InstallModeSet) map[string]string {
 		return map[string]string{watchNamespace: onlyAll, watchNamespaces: onlyAll}
 	}
 	return nil
-}
-
-// targetsOf are the target namespaces of a configuration that fits its schema.
-func targetsOf(config map[string]any) []string {
-	if name, ok := config[watchNamespace].(string); ok {
-		return []string{name}
-	}
-	list, ok := config[watchNamespaces].([]any)
-	if !ok {
-		return []string{metav1.NamespaceAll}
-	}
-	targets := make([]string, 0, len(list))
-	for _, name := range list {
-		targets = append(targets, name.(string))
-	}
-	slices.Sort(targets)
-	return targets
-}
-
-// decodeDeployment turns deploymentConfig into what Deployments are configured with. Texts that have the form of a quantity and are
-// none are found here.
-func decodeDeployment(value any) (*v1alpha1.SubscriptionConfig, error) {
-	if value == nil {
-		return nil, nil
-	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return nil, fmt.Errorf("invalid value for field %q: %w", deploymentConfig, err)
-	}
-	config := &v1alpha1.SubscriptionConfig{}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, config); err != nil {
-		return nil, fmt.Errorf("invalid value for field %q: %w", deploymentConfig, err)
-	}
-	return config, nil
 }

@@ -74,7 +74,17 @@ func Render(b *bundle.Bundle, o Options) (*Rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Rendered{Serving: r.serving(), WatchNamespaces: r.Targets}
+	out := &Rendered{WatchNamespaces: r.Targets}
+	if r.options.Certificates == BuiltIn {
+		for _, deployment := range bundle.ServingDeployments(r.CSV) {
+			out.Serving = append(out.Serving, Serving{
+				Deployment: deployment,
+				Service:    bundle.ServingServiceName(deployment),
+				Secret:     bundle.ServingSecretName(deployment),
+				Hosts:      bundle.ServingHosts(deployment, o.Namespace),
+			})
+		}
+	}
 	if out.Properties, err = propertiesOf(b); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -173,7 +174,7 @@ func (r *renderer) services() ([]runtime.Object, error) {
 			return nil, err
 		}
 		if r.options.Certificates == ServiceCA {
-			annotate(service, serviceCACertAnnotation, service.Name+"-cert")
+			metav1.SetMetaDataAnnotation(&service.ObjectMeta, serviceCACertAnnotation, service.Name+"-cert")
 		}
 		out = append(out, service)
 	}

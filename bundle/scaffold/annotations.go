@@ -26,8 +26,10 @@ var annotationKeys = []string{
 // planMetadata plans the annotations and takes over the other metadata that are there.
 func (p *Plan) planMetadata(r Request, root string) error {
 	dir := filepath.Join(root, metadataDir)
-	if err := p.takeMetadata(dir); err != nil {
-		return err
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		if p.metadata, err = bundle.ReadFiles(os.DirFS(dir), "."); err != nil {
+			return err
+		}
 	}
 	// The annotations that are asked for.
 	out := map[string]string{
@@ -65,16 +67,6 @@ func (p *Plan) planMetadata(r Request, root string) error {
 		return err
 	}
 	return p.add(filepath.Join(dir, p.metadata[at].Name), p.metadata[at].Data, true) // compared above
-}
-
-// takeMetadata reads the metadata that are there.
-func (p *Plan) takeMetadata(dir string) error {
-	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	files, err := bundle.ReadFiles(os.DirFS(dir), ".")
-	p.metadata = files
-	return err
 }
 
 // findAnnotations finds the file with annotations, by what it holds; -1 if there is none.

@@ -42,21 +42,16 @@ func dockerfile(r Request, labels map[string]string, manifests, metadata string)
 		if err != nil || slices.Contains(strings.Split(filepath.ToSlash(out), "/"), "..") {
 			return nil, fmt.Errorf("a Dockerfile in %s cannot copy %s, which is not below it; run this in a directory above both", absolute, target)
 		}
-		from := filepath.ToSlash(out)
-		instruction, err := copyInstruction(from, "/"+dir.to+"/")
+		from, to := filepath.ToSlash(out), "/"+dir.to+"/"
+		if plain.MatchString(from) {
+			fmt.Fprintf(&b, "COPY %s %s\n", from, to)
+			continue
+		}
+		list, err := json.Marshal([]string{from, to}) // the form for paths with blanks
 		if err != nil {
 			return nil, err
 		}
-		b.WriteString(instruction)
+		fmt.Fprintf(&b, "COPY %s\n", list)
 	}
 	return []byte(b.String()), nil
-}
-
-// copyInstruction copies a directory, in the form for paths with blanks where it has to.
-func copyInstruction(from, to string) (string, error) {
-	if plain.MatchString(from) {
-		return fmt.Sprintf("COPY %s %s\n", from, to), nil
-	}
-	list, err := json.Marshal([]string{from, to})
-	return fmt.Sprintf("COPY %s\n", list), err
 }
