@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,22 +90,17 @@ func (d dialer) behind(ctx context.Context, key client.ObjectKey, port int) (*co
 		return nil, 0, fmt.Errorf("list the pods behind Service %s: %w", key, err)
 	}
 	for i := range pods.Items {
-		if pod := &pods.Items[i]; isReady(pod) {
+		pod := &pods.Items[i]
+		ready := slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+		})
+		if ready && pod.DeletionTimestamp.IsZero() {
 			if port := portOf(pod, target); port > 0 {
 				return pod, port, nil
 			}
 		}
 	}
 	return nil, 0, fmt.Errorf("reach Service %s: none of the %d pods behind it is ready and has port %s", key, len(pods.Items), target.String())
-}
-
-func isReady(pod *corev1.Pod) bool {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue && pod.DeletionTimestamp.IsZero()
-		}
-	}
-	return false
 }
 
 // portOf is the number of a port; 0 when the pod has none of that name.

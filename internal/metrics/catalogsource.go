@@ -9,7 +9,8 @@ import (
 // CatalogSources counts CatalogSources, tells which of them are ready, and how often new content of each was taken over. It is safe for
 // concurrent use.
 type CatalogSources struct {
-	count     *prometheus.Desc
+	collectors
+	count     prometheus.Gauge
 	ready     *prometheus.GaugeVec
 	snapshots *prometheus.CounterVec
 
@@ -20,8 +21,8 @@ type CatalogSources struct {
 // NewCatalogSources returns metrics that nothing was counted in yet.
 func NewCatalogSources() *CatalogSources {
 	labels := []string{"namespace", "name"}
-	return &CatalogSources{
-		count: prometheus.NewDesc("catalog_source_count", "Number of CatalogSources", nil, nil),
+	m := &CatalogSources{
+		count: prometheus.NewGauge(prometheus.GaugeOpts{Name: "catalog_source_count", Help: "Number of CatalogSources"}),
 		ready: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "catalogsource_ready",
 			Help: "State of a CatalogSource: 1 if it is READY, 0 if it is in any other state",
@@ -32,6 +33,8 @@ func NewCatalogSources() *CatalogSources {
 		}, labels),
 		known: map[[2]string]bool{},
 	}
+	m.collectors = collectors{m.count, m.ready, m.snapshots}
+	return m
 }
 
 // Seen records the state of a CatalogSource.
@@ -39,6 +42,7 @@ func (m *CatalogSources) Seen(namespace, name string, ready bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.known[[2]string{namespace, name}] = true
+	m.count.Set(float64(len(m.known)))
 	value := 0.0
 	if ready {
 		value = 1
@@ -56,23 +60,7 @@ func (m *CatalogSources) Gone(namespace, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.known, [2]string{namespace, name})
+	m.count.Set(float64(len(m.known)))
 	m.ready.DeleteLabelValues(namespace, name)
 	m.snapshots.DeleteLabelValues(namespace, name)
-}
-
-// Describe is part of prometheus.Collector.
-func (m *CatalogSources) Describe(descriptions chan<- *prometheus.Desc) {
-	descriptions <- m.count
-	m.ready.Describe(descriptions)
-	m.snapshots.Describe(descriptions)
-}
-
-// Collect is part of prometheus.Collector.
-func (m *CatalogSources) Collect(series chan<- prometheus.Metric) {
-	m.mu.Lock()
-	total := len(m.known)
-	m.mu.Unlock()
-	series <- prometheus.MustNewConstMetric(m.count, prometheus.GaugeValue, float64(total))
-	m.ready.Collect(series)
-	m.snapshots.Collect(series)
 }

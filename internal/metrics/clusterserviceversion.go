@@ -10,7 +10,8 @@ import (
 // ClusterServiceVersions counts ClusterServiceVersions and tells the state of each: what it is, why, and since when. Copies are none of
 // them. It is safe for concurrent use.
 type ClusterServiceVersions struct {
-	count     *prometheus.Desc
+	collectors
+	count     prometheus.Gauge
 	succeeded *prometheus.GaugeVec
 	abnormal  *prometheus.GaugeVec
 	since     *prometheus.GaugeVec
@@ -31,8 +32,8 @@ type CSVState struct {
 // NewClusterServiceVersions returns metrics that nothing was counted in yet.
 func NewClusterServiceVersions() *ClusterServiceVersions {
 	labels := []string{"namespace", "name", "version"}
-	return &ClusterServiceVersions{
-		count: prometheus.NewDesc("csv_count", "Number of ClusterServiceVersions, without copies", nil, nil),
+	m := &ClusterServiceVersions{
+		count: prometheus.NewGauge(prometheus.GaugeOpts{Name: "csv_count", Help: "Number of ClusterServiceVersions, without copies"}),
 		succeeded: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "csv_succeeded",
 			Help: "Whether a ClusterServiceVersion is Succeeded (1) or in any other phase (0)",
@@ -51,6 +52,8 @@ func NewClusterServiceVersions() *ClusterServiceVersions {
 		}),
 		known: map[[2]string]CSVState{},
 	}
+	m.collectors = collectors{m.count, m.succeeded, m.abnormal, m.since, m.upgrades}
+	return m
 }
 
 // Seen records the state of a ClusterServiceVersion in place of what was recorded before.
@@ -66,6 +69,7 @@ func (m *ClusterServiceVersions) Seen(namespace, name string, state CSVState) {
 		m.forget(key, before)
 	}
 	m.known[key] = state
+	m.count.Set(float64(len(m.known)))
 	value := 0.0
 	if state.Succeeded {
 		value = 1
@@ -86,6 +90,7 @@ func (m *ClusterServiceVersions) Gone(namespace, name string) {
 	if state, ok := m.known[key]; ok {
 		m.forget(key, state)
 		delete(m.known, key)
+		m.count.Set(float64(len(m.known)))
 	}
 }
 
@@ -98,20 +103,9 @@ func (m *ClusterServiceVersions) forget(key [2]string, state CSVState) {
 // Upgraded counts a ClusterServiceVersion that begins to be replaced.
 func (m *ClusterServiceVersions) Upgraded() { m.upgrades.Inc() }
 
-// Describe is part of prometheus.Collector.
-func (m *ClusterServiceVersions) Describe(descriptions chan<- *prometheus.Desc) {
-	descriptions <- m.count
-	for _, c := range []prometheus.Collector{m.succeeded, m.abnormal, m.since, m.upgrades} {
-		c.Describe(descriptions)
-	}
-}
-
-// Collect is part of prometheus.Collector.
+// Collect is part of prometheus.Collector: no scrape finds a ClusterServiceVersion between two states.
 func (m *ClusterServiceVersions) Collect(series chan<- prometheus.Metric) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	series <- prometheus.MustNewConstMetric(m.count, prometheus.GaugeValue, float64(len(m.known)))
-	for _, c := range []prometheus.Collector{m.succeeded, m.abnormal, m.since, m.upgrades} {
-		c.Collect(series)
-	}
+	m.collectors.Collect(series)
 }

@@ -10,17 +10,6 @@ import (
 // Condition is one of an object's.
 type Condition struct{ Type, Status, Reason string }
 
-// value is what a series of a condition shows.
-func (c Condition) value() float64 {
-	switch c.Status {
-	case "True":
-		return 1
-	case "False":
-		return 0
-	}
-	return -1
-}
-
 // Conditions are those of all objects of a kind that has no namespaces. A nil value counts nothing.
 type Conditions struct {
 	description *prometheus.Desc
@@ -64,7 +53,14 @@ func (m *Conditions) Collect(series chan<- prometheus.Metric) {
 	defer m.mu.Unlock()
 	for name, all := range m.known {
 		for _, c := range all {
-			series <- prometheus.MustNewConstMetric(m.description, prometheus.GaugeValue, c.value(), name, c.Type, c.Reason)
+			value := -1.0
+			switch c.Status {
+			case "True":
+				value = 1
+			case "False":
+				value = 0
+			}
+			series <- prometheus.MustNewConstMetric(m.description, prometheus.GaugeValue, value, name, c.Type, c.Reason)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"log"
 
 	"fairlead.dev/fairlead/internal/platform"
 
@@ -17,8 +16,6 @@ type Files struct {
 	// Certificate and Key go together. ClientCA holds the CA bundle for clients' certificates.
 	Certificate, Key, ClientCA string
 }
-
-func (f Files) given() bool { return f.Certificate != "" }
 
 // Check returns an error when one file is given without what it needs. It reads nothing.
 func (f Files) Check(plain bool) error {
@@ -51,7 +48,7 @@ type Certificate interface {
 func (f Files) load(own Certificate, profile *platform.Source) (*identity, error) {
 	i := identity{pair: own, profile: profile}
 	var err error
-	if f.given() {
+	if f.Certificate != "" {
 		if i.pair, err = dynamiccertificates.NewDynamicServingContentFromFiles("metrics", f.Certificate, f.Key); err != nil {
 			return nil, fmt.Errorf("serve metrics over TLS: use the certificate in %s and the key in %s: %w; see --tls-cert and --tls-key", f.Certificate, f.Key, err)
 		}
@@ -77,14 +74,7 @@ func (f Files) load(own Certificate, profile *platform.Source) (*identity, error
 	return &i, nil
 }
 
-// config is that of connections, each with what the files hold by then.
-func (i *identity) config() *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: i.profile.ForClients(i.serving.GetConfigForClient)}
-}
-
-// quiet keeps what clients do wrong, as scanners of ports do all the time, out of the log unless it is asked for.
-func quiet(l logr.Logger) *log.Logger { return log.New(lines{l.V(1)}, "", 0) }
-
+// lines keep what clients do wrong, as scanners of ports do all the time, out of the log unless it is asked for.
 type lines struct{ log logr.Logger }
 
 // Write logs a line.

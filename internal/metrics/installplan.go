@@ -8,7 +8,8 @@ import (
 
 // InstallPlans counts InstallPlans, and the resources of theirs that the API server warned about. It is safe for concurrent use.
 type InstallPlans struct {
-	count    *prometheus.Desc
+	collectors
+	count    prometheus.Gauge
 	warnings prometheus.Counter
 
 	mu    sync.Mutex
@@ -17,14 +18,16 @@ type InstallPlans struct {
 
 // NewInstallPlans returns metrics that nothing was counted in yet.
 func NewInstallPlans() *InstallPlans {
-	return &InstallPlans{
-		count: prometheus.NewDesc("install_plan_count", "Number of InstallPlans", nil, nil),
+	m := &InstallPlans{
+		count: prometheus.NewGauge(prometheus.GaugeOpts{Name: "install_plan_count", Help: "Number of InstallPlans"}),
 		warnings: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "installplan_warnings_total",
 			Help: "Monotonic count of resources that generated warnings when applied as part of an InstallPlan (for example, due to deprecation)",
 		}),
 		known: map[[2]string]bool{},
 	}
+	m.collectors = collectors{m.count, m.warnings}
+	return m
 }
 
 // Seen counts an InstallPlan, once.
@@ -32,6 +35,7 @@ func (m *InstallPlans) Seen(namespace, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.known[[2]string{namespace, name}] = true
+	m.count.Set(float64(len(m.known)))
 }
 
 // Gone counts an InstallPlan no longer.
@@ -39,22 +43,8 @@ func (m *InstallPlans) Gone(namespace, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.known, [2]string{namespace, name})
+	m.count.Set(float64(len(m.known)))
 }
 
 // Warned counts a resource that the API server warned about.
 func (m *InstallPlans) Warned() { m.warnings.Inc() }
-
-// Describe is part of prometheus.Collector.
-func (m *InstallPlans) Describe(descriptions chan<- *prometheus.Desc) {
-	descriptions <- m.count
-	m.warnings.Describe(descriptions)
-}
-
-// Collect is part of prometheus.Collector.
-func (m *InstallPlans) Collect(series chan<- prometheus.Metric) {
-	m.mu.Lock()
-	total := len(m.known)
-	m.mu.Unlock()
-	series <- prometheus.MustNewConstMetric(m.count, prometheus.GaugeValue, float64(total))
-	m.warnings.Collect(series)
-}

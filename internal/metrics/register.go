@@ -7,6 +7,23 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
+// collectors are several as one.
+type collectors []prometheus.Collector
+
+// Describe is part of prometheus.Collector.
+func (all collectors) Describe(descriptions chan<- *prometheus.Desc) {
+	for _, c := range all {
+		c.Describe(descriptions)
+	}
+}
+
+// Collect is part of prometheus.Collector.
+func (all collectors) Collect(series chan<- prometheus.Metric) {
+	for _, c := range all {
+		c.Collect(series)
+	}
+}
+
 // Register registers a collector and returns it, or the one that was registered in its place before: several managers of one process, as
 // in tests, share theirs.
 func Register[C prometheus.Collector](r prometheus.Registerer, c C) (C, error) {

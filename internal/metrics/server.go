@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -70,7 +71,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	metrics := promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{})
 	profiles := profilesFor(func(*http.Request) bool { return o.Debug })
 	if !o.Plain {
-		if !o.TLS.given() && o.Own == nil {
+		if o.TLS.Certificate == "" && o.Own == nil {
 			return nil, errors.New("serve metrics: there is no certificate; give --tls-cert and --tls-key, or --metrics-plain")
 		}
 		if s.identity, err = o.TLS.load(o.Own, o.Profile); err != nil {
@@ -79,7 +80,8 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 		if metrics, err = askAPIServer(o.REST, metrics, o.Log); err != nil {
 			return nil, err
 		}
-		profiles = profilesFor(verified)
+		// The client has to show a certificate of an authority that is believed: one that is not ends the connection.
+		profiles = profilesFor(func(r *http.Request) bool { return r.TLS != nil && len(r.TLS.VerifiedChains) > 0 })
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", metrics)
@@ -94,7 +96,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 }
 
 func (o Options) address() string {
-	if o.Address == "" && o.TLS.given() {
+	if o.Address == "" && o.TLS.Certificate != "" {
 		return DefaultTLSAddress
 	}
 	return o.Address
@@ -119,13 +121,14 @@ func (s *Server) Start(ctx context.Context) error {
 			go i.clients.Run(ctx, 1)
 		}
 		go i.serving.Run(1, ctx.Done())
-		listener = tls.NewListener(listener, s.identity.config())
+		// Each connection has what the files hold by then.
+		listener = tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: i.profile.ForClients(i.serving.GetConfigForClient)})
 	}
 	server := &http.Server{
 		Handler: s.handler, ReadHeaderTimeout: readHeaders, IdleTimeout: idle,
 		BaseContext:  func(net.Listener) context.Context { return ctx },
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // no HTTP/2, whose resets cost servers dearly
-		ErrorLog:     quiet(s.log),
+		ErrorLog:     log.New(lines{s.log.V(1)}, "", 0),
 	}
 	stopped := make(chan struct{})
 	defer context.AfterFunc(ctx, func() {
@@ -159,6 +162,3 @@ func profilesFor(may func(*http.Request) bool) http.Handler {
 		mux.ServeHTTP(w, r)
 	})
 }
-
-// verified reports whether the client has shown a certificate of an authority that is believed: one that is not ends the connection.
-func verified(r *http.Request) bool { return r.TLS != nil && len(r.TLS.VerifiedChains) > 0 }

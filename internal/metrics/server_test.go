@@ -175,7 +175,7 @@ func TestOldVersionsOfTLS(t *testing.T) {
 // TestProfileOfTLS is what the server speaks, whoever asks.
 func TestProfileOfTLS(t *testing.T) {
 	modern := must.Value(platform.Choice{Name: platform.Modern}.Profile())(t)
-	s := serve(t, Options{TLS: newAuthority(t).files(t, t.TempDir(), nil), REST: apiServer(t), Profile: platform.Fixed(modern)})
+	s := serve(t, Options{TLS: newAuthority(t).files(t, t.TempDir(), nil), REST: apiServer(t), Profile: platform.NewSource(modern, false)})
 	for version, spoken := range map[uint16]bool{tls.VersionTLS12: false, tls.VersionTLS13: true} {
 		conn, err := tls.Dial("tcp", s.Addr().String(), &tls.Config{InsecureSkipVerify: true, MaxVersion: version})
 		if err == nil {

@@ -24,7 +24,8 @@ func (s Subscription) labels() []string {
 
 // Subscriptions counts Subscriptions, how often each was looked at, and how long resolution takes. It is safe for concurrent use.
 type Subscriptions struct {
-	count      *prometheus.Desc
+	collectors
+	count      prometheus.Gauge
 	synced     *prometheus.CounterVec
 	resolution *prometheus.SummaryVec
 
@@ -35,8 +36,8 @@ type Subscriptions struct {
 
 // NewSubscriptions returns metrics that nothing was counted in yet.
 func NewSubscriptions() *Subscriptions {
-	return &Subscriptions{
-		count: prometheus.NewDesc("subscription_count", "Number of Subscriptions", nil, nil),
+	m := &Subscriptions{
+		count: prometheus.NewGauge(prometheus.GaugeOpts{Name: "subscription_count", Help: "Number of Subscriptions"}),
 		synced: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "subscription_sync_total",
 			Help: "Monotonic count of Subscription syncs",
@@ -49,6 +50,8 @@ func NewSubscriptions() *Subscriptions {
 		known: map[string]map[string]Subscription{},
 		users: map[Subscription]int{},
 	}
+	m.collectors = collectors{m.count, m.synced, m.resolution}
+	return m
 }
 
 // Synced counts a look at the Subscriptions of a namespace, which are all that it has: the series of others that it had go.
@@ -60,8 +63,12 @@ func (m *Subscriptions) Synced(namespace string, all []Subscription) {
 		now[s.Name] = s
 	}
 	for name, old := range m.known[namespace] {
-		if now[name] != old {
-			m.leave(old)
+		if now[name] == old {
+			continue
+		}
+		if m.users[old]--; m.users[old] <= 0 { // the series goes when no one is left in it
+			delete(m.users, old)
+			m.synced.DeleteLabelValues(old.labels()...)
 		}
 	}
 	for name, s := range now {
@@ -70,18 +77,10 @@ func (m *Subscriptions) Synced(namespace string, all []Subscription) {
 		}
 		m.synced.WithLabelValues(s.labels()...).Inc()
 	}
+	m.count.Add(float64(len(now) - len(m.known[namespace])))
 	if m.known[namespace] = now; len(now) == 0 {
 		delete(m.known, namespace)
 	}
-}
-
-// leave takes a series away when no one is left in it.
-func (m *Subscriptions) leave(s Subscription) {
-	if m.users[s]--; m.users[s] > 0 {
-		return
-	}
-	delete(m.users, s)
-	m.synced.DeleteLabelValues(s.labels()...)
 }
 
 // Resolved records how long it took to decide on a namespace.
@@ -91,24 +90,4 @@ func (m *Subscriptions) Resolved(took time.Duration, succeeded bool) {
 		outcome = outcomeSucceeded
 	}
 	m.resolution.WithLabelValues(outcome).Observe(took.Seconds())
-}
-
-// Describe is part of prometheus.Collector.
-func (m *Subscriptions) Describe(descriptions chan<- *prometheus.Desc) {
-	descriptions <- m.count
-	m.synced.Describe(descriptions)
-	m.resolution.Describe(descriptions)
-}
-
-// Collect is part of prometheus.Collector.
-func (m *Subscriptions) Collect(series chan<- prometheus.Metric) {
-	m.mu.Lock()
-	total := 0
-	for _, names := range m.known {
-		total += len(names)
-	}
-	m.mu.Unlock()
-	series <- prometheus.MustNewConstMetric(m.count, prometheus.GaugeValue, float64(total))
-	m.synced.Collect(series)
-	m.resolution.Collect(series)
 }
