@@ -123,7 +123,7 @@ func TestClusterCatalogsOverTLS(t *testing.T) {
 	}
 	trusting := issue()
 	modern := must.Value(platform.Choice{Name: platform.Modern}.Profile())(t)
-	strict := serveCatalogsWith(t, Options{CatalogHTTP: h, TLS: platform.Fixed(modern)})
+	strict := serveCatalogsWith(t, Options{CatalogHTTP: h, TLS: platform.NewSource(modern, false)})
 	for version, spoken := range map[uint16]bool{tls.VersionTLS12: false, tls.VersionTLS13: true} {
 		conn, err := tls.Dial("tcp", strict.listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, MaxVersion: version})
 		if err == nil {

@@ -32,15 +32,11 @@ func (r Reader) WithoutGlobal(ctx context.Context) (map[string]bool, error) {
 	}
 	alone := map[string]bool{}
 	for i := range list.Items {
-		if excludes(&list.Items[i]) {
+		if list.Items[i].Annotations[v1alpha1.ExcludeGlobalNamespaceAnnotation] == "true" {
 			alone[list.Items[i].Namespace] = true
 		}
 	}
 	return alone, nil
-}
-
-func excludes(group *operatorsv1.OperatorGroup) bool {
-	return group.Annotations[v1alpha1.ExcludeGlobalNamespaceAnnotation] == "true"
 }
 
 // OnChange calls a function when an event is about something that is shown: catalogs report how they are far more often than that.
@@ -56,7 +52,8 @@ func OnChange(changed func()) cache.ResourceEventHandler {
 					a.Spec.Publisher == b.Spec.Publisher && a.Spec.Priority == b.Spec.Priority
 			case *operatorsv1.OperatorGroup:
 				b, ok := before.(*operatorsv1.OperatorGroup)
-				same = ok && excludes(a) == excludes(b)
+				const key = v1alpha1.ExcludeGlobalNamespaceAnnotation
+				same = ok && (a.Annotations[key] == "true") == (b.Annotations[key] == "true")
 			default:
 				same = reflect.DeepEqual(before, after)
 			}

@@ -50,7 +50,20 @@ func Convert(x *catalog.Index, name string) (p Package, ok bool, err error) {
 	p.Status.PackageName = info.Name
 	p.Status.Provider = operator.description.Provider
 	p.Status.Deprecation = deprecation(info.Deprecation)
-	p.Labels = manifestLabels(operator)
+	// The labels are those of the operator, who provides it, and where it runs: an operator that says nothing about that runs on the usual.
+	p.Labels = map[string]string{v1alpha1.PackageProviderLabel: p.Status.Provider.Name, v1alpha1.PackageProviderURLLabel: p.Status.Provider.URL}
+	os, arch := false, false
+	for key, value := range operator.labels {
+		p.Labels[key] = value
+		os = os || strings.HasPrefix(key, v1alpha1.OSLabelPrefix)
+		arch = arch || strings.HasPrefix(key, v1alpha1.ArchLabelPrefix)
+	}
+	if !os {
+		p.Labels[v1alpha1.OSLabelPrefix+"linux"] = v1alpha1.SystemSupportedValue
+	}
+	if !arch {
+		p.Labels[v1alpha1.ArchLabelPrefix+"amd64"] = v1alpha1.SystemSupportedValue
+	}
 	return p, true, err
 }
 
@@ -58,27 +71,19 @@ func byName(p *catalog.PackageInfo) []*catalog.ChannelInfo {
 	return slices.SortedFunc(slices.Values(p.Channels), func(a, b *catalog.ChannelInfo) int { return cmp.Compare(a.Name, b.Name) })
 }
 
+// channel lists the bundles of a channel, the newest first, without those that nobody is to install any more.
 func channel(c *catalog.ChannelInfo, head *operator) packagesv1.PackageChannel {
-	return packagesv1.PackageChannel{
-		Name:           c.Name,
-		CurrentCSV:     c.Head,
-		CurrentCSVDesc: head.description,
-		Deprecation:    deprecation(c.Deprecation),
-		Entries:        entries(c),
-	}
-}
-
-// entries are the bundles of a channel, the newest first, without those that nobody is to install any more.
-func entries(c *catalog.ChannelInfo) []packagesv1.ChannelEntry {
 	offered := slices.DeleteFunc(slices.Clone(c.Entries), func(e *catalog.EntryInfo) bool { return e.Bundle.Deprecated })
 	slices.SortFunc(offered, func(a, b *catalog.EntryInfo) int {
 		return cmp.Or(b.Bundle.Version.Compare(a.Bundle.Version), cmp.Compare(a.Name, b.Name))
 	})
-	out := make([]packagesv1.ChannelEntry, len(offered))
+	entries := make([]packagesv1.ChannelEntry, len(offered))
 	for i, e := range offered {
-		out[i] = packagesv1.ChannelEntry{Name: e.Name, Version: e.Bundle.VersionText, Deprecation: deprecation(e.Bundle.Deprecation)}
+		entries[i] = packagesv1.ChannelEntry{Name: e.Name, Version: e.Bundle.VersionText, Deprecation: deprecation(e.Bundle.Deprecation)}
 	}
-	return out
+	return packagesv1.PackageChannel{
+		Name: c.Name, CurrentCSV: c.Head, CurrentCSVDesc: head.description, Deprecation: deprecation(c.Deprecation), Entries: entries,
+	}
 }
 
 func deprecation(message string) *packagesv1.Deprecation {
@@ -86,22 +91,4 @@ func deprecation(message string) *packagesv1.Deprecation {
 		return nil
 	}
 	return &packagesv1.Deprecation{Message: message}
-}
-
-// manifestLabels are those of the operator, who provides it, and where it runs: an operator that says nothing about that runs on the usual.
-func manifestLabels(o *operator) map[string]string {
-	all := map[string]string{v1alpha1.PackageProviderLabel: o.description.Provider.Name, v1alpha1.PackageProviderURLLabel: o.description.Provider.URL}
-	os, arch := false, false
-	for key, value := range o.labels {
-		all[key] = value
-		os = os || strings.HasPrefix(key, v1alpha1.OSLabelPrefix)
-		arch = arch || strings.HasPrefix(key, v1alpha1.ArchLabelPrefix)
-	}
-	if !os {
-		all[v1alpha1.OSLabelPrefix+"linux"] = v1alpha1.SystemSupportedValue
-	}
-	if !arch {
-		all[v1alpha1.ArchLabelPrefix+"amd64"] = v1alpha1.SystemSupportedValue
-	}
-	return all
 }

@@ -2,6 +2,7 @@ package packageserver
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -198,7 +199,7 @@ func TestFindIcon(t *testing.T) {
 	packageIcon := `,"icon":{"base64data":"cGFja2FnZQ==","mediatype":"image/png"}`
 	csv := func(icon string) string {
 		return fmt.Sprintf(`{"type":"olm.bundle.object","value":{"data":%q}}`,
-			base64Text([]byte(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"p.v1.0.0"},"spec":{"version":"1.0.0"`+icon+`}}`)))
+			base64.StdEncoding.EncodeToString([]byte(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"p.v1.0.0"},"spec":{"version":"1.0.0"`+icon+`}}`)))
 	}
 	tests := map[string]struct {
 		pkg, bundle string

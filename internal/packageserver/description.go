@@ -2,6 +2,7 @@ package packageserver
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func describeVersion(x *catalog.Index, p *catalog.PackageInfo, c *catalog.Channe
 		o.description.LongDescription = p.Description
 	}
 	if len(o.icons) == 0 && p.Icon != nil {
-		o.icons = []v1alpha1.Icon{{Data: base64Text(p.Icon.Data), MediaType: p.Icon.MediaType}}
+		o.icons = []v1alpha1.Icon{{Data: base64.StdEncoding.EncodeToString(p.Icon.Data), MediaType: p.Icon.MediaType}}
 	}
 	return o, nil
 }

@@ -43,22 +43,17 @@ func (p *packed) bytes() int { return len(p.quick) + len(p.deflated) }
 // statusHead is how a status begins that names no catalog. The rest of it, from the next field on, is the tail of a document.
 const statusHead = `{"catalogSource":"","catalogSourceDisplayName":"","catalogSourcePublisher":"","catalogSourceNamespace":"",`
 
-// unreadError is that of a package which the index cannot give, or not all of it.
-type unreadError struct{ error }
-
-// Unwrap returns the cause.
-func (e unreadError) Unwrap() error { return e.error }
-
-// newDocument describes a package; it is nil when nothing of it can be shown. With an unreadError it is what could be read.
+// newDocument describes a package; it is nil when nothing of it can be shown. With an unreadVersion in the error it is what could be read.
 func newDocument(x *catalog.Index, name string) (*document, *packed, error) {
 	p, ok, unread := Convert(x, name)
-	if unread != nil {
-		unread = unreadError{unread}
-	}
 	if !ok {
 		return nil, nil, unread
 	}
-	tail, err := tailOf(p.Status)
+	text, err := json.Marshal(p.Status)
+	tail, ok := bytes.CutPrefix(text, []byte(statusHead))
+	if err == nil && !ok {
+		err = fmt.Errorf("the status begins with %.120s", text)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("write package %s of catalog %s: %w", name, x.Digest(), err)
 	}
@@ -67,23 +62,8 @@ func newDocument(x *catalog.Index, name string) (*document, *packed, error) {
 		return nil, nil, fmt.Errorf("write the labels of package %s of catalog %s: %w", name, x.Digest(), err)
 	}
 	d := &document{name: name, labels: p.Labels, size: len(tail), check: crc32.ChecksumIEEE(tail), sum: sha256.Sum256(append(labels, tail...))}
-	return d, newPacked(tail), unread
-}
-
-func newPacked(tail []byte) *packed {
-	return &packed{quick: bytes.Clone(s2.EncodeBetter(nil, tail)), deflated: deflate(tail)} // what s2 returns has room for the tail as it is
-}
-
-func tailOf(status packagesv1.PackageManifestStatus) ([]byte, error) {
-	text, err := json.Marshal(status)
-	if err != nil {
-		return nil, err
-	}
-	tail, ok := bytes.CutPrefix(text, []byte(statusHead))
-	if !ok {
-		return nil, fmt.Errorf("the status begins with %.120s", text)
-	}
-	return tail, nil
+	quick := bytes.Clone(s2.EncodeBetter(nil, tail)) // what s2 returns has room for the tail as it is
+	return d, &packed{quick: quick, deflated: deflate(tail)}, unread
 }
 
 // text is the tail of the document as it is kept, made again where there was no room for it.
@@ -122,7 +102,7 @@ func (o *offer) tail(into []byte) ([]byte, error) {
 	return tail, nil
 }
 
-// status is the whole status, without the names of the catalog.
+// status is the whole status.
 func (o *offer) status() (packagesv1.PackageManifestStatus, error) {
 	var status packagesv1.PackageManifestStatus
 	tail, err := o.tail(make([]byte, 0, o.doc.size))
@@ -132,5 +112,7 @@ func (o *offer) status() (packagesv1.PackageManifestStatus, error) {
 	if err := json.Unmarshal(append([]byte{'{'}, tail...), &status); err != nil {
 		return status, fmt.Errorf("read package %s of catalog %s: %w", o.doc.name, o.source.digest, err)
 	}
+	status.CatalogSource, status.CatalogSourceNamespace = o.source.Name, o.source.Namespace
+	status.CatalogSourceDisplayName, status.CatalogSourcePublisher = o.source.Spec.DisplayName, o.source.Spec.Publisher
 	return status, nil
 }

@@ -40,10 +40,6 @@ type pack struct {
 	unread unread
 }
 
-func newDocuments(log logr.Logger, limit int, clock clock.PassiveClock) *documents {
-	return &documents{log: log, limit: limit, clock: clock}
-}
-
 // of returns the documents of a content, and the names of those that are not all that the content says. It is not called by two at a time.
 func (c *documents) of(ctx context.Context, x *catalog.Index) (docs []*document, unread []string) {
 	c.mu.Lock()
@@ -63,7 +59,11 @@ func (c *documents) of(ctx context.Context, x *catalog.Index) (docs []*document,
 	c.mu.Unlock()
 	c.note(ctx, p, failed)
 	if ctx.Err() != nil {
-		c.drop(p)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.empty(p)
+		p.gone = true
+		c.packs = slices.DeleteFunc(c.packs, func(other *pack) bool { return other == p })
 	}
 	return docs, p.unread.names
 }
@@ -84,7 +84,7 @@ func (c *documents) convertAll(ctx context.Context, p *pack, x *catalog.Index, n
 				d.pack = p
 			}
 			switch {
-			case errors.As(err, &unreadError{}):
+			case errors.As(err, &unreadVersion{}):
 				errs[i] = err
 				if d != nil {
 					d.pinned, d.partial, docs[i] = text, true, d
@@ -173,14 +173,6 @@ func (c *documents) release(shown ...*snapshot) {
 		}
 		return !needed[p.digest]
 	})
-}
-
-func (c *documents) drop(p *pack) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.empty(p)
-	p.gone = true
-	c.packs = slices.DeleteFunc(c.packs, func(other *pack) bool { return other == p })
 }
 
 // empty lets go of the texts of a content.

@@ -46,7 +46,7 @@ func offersOf(c *documents, s source) []offer {
 // TestDocumentsAreBounded reads contents of which two fit into the cache: the texts that were not asked for the longest go, are made again
 // when they are, and what is needed for tables stays.
 func TestDocumentsAreBounded(t *testing.T) {
-	c := newDocuments(logr.Discard(), maxPacked, clock.RealClock{})
+	c := &documents{log: logr.Discard(), limit: maxPacked, clock: clock.RealClock{}}
 	var all []source
 	for _, version := range []string{"1", "2", "3"} {
 		x := testIndex(t, "a@"+version+".0.0")
@@ -80,7 +80,7 @@ func TestDocumentsOverTheLimit(t *testing.T) {
 		packages = append(packages, fmt.Sprintf("p%02d@1.0.0", i))
 	}
 	x := testIndex(t, packages...)
-	small, large := newDocuments(logr.Discard(), 3000, clock.RealClock{}), newDocuments(logr.Discard(), maxPacked, clock.RealClock{})
+	small, large := &documents{log: logr.Discard(), limit: 3000, clock: clock.RealClock{}}, &documents{log: logr.Discard(), limit: maxPacked, clock: clock.RealClock{}}
 	some, all := source{index: x, docs: made(small.of(t.Context(), x))}, source{index: x, docs: made(large.of(t.Context(), x))}
 	held := 0
 	for i := range all.docs {
@@ -100,7 +100,7 @@ func TestDocumentsOverTheLimit(t *testing.T) {
 
 func TestDocumentsAreMadeOnce(t *testing.T) {
 	x := testIndex(t, "a@1.0.0")
-	c := newDocuments(logr.Discard(), maxPacked, clock.RealClock{})
+	c := &documents{log: logr.Discard(), limit: maxPacked, clock: clock.RealClock{}}
 	if first, second := made(c.of(t.Context(), x)), made(c.of(t.Context(), x)); len(first) != 1 || first[0] != second[0] {
 		t.Errorf("got %v, then %v", first, second)
 	}

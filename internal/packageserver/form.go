@@ -5,80 +5,57 @@ import "io"
 // flushAt is how much is collected before it is written. The API machinery compresses only what begins with a large write.
 const flushAt = 256 << 10
 
-// output collects what is written.
-type output struct {
+// form writes a list: as it is, or as a gzip stream.
+type form struct {
 	w io.Writer
 	// first is how much is written at first, everything when zero.
-	first int
-}
-
-// write passes on what was collected, when it is enough or the last, and returns the buffer for what follows.
-func (o *output) write(collected []byte, last bool) ([]byte, error) {
-	if len(collected) < flushAt && !last {
-		return collected, nil
-	}
-	if o.first > 0 && len(collected) > o.first {
-		if _, err := o.w.Write(collected[:o.first]); err != nil {
-			return nil, err
-		}
-		if _, err := o.w.Write(collected[o.first:]); err != nil {
-			return nil, err
-		}
-	} else if _, err := o.w.Write(collected); err != nil {
-		return nil, err
-	}
-	o.first = 0
-	return collected[:0], nil
-}
-
-// plain writes a list as it is.
-type plain struct {
-	out       output
-	collected []byte
-	tail      []byte
-}
-
-func (p *plain) literal(text []byte) (err error) {
-	p.collected, err = p.out.write(append(p.collected, text...), false)
-	return err
-}
-
-func (p *plain) document(o *offer) (err error) {
-	if p.tail, err = o.tail(p.tail); err != nil {
-		return err
-	}
-	return p.literal(p.tail)
-}
-
-func (p *plain) end() (err error) {
-	p.collected, err = p.out.write(p.collected, true)
-	return err
-}
-
-// zipped writes a list as a gzip stream.
-type zipped struct {
-	out    output
+	first  int
+	zipped bool
+	// stream has what is collected, compressed or not.
 	stream stream
+	tail   []byte
 }
 
-func (z *zipped) literal(text []byte) (err error) {
-	z.stream.add(text)
-	z.stream.out, err = z.out.write(z.stream.out, false)
-	return err
+func (f *form) literal(text []byte) error {
+	if f.zipped {
+		f.stream.add(text)
+	} else {
+		f.stream.out = append(f.stream.out, text...)
+	}
+	return f.flush(false)
 }
 
-func (z *zipped) document(o *offer) error {
+func (f *form) document(o *offer) (err error) {
+	if !f.zipped {
+		if f.tail, err = o.tail(f.tail); err != nil {
+			return err
+		}
+		return f.literal(f.tail)
+	}
 	text, err := o.text()
 	if err != nil {
 		return err
 	}
-	z.stream.addDeflated(text.deflated, o.doc.check, o.doc.size)
-	z.stream.out, err = z.out.write(z.stream.out, false)
-	return err
+	f.stream.addDeflated(text.deflated, o.doc.check, o.doc.size)
+	return f.flush(false)
 }
 
-func (z *zipped) end() (err error) {
-	z.stream.end()
-	z.stream.out, err = z.out.write(z.stream.out, true)
+// flush passes on what was collected, when it is enough or the last.
+func (f *form) flush(last bool) error {
+	if last && f.zipped {
+		f.stream.end()
+	}
+	collected := f.stream.out
+	if len(collected) < flushAt && !last {
+		return nil
+	}
+	if f.first > 0 && len(collected) > f.first {
+		if _, err := f.w.Write(collected[:f.first]); err != nil {
+			return err
+		}
+		collected = collected[f.first:]
+	}
+	f.first, f.stream.out = 0, f.stream.out[:0]
+	_, err := f.w.Write(collected)
 	return err
 }

@@ -78,7 +78,10 @@ func iconHandler(icon *Icon) http.Handler {
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox")
 		data, mediaType := defaultIcon, svgType
 		if icon != nil {
-			data, mediaType = icon.Data, pictureType(icon.MediaType)
+			data, mediaType = icon.Data, icon.MediaType
+			if given, _, err := mime.ParseMediaType(mediaType); err != nil || !strings.HasPrefix(given, "image/") {
+				mediaType = "application/octet-stream" // no catalog serves anything but pictures
+			}
 			tag := strconv.Quote(icon.Tag)
 			h.Set("Etag", tag)
 			if slices.ContainsFunc(strings.Split(r.Header.Get("If-None-Match"), ","), func(known string) bool {
@@ -94,15 +97,6 @@ func iconHandler(icon *Icon) http.Handler {
 		w.WriteHeader(http.StatusOK)
 		_, _ = w.Write(data) // a client that has gone needs no answer
 	})
-}
-
-// pictureType lets no catalog serve anything but pictures.
-func pictureType(given string) string {
-	mediaType, _, err := mime.ParseMediaType(given)
-	if err != nil || !strings.HasPrefix(mediaType, "image/") {
-		return "application/octet-stream"
-	}
-	return given
 }
 
 // maxIcon bounds a decoded icon: API servers hand it through, and browsers show it.
@@ -147,5 +141,3 @@ func FindIcon(x *catalog.Index, name string) (icon *Icon, found bool, err error)
 	}
 	return nil, false, nil
 }
-
-func base64Text(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

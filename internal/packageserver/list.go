@@ -55,7 +55,7 @@ func (l *list) whole() (*packagesv1.PackageManifestList, error) {
 		if err != nil {
 			return nil, err
 		}
-		all.Items[i].Status = l.offers[i].named(status)
+		all.Items[i].Status = status
 	}
 	return all, nil
 }
@@ -82,23 +82,16 @@ func (l *list) CacheEncode(id runtime.Identifier, encode func(runtime.Object, io
 		size += l.offers[i].doc.size
 	}
 	if l.answer == nil || size <= compressAt {
-		return l.write(&plain{out: output{w: w}})
+		return l.write(&form{w: w})
 	}
 	l.answer.compressed = true
-	err := l.write(&zipped{out: output{w: w, first: firstWrite}, stream: stream{out: slices.Clone(gzipHead)}})
+	err := l.write(&form{w: w, first: firstWrite, zipped: true, stream: stream{out: slices.Clone(gzipHead)}})
 	l.answer.compressed = err == nil // what is said of an error is not compressed
 	return err
 }
 
-// form is how a list is written.
-type form interface {
-	literal(text []byte) error
-	document(o *offer) error
-	end() error
-}
-
 // write writes the list: what is its own, and from each document the rest of the item.
-func (l *list) write(to form) error {
+func (l *list) write(to *form) error {
 	head, err := json.Marshal(&packagesv1.PackageManifestList{TypeMeta: l.TypeMeta, ListMeta: l.ListMeta, Items: []packagesv1.PackageManifest{}})
 	if err != nil {
 		return err
@@ -108,11 +101,15 @@ func (l *list) write(to form) error {
 		if i > 0 {
 			text = append(text, '}', ',')
 		}
-		item, err := itemHead(&l.Items[i], &l.offers[i])
+		// The item up to where its document goes on: its metadata and the names of the catalog.
+		item, from := &l.Items[i], l.offers[i].source
+		head, err := json.Marshal(listed{TypeMeta: item.TypeMeta, ObjectMeta: item.ObjectMeta,
+			Status: catalogNames{from.Name, from.Spec.DisplayName, from.Spec.Publisher, from.Namespace}})
 		if err != nil {
-			return err
+			return fmt.Errorf("write PackageManifest %s: %w", item.Name, err)
 		}
-		if err := to.literal(append(text, item...)); err != nil {
+		text = append(append(text, bytes.TrimSuffix(head, []byte("}}"))...), ',')
+		if err := to.literal(text); err != nil {
 			return err
 		}
 		if err := to.document(&l.offers[i]); err != nil {
@@ -126,7 +123,7 @@ func (l *list) write(to form) error {
 	if err := to.literal(append(text, "]}\n"...)); err != nil {
 		return err
 	}
-	return to.end()
+	return to.flush(true)
 }
 
 // listed is a PackageManifest as far as it is not in its document.
@@ -146,31 +143,11 @@ type catalogNames struct {
 	CatalogSourceNamespace   string `json:"catalogSourceNamespace"`
 }
 
-// itemHead is an item up to where its document goes on: its metadata and the names of the catalog.
-func itemHead(item *packagesv1.PackageManifest, o *offer) ([]byte, error) {
-	s := o.source
-	head, err := json.Marshal(listed{TypeMeta: item.TypeMeta, ObjectMeta: item.ObjectMeta,
-		Status: catalogNames{s.Name, s.Spec.DisplayName, s.Spec.Publisher, s.Namespace}})
-	if err != nil {
-		return nil, fmt.Errorf("write PackageManifest %s: %w", item.Name, err)
-	}
-	return append(bytes.TrimSuffix(head, []byte("}}")), ','), nil
-}
-
 // Fields that objects can be selected by.
 const (
 	fieldName      = "metadata.name"
 	fieldNamespace = "metadata.namespace"
 )
-
-// fieldLabel refuses selectors for other fields.
-func fieldLabel(label, value string) (string, string, error) {
-	switch label {
-	case fieldName, fieldNamespace:
-		return label, value, nil
-	}
-	return "", "", fmt.Errorf("field label not supported: %s", label)
-}
 
 // selection is what a request asks for.
 type selection struct {

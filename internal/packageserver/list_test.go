@@ -98,7 +98,7 @@ func TestListIsWrittenAsTheMachineryWould(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newList(page{offers: offers, revision: 7, next: "token", remaining: 3}, nil)
 			var got, want bytes.Buffer
-			must.NoError(t, l.write(&plain{out: output{w: &got}}))
+			must.NoError(t, l.write(&form{w: &got}))
 			all := must.Value(l.whole())(t)
 			must.NoError(t, json.NewEncoder(&want).Encode(all))
 			must.Equal(t, "result", got.String(), want.String())

@@ -61,18 +61,11 @@ func (o *offer) meta(revision string) metav1.ObjectMeta {
 	}
 }
 
-// named fills in the names of the catalog.
-func (o *offer) named(status packagesv1.PackageManifestStatus) packagesv1.PackageManifestStatus {
-	status.CatalogSource, status.CatalogSourceNamespace = o.source.Name, o.source.Namespace
-	status.CatalogSourceDisplayName, status.CatalogSourcePublisher = o.source.Spec.DisplayName, o.source.Spec.Publisher
-	return status
-}
-
 // whole is the object with all that is said of the package.
 func (o *offer) whole(revision string) (*packagesv1.PackageManifest, error) {
 	status, err := o.status()
 	if err != nil {
 		return nil, err
 	}
-	return &packagesv1.PackageManifest{TypeMeta: typeMeta(packagesv1.PackageManifestKind), ObjectMeta: o.meta(revision), Status: o.named(status)}, nil
+	return &packagesv1.PackageManifest{TypeMeta: typeMeta(packagesv1.PackageManifestKind), ObjectMeta: o.meta(revision), Status: status}, nil
 }

@@ -21,18 +21,6 @@ type mark struct {
 	Place int `json:"p"`
 }
 
-func parseMark(token string) (mark, error) {
-	var m mark
-	data, err := base64.RawURLEncoding.DecodeString(token)
-	if err == nil {
-		err = json.Unmarshal(data, &m)
-	}
-	if err != nil {
-		return m, apierrors.NewBadRequest(fmt.Sprintf("the continue token is not one that this API has given: %v", err))
-	}
-	return m, nil
-}
-
 // page is a part of a list.
 type page struct {
 	offers    []offer
@@ -48,9 +36,13 @@ func paginate(offers []offer, o *internalversion.ListOptions, now uint64) (page,
 		return p, nil
 	}
 	if o.Continue != "" {
-		m, err := parseMark(o.Continue)
+		var m mark
+		data, err := base64.RawURLEncoding.DecodeString(o.Continue)
+		if err == nil {
+			err = json.Unmarshal(data, &m)
+		}
 		if err != nil {
-			return page{}, err
+			return page{}, apierrors.NewBadRequest(fmt.Sprintf("the continue token is not one that this API has given: %v", err))
 		}
 		at, _ := slices.BinarySearchFunc(offers, m, func(o offer, m mark) int {
 			return cmp.Or(cmp.Compare(o.namespace, m.Namespace), cmp.Compare(o.doc.name, m.Name))
@@ -68,14 +60,10 @@ func paginate(offers []offer, o *internalversion.ListOptions, now uint64) (page,
 	last := &p.offers[o.Limit-1]
 	m := mark{Revision: p.revision, Namespace: last.namespace, Name: last.doc.name}
 	sent := offers[:len(offers)-int(p.remaining)]
-	for i := len(sent) - 1; i >= 0 && sent[i].sameName(last); i-- {
+	for i := len(sent) - 1; i >= 0 && sent[i].key() == last.key(); i-- {
 		m.Place++
 	}
 	data, err := json.Marshal(m)
 	p.next = base64.RawURLEncoding.EncodeToString(data)
 	return p, err
-}
-
-func (o *offer) sameName(p *offer) bool {
-	return o.namespace == p.namespace && o.doc.name == p.doc.name
 }

@@ -30,9 +30,10 @@ func (r *Registration) peers(ctx context.Context, reader client.Reader) ([]peer,
 	if err := reader.List(ctx, &list, client.InNamespace(r.options.Namespace), client.MatchingLabels(ourSlices)); err != nil {
 		return nil, fmt.Errorf("list the EndpointSlices of Service %s/%s: %w", r.options.Namespace, ServiceName, err)
 	}
+	own := r.options.slice().GetName()
 	var others []peer
 	for i := range list.Items {
-		if s := &list.Items[i]; s.Name != r.options.sliceName() {
+		if s := &list.Items[i]; s.Name != own {
 			others = append(others, peer{name: s.Name, uid: s.UID, address: s.Annotations[reachedAt]})
 		}
 	}
@@ -54,8 +55,11 @@ func (r *Registration) removeSilent(ctx context.Context, reader client.Reader, g
 			continue
 		}
 		r.log.Info("removing the endpoint of a process that does not serve packages any more", "address", other.address)
-		if err := r.remove(ctx, other); err != nil {
-			return 0, err
+		slice := r.options.slice() // a process that serves after all puts its own back
+		slice.SetName(other.name)
+		err := r.client.Delete(ctx, slice, client.Preconditions{UID: &other.uid})
+		if client.IgnoreNotFound(err) != nil {
+			return 0, fmt.Errorf("delete EndpointSlice %s/%s of another process: %w", r.options.Namespace, other.name, err)
 		}
 	}
 	return len(serving), ctx.Err()
@@ -104,17 +108,6 @@ func (r *Registration) ask(ctx context.Context, others []peer, trusted []byte, f
 		})
 	}
 	group.Wait()
-}
-
-// remove deletes the endpoint of a process. One that serves after all puts it back.
-func (r *Registration) remove(ctx context.Context, other peer) error {
-	slice := r.options.slice()
-	slice.SetName(other.name)
-	err := r.client.Delete(ctx, slice, client.Preconditions{UID: &other.uid})
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete EndpointSlice %s/%s of another process: %w", r.options.Namespace, other.name, err)
-	}
-	return nil
 }
 
 // answerTime is how long a process may take to say whether it serves.
@@ -173,16 +166,10 @@ func (r *Registration) supervise(ctx context.Context, seen client.Reader) {
 			return
 		case <-ticker.C():
 		}
-		if err := r.askOthers(ctx, seen, &s); err != nil && ctx.Err() == nil {
+		if _, err := r.removeSilent(ctx, seen, s.givenUp); err != nil && ctx.Err() == nil {
 			r.log.Error(err, "endpoints of processes that do not serve any more may stay; it is tried again")
 		}
 	}
-}
-
-// askOthers asks every other process once.
-func (r *Registration) askOthers(ctx context.Context, seen client.Reader, s *supervision) error {
-	_, err := r.removeSilent(ctx, seen, s.givenUp)
-	return err
 }
 
 // givenUp counts an answer, or that there was none.

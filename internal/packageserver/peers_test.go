@@ -1,6 +1,7 @@
 package packageserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/pem"
 	"net/http"
@@ -147,7 +148,7 @@ func TestSupervision(t *testing.T) {
 	looks := func(n int) {
 		t.Helper()
 		for range n {
-			must.NoError(t, w.askOthers(t.Context(), w.reader, &s))
+			must.Value(w.removeSilent(t.Context(), w.reader, s.givenUp))(t)
 		}
 	}
 	looks(10)
@@ -185,7 +186,7 @@ func TestItsNamespaceIsDeleted(t *testing.T) {
 			w := newRegistrar(t)
 			w.options.Home = home
 			w.begins(w.Registration)
-			name := w.options.home()
+			name := cmp.Or(home, w.options.Namespace)
 			namespace := &corev1.Namespace{}
 			if err := w.client.Get(t.Context(), client.ObjectKey{Name: name}, namespace); apierrors.IsNotFound(err) {
 				namespace = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}

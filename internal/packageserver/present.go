@@ -38,7 +38,8 @@ type present struct {
 func newPresent(c Config) *present {
 	nothing := newSnapshot(nil, nil)
 	nothing.revision = newRevision(0, c.Clock.Now(), nothing.print)
-	return &present{cluster: c.Cluster, contents: c.Contents, docs: newDocuments(c.Log, maxPacked, c.Clock), clock: c.Clock, current: nothing, next: make(chan struct{})}
+	return &present{cluster: c.Cluster, contents: c.Contents, clock: c.Clock, current: nothing, next: make(chan struct{}),
+		docs: &documents{log: c.Log, limit: maxPacked, clock: c.Clock}}
 }
 
 // now is what is shown now.
@@ -66,7 +67,7 @@ func (p *present) at(revision uint64) *snapshot {
 			return s
 		}
 	}
-	if contentOf(p.current.revision) == contentOf(revision) {
+	if p.current.revision&contentMask == revision&contentMask {
 		if revision > p.current.revision && revision>>contentBits <= tick(p.clock.Now().Add(maxAhead)) {
 			ahead := *p.current // the other process is a little ahead: clients must not see revisions fall
 			ahead.revision, p.current = revision, &ahead
@@ -74,7 +75,7 @@ func (p *present) at(revision uint64) *snapshot {
 		return p.current
 	}
 	for _, s := range slices.Backward(p.before) {
-		if contentOf(s.revision) == contentOf(revision) {
+		if s.revision&contentMask == revision&contentMask {
 			return s
 		}
 	}

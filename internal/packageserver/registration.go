@@ -57,8 +57,6 @@ type Pod struct {
 	UID  types.UID
 }
 
-func (o RegistrationOptions) home() string { return cmp.Or(o.Home, o.Namespace) }
-
 // store keeps the certificate that the options describe.
 func (o RegistrationOptions) store(c client.Client) *serving.Store {
 	return serving.NewStore(serving.Options{Client: c, Namespace: o.Namespace, Secret: secretName, Name: ServiceName, Hosts: o.hosts(), Life: o.Life,
@@ -117,23 +115,18 @@ func (r *Registration) Run(ctx context.Context) error {
 			last = err.Error()
 			r.log.Error(err, "packages cannot be read through the API server yet; it is tried again")
 		}
-		r.wait(ctx, changed, next)
+		timer := r.options.Clock.NewTimer(next.Sub(r.options.Clock.Now()))
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-timer.C():
+		}
+		timer.Stop()
 	}
 	<-supervised
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
 	return r.withdraw(ctx)
-}
-
-// wait returns when something was changed, at a time, or when the context ends.
-func (r *Registration) wait(ctx context.Context, changed <-chan struct{}, until time.Time) {
-	timer := r.options.Clock.NewTimer(until.Sub(r.options.Clock.Now()))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-changed:
-	case <-timer.C():
-	}
 }
 
 // Prepare puts right what earlier processes have left, and makes a certificate that can be shown, where there is none.
@@ -153,7 +146,7 @@ const never = 24 * time.Hour
 
 // reconcile brings everything about, and returns when to look again.
 func (r *Registration) reconcile(ctx context.Context) (time.Time, error) {
-	for _, name := range []string{r.options.home(), r.options.Namespace} {
+	for _, name := range []string{cmp.Or(r.options.Home, r.options.Namespace), r.options.Namespace} {
 		namespace := &metav1.PartialObjectMetadata{}
 		namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
 		err := r.reader.Get(ctx, client.ObjectKey{Name: name}, namespace)

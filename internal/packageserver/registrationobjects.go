@@ -1,6 +1,7 @@
 package packageserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
@@ -58,7 +59,7 @@ func (o RegistrationOptions) hosts() []string {
 func (o RegistrationOptions) phases(authorities []byte) []rollout.Phase {
 	return []rollout.Phase{
 		o.namespace(),
-		{Name: "service", Objects: []rollout.Object{o.want(o.service()), o.want(o.slice()), o.want(viewRole())}},
+		{Name: "service", Objects: []rollout.Object{{Wanted: o.service(), Owner: owner}, {Wanted: o.slice(), Owner: owner}, {Wanted: viewRole(), Owner: owner}}},
 		{Name: "api", Objects: []rollout.Object{{Wanted: o.apiService(authorities), Owner: owner, Claim: o.claim}}},
 	}
 }
@@ -70,10 +71,6 @@ func (o RegistrationOptions) namespace() rollout.Phase {
 
 // owner is who wants the objects, for people.
 const owner = "the package server"
-
-func (o RegistrationOptions) want(wanted *unstructured.Unstructured) rollout.Object {
-	return rollout.Object{Wanted: wanted, Owner: owner}
-}
 
 func object(apiVersion, kind, namespace, name string, content map[string]any) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{}}
@@ -104,7 +101,9 @@ func (o RegistrationOptions) slice() *unstructured.Unstructured {
 	if o.Reached.IsValid() {
 		reached = o.Reached
 	}
-	slice := object("discovery.k8s.io/v1", "EndpointSlice", o.Namespace, o.sliceName(), map[string]any{
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(o.Address.String())) // a hash never fails
+	slice := object("discovery.k8s.io/v1", "EndpointSlice", o.Namespace, ServiceName+"-"+hex.EncodeToString(sum.Sum(nil)), map[string]any{
 		"addressType": string(family),
 		"endpoints":   []any{map[string]any{"addresses": []any{o.Address.Addr().String()}, "conditions": map[string]any{"ready": true}}},
 		"ports":       []any{map[string]any{"name": portName, "protocol": "TCP", "port": int64(o.Address.Port())}},
@@ -117,12 +116,6 @@ func (o RegistrationOptions) slice() *unstructured.Unstructured {
 			"apiVersion": "v1", "kind": "Pod", "name": o.Pod.Name, "uid": string(o.Pod.UID)}}
 	}
 	return slice
-}
-
-func (o RegistrationOptions) sliceName() string {
-	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(o.Address.String())) // a hash never fails
-	return ServiceName + "-" + hex.EncodeToString(sum.Sum(nil))
 }
 
 func (o RegistrationOptions) apiService(authorities []byte) *unstructured.Unstructured {
@@ -199,7 +192,7 @@ func (r *Registration) watch(ctx context.Context) (<-chan struct{}, client.Reade
 		kind(corev1.SchemeGroupVersion, "Service"):               here(named(ServiceName)),
 		kind(discoveryv1.SchemeGroupVersion, "EndpointSlice"):    here(cache.ByObject{Label: labels.SelectorFromSet(ourSlices)}),
 		kind(rbacv1.SchemeGroupVersion, "ClusterRole"):           named(viewRoleName),
-		kind(corev1.SchemeGroupVersion, "Namespace"):             named(o.home()),
+		kind(corev1.SchemeGroupVersion, "Namespace"):             named(cmp.Or(o.Home, o.Namespace)),
 		kind(apiregistrationv1.SchemeGroupVersion, "APIService"): named(APIServiceName),
 	}
 	c, err := cache.New(r.options.REST, cache.Options{ByObject: watched, DefaultTransform: cache.TransformStripManagedFields()})

@@ -17,7 +17,7 @@ import (
 const (
 	contentBits     = 27
 	revisionsSecond = 8
-	contentMask     = 1<<contentBits - 1
+	contentMask     = 1<<contentBits - 1 // the part of a revision that says what was shown
 )
 
 // maxAhead is how far the revisions of another process may be ahead of the clock to be taken over.
@@ -29,11 +29,8 @@ func tick(at time.Time) uint64 {
 
 // newRevision is later than the one before it.
 func newRevision(before uint64, at time.Time, fingerprint uint64) uint64 {
-	return max(tick(at), before>>contentBits+1)<<contentBits | contentOf(fingerprint>>contentBits^fingerprint)
+	return max(tick(at), before>>contentBits+1)<<contentBits | (fingerprint>>contentBits^fingerprint)&contentMask
 }
-
-// contentOf is the part of a revision that says what was shown.
-func contentOf(revision uint64) uint64 { return revision & contentMask }
 
 func revisionText(revision uint64) string { return strconv.FormatUint(revision, 10) }
 
@@ -62,7 +59,7 @@ func checkRevision(o *internalversion.ListOptions, p *present) error {
 	switch known := p.at(asked); {
 	case asked > now && known == nil:
 		return apistorage.NewTooLargeResourceVersionError(asked, now, 1)
-	case o.ResourceVersionMatch == metav1.ResourceVersionMatchExact && (known == nil || contentOf(known.revision) != contentOf(now)):
+	case o.ResourceVersionMatch == metav1.ResourceVersionMatchExact && (known == nil || known.revision&contentMask != now&contentMask):
 		return expired(asked, now)
 	}
 	return nil

@@ -2,6 +2,7 @@ package packageserver
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,11 +12,14 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/packages/openapi"
+	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 	"fairlead.dev/fairlead/internal/platform"
 
 	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	endpoints "k8s.io/apiserver/pkg/endpoints/openapi"
 	"k8s.io/apiserver/pkg/endpoints/request"
+	registry "k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/apiserver/pkg/server/healthz"
@@ -82,12 +86,14 @@ func New(ctx context.Context, c Config) (*Server, error) {
 }
 
 func newServer(c Config) *Server {
+	var spoken tls.Config
+	c.TLS.Apply(&spoken)
 	g := genericapiserver.NewConfig(codecs)
 	g.EffectiveVersion = compatibility.DefaultBuildEffectiveVersion()
 	g.FeatureGate = utilfeature.DefaultFeatureGate
 	g.LoopbackClientConfig = rest.CopyConfig(c.REST)
 	g.SecureServing = &genericapiserver.SecureServingInfo{Listener: c.Listener, Cert: c.Certificate,
-		MinTLSVersion: c.TLS.MinVersion(), CipherSuites: c.TLS.Ciphers(), CurvePreferences: c.TLS.Curves(), DisableHTTP2: !c.TLS.HTTP2()}
+		MinTLSVersion: spoken.MinVersion, CipherSuites: spoken.CipherSuites, CurvePreferences: spoken.CurvePreferences, DisableHTTP2: !c.TLS.HTTP2()}
 	g.BuildHandlerChainFunc = func(api http.Handler, c *genericapiserver.Config) http.Handler {
 		return genericapiserver.DefaultBuildHandlerChain(http.
 			Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -126,7 +132,9 @@ func (s *Server) install() error {
 	if err != nil {
 		return fmt.Errorf("set up the package server: %w", err)
 	}
-	if err := generic.InstallAPIGroup(apiGroup(s.storage)); err != nil {
+	group := genericapiserver.NewDefaultAPIGroupInfo(packagesv1.GroupName, scheme, metav1.ParameterCodec, codecs)
+	group.VersionedResourcesStorageMap[packagesv1.GroupVersion.Version] = map[string]registry.Storage{resource: s.storage, iconResource: &iconStorage{s.storage}}
+	if err := generic.InstallAPIGroup(&group); err != nil {
 		return fmt.Errorf("set up the package server: %w", err)
 	}
 	if err := generic.AddReadyzChecks(healthz.NamedCheck("packages", func(*http.Request) error { return s.storage.ready() })); err != nil {

@@ -44,8 +44,14 @@ func newSnapshot(sources []source, alone map[string]bool) *snapshot {
 	write := json.NewEncoder(h) // of plain values to a hash: neither can fail
 	for i := range s.sources {
 		o := &s.sources[i]
+		var pinned []string
+		for _, d := range o.docs {
+			if d.pinned != nil { // it is not what the content of the catalog says
+				pinned = append(pinned, fmt.Sprintf("%s %x", d.name, d.sum))
+			}
+		}
 		_ = write.Encode(shown{Namespace: o.Namespace, Name: o.Name, UID: string(o.UID), Digest: o.digest, Display: o.Spec.DisplayName,
-			Publisher: o.Spec.Publisher, Created: o.CreationTimestamp.Unix(), Priority: o.Spec.Priority, Shown: len(o.docs), Labels: o.Labels, Pinned: o.pinned()})
+			Publisher: o.Spec.Publisher, Created: o.CreationTimestamp.Unix(), Priority: o.Spec.Priority, Shown: len(o.docs), Labels: o.Labels, Pinned: pinned})
 	}
 	_ = write.Encode(slices.Sorted(maps.Keys(s.alone)))
 	s.print = h.Sum64()
@@ -104,15 +110,4 @@ func (s *snapshot) find(namespace, global, name string) (offer, bool) {
 		}
 	}
 	return first, first.doc != nil
-}
-
-// pinned identifies the packages that are not what the content of the catalog says.
-func (s *source) pinned() []string {
-	var all []string
-	for _, d := range s.docs {
-		if d.pinned != nil {
-			all = append(all, fmt.Sprintf("%s %x", d.name, d.sum))
-		}
-	}
-	return all
 }

@@ -2,6 +2,7 @@ package packageserver
 
 import (
 	"context"
+	"fmt"
 
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 
@@ -15,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
-	genericapiserver "k8s.io/apiserver/pkg/server"
 )
 
 // storage answers requests for PackageManifests.
@@ -149,7 +149,13 @@ func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	utilruntime.Must(packagesv1.AddToScheme(s))
 	utilruntime.Must(s.SetVersionPriority(packagesv1.GroupVersion))
-	utilruntime.Must(s.AddFieldLabelConversionFunc(packagesv1.GroupVersion.WithKind(packagesv1.PackageManifestKind), fieldLabel))
+	kind := packagesv1.GroupVersion.WithKind(packagesv1.PackageManifestKind)
+	utilruntime.Must(s.AddFieldLabelConversionFunc(kind, func(label, value string) (string, string, error) {
+		if label != fieldName && label != fieldNamespace {
+			return "", "", fmt.Errorf("field label not supported: %s", label)
+		}
+		return label, value, nil
+	}))
 	// What all API servers share: options of requests, statuses and discovery.
 	unversioned := schema.GroupVersion{Version: "v1"}
 	metav1.AddToGroupVersion(s, unversioned)
@@ -164,11 +170,4 @@ func identifyJSON() runtime.Identifier {
 		return ""
 	}
 	return codecs.EncoderForVersion(info.Serializer, packagesv1.GroupVersion).Identifier()
-}
-
-// apiGroup is what the server serves.
-func apiGroup(s *storage) *genericapiserver.APIGroupInfo {
-	group := genericapiserver.NewDefaultAPIGroupInfo(packagesv1.GroupName, scheme, metav1.ParameterCodec, codecs)
-	group.VersionedResourcesStorageMap[packagesv1.GroupVersion.Version] = map[string]rest.Storage{resource: s, iconResource: &iconStorage{s}}
-	return &group
 }

@@ -88,18 +88,28 @@ func (c *documents) due() <-chan time.Time {
 	return time.After(pause)
 }
 
-// complete puts what was known of packages that cannot be read in their places.
+// complete puts packages as they were known before, with their texts, in the places of those that cannot be read. Of some there was none, or
+// not all.
 func (s *source) complete(unread []string, before *source) {
 	if len(unread) == 0 {
 		return
 	}
 	docs := slices.Clone(s.docs)
 	for _, name := range unread {
-		known := before.known(name)
-		if known == nil {
+		byName := func(d *document, name string) int { return cmp.Compare(d.name, name) }
+		at, ok := slices.BinarySearchFunc(before.docs, name, byName)
+		if !ok || before.docs[at].partial {
 			continue
 		}
-		at, partial := slices.BinarySearchFunc(docs, name, func(d *document, name string) int { return cmp.Compare(d.name, name) })
+		known := before.docs[at]
+		if d := known; d.pinned == nil {
+			text, err := (&offer{source: before, doc: d}).text()
+			if err != nil {
+				continue
+			}
+			known = &document{name: d.name, labels: d.labels, sum: d.sum, size: d.size, check: d.check, pack: d.pack, pinned: text}
+		}
+		at, partial := slices.BinarySearchFunc(docs, name, byName)
 		if partial {
 			docs[at] = known
 		} else {
@@ -107,23 +117,6 @@ func (s *source) complete(unread []string, before *source) {
 		}
 	}
 	s.docs = bounded(docs)
-}
-
-// known is a package of a catalog as it was, with its text; nil when there was none, or not all of it.
-func (s *source) known(name string) *document {
-	at, ok := slices.BinarySearchFunc(s.docs, name, func(d *document, name string) int { return cmp.Compare(d.name, name) })
-	if !ok || s.docs[at].partial {
-		return nil
-	}
-	d := s.docs[at]
-	if d.pinned != nil {
-		return d
-	}
-	text, err := (&offer{source: s, doc: d}).text()
-	if err != nil {
-		return nil
-	}
-	return &document{name: d.name, labels: d.labels, sum: d.sum, size: d.size, check: d.check, pack: d.pack, pinned: text}
 }
 
 // bounded leaves out documents with which the pinned texts would be too large.

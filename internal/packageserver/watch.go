@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	apistorage "k8s.io/apiserver/pkg/storage"
@@ -74,7 +73,7 @@ func (w *watcher) run(ctx context.Context, known *snapshot, marked bool) {
 	// The names of packages of which a list has several.
 	doubt := map[types.NamespacedName]bool{}
 	for i := 1; i < len(listed); i++ {
-		if listed[i].sameName(&listed[i-1]) {
+		if listed[i].key() == listed[i-1].key() {
 			doubt[listed[i].key()] = true
 		}
 	}
@@ -107,15 +106,18 @@ func (w *watcher) offers(s *snapshot) []offer {
 	return w.selection.of(s.offers(w.namespace, w.storage.global))
 }
 
-// mark sends a bookmark where the client wants one.
+// mark sends a bookmark, which says up to which revision everything was told, where the client wants one.
 func (w *watcher) mark(ctx context.Context, revision uint64, first, marked bool) error {
-	switch {
-	case first && marked:
-		return w.bookmark(ctx, revision, map[string]string{metav1.InitialEventsAnnotationKey: "true"})
-	case !first && w.bookmarks:
-		return w.bookmark(ctx, revision, nil)
+	if first && !marked || !first && !w.bookmarks {
+		return nil
 	}
-	return nil
+	mark := &packagesv1.PackageManifest{
+		TypeMeta: typeMeta(packagesv1.PackageManifestKind), ObjectMeta: metav1.ObjectMeta{ResourceVersion: revisionText(revision)},
+	}
+	if first {
+		mark.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+	}
+	return w.send(ctx, watch.Event{Type: watch.Bookmark, Object: mark})
 }
 
 // tell sends changes. What cannot be read any more ends the watch, unless it is gone: then it is enough to say what it was called.
@@ -135,15 +137,6 @@ func (w *watcher) tell(ctx context.Context, changes []change, revision uint64) e
 		}
 	}
 	return nil
-}
-
-// bookmark says up to which revision everything was told.
-func (w *watcher) bookmark(ctx context.Context, revision uint64, annotations map[string]string) error {
-	var mark runtime.Object = &packagesv1.PackageManifest{
-		TypeMeta:   typeMeta(packagesv1.PackageManifestKind),
-		ObjectMeta: metav1.ObjectMeta{ResourceVersion: revisionText(revision), Annotations: annotations},
-	}
-	return w.send(ctx, watch.Event{Type: watch.Bookmark, Object: mark})
 }
 
 func (w *watcher) send(ctx context.Context, e watch.Event) error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/tls"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -57,7 +58,7 @@ func (s Security) Profile() (p Profile, without []string, err error) {
 	if v := s.Custom.MinTLSVersion; v != "" {
 		var ok bool
 		if p.version, ok = apiVersions[v]; !ok {
-			return p, nil, fmt.Errorf("spec.tlsSecurityProfile.custom.minTLSVersion: there is no version %q; set one of %s", v, known(apiVersions))
+			return p, nil, fmt.Errorf("spec.tlsSecurityProfile.custom.minTLSVersion: there is no version %q; set one of %s", v, strings.Join(slices.Sorted(maps.Keys(apiVersions)), ", "))
 		}
 	}
 	if len(s.Custom.Ciphers) == 0 {

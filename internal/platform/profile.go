@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/tls"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -51,15 +52,6 @@ func (p Profile) Equal(other Profile) bool {
 	return p.version == other.version && slices.Equal(p.ciphers, other.ciphers) && slices.Equal(p.curves, other.curves)
 }
 
-// MinVersion returns the lowest version. It, Ciphers and Curves are for servers that take them one by one instead of a configuration.
-func (p Profile) MinVersion() uint16 { return p.version }
-
-// Ciphers returns the cipher suites up to TLS 1.2; none is all that Go has.
-func (p Profile) Ciphers() []uint16 { return slices.Clone(p.ciphers) }
-
-// Curves returns the key exchanges in order of preference.
-func (p Profile) Curves() []tls.CurveID { return slices.Clone(p.curves) }
-
 var versions = map[string]uint16{"TLSv1.0": tls.VersionTLS10, "TLSv1.1": tls.VersionTLS11, "TLSv1.2": tls.VersionTLS12, "TLSv1.3": tls.VersionTLS13}
 
 // curves are the key exchanges, some of which have two names.
@@ -84,10 +76,7 @@ func (c Choice) Source() (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Name == "" {
-		return Following(p), nil
-	}
-	return Fixed(p), nil
+	return NewSource(p, c.Name == ""), nil
 }
 
 // Profile is the chosen one. Its errors name the flag of what cannot be had.
@@ -110,37 +99,30 @@ func (c Choice) Profile() (Profile, error) {
 			tls.TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA, tls.TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA)
 		return p, nil
 	case Custom:
-		return c.custom(p)
+	default:
+		return Profile{}, fmt.Errorf("--tls-profile=%s: there is no such profile; give %s, %s, %s or %s", name, Modern, Intermediate, Old, Custom)
 	}
-	return Profile{}, fmt.Errorf("--tls-profile=%s: there is no such profile; give %s, %s, %s or %s", name, Modern, Intermediate, Old, Custom)
-}
-
-// custom changes a profile to what is asked for.
-func (c Choice) custom(p Profile) (Profile, error) {
 	if c.Version != "" {
 		v, ok := versions[c.Version]
 		if !ok {
-			return p, fmt.Errorf("--tls-custom-version=%s: there is no such version; give %s", c.Version, known(versions))
+			return p, fmt.Errorf("--tls-custom-version=%s: there is no such version; give %s", c.Version, strings.Join(slices.Sorted(maps.Keys(versions)), ", "))
 		}
 		p.version = v
 	}
+	var err error
 	if len(c.Ciphers) > 0 {
 		suites := map[string]uint16{}
 		for _, s := range tls.CipherSuites() {
 			suites[s.Name] = s.ID
 		}
-		var err error
 		if p.ciphers, err = each("--tls-custom-ciphers", "cipher suite that is secure", c.Ciphers, suites); err != nil {
 			return p, err
 		}
 	}
 	if len(c.Curves) > 0 {
-		var err error
-		if p.curves, err = each("--tls-custom-curves", "key exchange", c.Curves, curves); err != nil {
-			return p, err
-		}
+		p.curves, err = each("--tls-custom-curves", "key exchange", c.Curves, curves)
 	}
-	return p, nil
+	return p, err
 }
 
 // each looks names up. Two names of the same are it once.
@@ -149,20 +131,11 @@ func each[T comparable](flag, kind string, names []string, of map[string]T) ([]T
 	for _, name := range names {
 		v, ok := of[name]
 		if !ok {
-			return nil, fmt.Errorf("%s: %q is no %s; give some of %s", flag, name, kind, known(of))
+			return nil, fmt.Errorf("%s: %q is no %s; give some of %s", flag, name, kind, strings.Join(slices.Sorted(maps.Keys(of)), ", "))
 		}
 		if !slices.Contains(all, v) {
 			all = append(all, v)
 		}
 	}
 	return all, nil
-}
-
-func known[T any](of map[string]T) string {
-	var names []string
-	for name := range of {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
 }

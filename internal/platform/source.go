@@ -17,13 +17,9 @@ type Source struct {
 	changed chan struct{} // closed with the next change
 }
 
-// Fixed returns a Source that never changes: the profile was chosen explicitly.
-func Fixed(p Profile) *Source { return newSource(p, false) }
-
-// Following returns a Source that accepts the profile of the cluster. Servers have the given one until then, and where there is none.
-func Following(p Profile) *Source { return newSource(p, true) }
-
-func newSource(p Profile, follows bool) *Source {
+// NewSource returns a Source. One that follows accepts the profile of the cluster: servers have the given one until then, and where there is
+// none. One that does not never changes: the profile was chosen explicitly.
+func NewSource(p Profile, follows bool) *Source {
 	return &Source{follows: follows, initial: p, profile: p, chosen: !follows, changed: make(chan struct{})}
 }
 
@@ -40,18 +36,18 @@ func (s *Source) Profile() Profile {
 	return s.profile
 }
 
-// Set puts the profile of the cluster in force and reports whether that changes anything. A fixed Source keeps its own.
-func (s *Source) Set(p Profile) bool { return s.set(p, true) }
-
-// Reset puts the first profile in force again: the cluster has none any more.
-func (s *Source) Reset() bool { return s.Follows() && s.set(s.initial, false) }
-
-func (s *Source) set(p Profile, chosen bool) bool {
+// Set puts the profile of the cluster in force and reports whether that changes anything; nil puts the first one in force again, because the
+// cluster has none any more. A fixed Source keeps its own.
+func (s *Source) Set(cluster *Profile) bool {
 	if !s.Follows() {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	p, chosen := s.initial, cluster != nil
+	if chosen {
+		p = *cluster
+	}
 	if s.profile.Equal(p) && s.chosen == chosen {
 		return false
 	}

@@ -45,7 +45,7 @@ func of(t *testing.T, c Choice) Profile {
 
 // TestAServerFollows changes the profile under a server: new connections have it, without another listener.
 func TestAServerFollows(t *testing.T) {
-	s := Following(of(t, Choice{}))
+	s := NewSource(of(t, Choice{}), true)
 	at := listen(t, s)
 	old := func() *tls.Config { return &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS12} }
 	must.NoErrorf(t, shake(at, old()), "the profile intermediate refuses TLS 1.2")
@@ -53,7 +53,7 @@ func TestAServerFollows(t *testing.T) {
 		t.Error("clients have a profile that was not set")
 	}
 	changed := s.Changed()
-	if !s.Set(of(t, Choice{Name: Modern})) {
+	if !s.Set(new(of(t, Choice{Name: Modern}))) {
 		t.Error("another profile is no change")
 	}
 	select {
@@ -68,16 +68,16 @@ func TestAServerFollows(t *testing.T) {
 		t.Errorf("the profile modern refuses TLS 1.3: %v", err)
 	}
 	must.Equal(t, "clients do not follow", s.Client().MinVersion, tls.VersionTLS13)
-	if s.Set(of(t, Choice{Name: Modern})) {
+	if s.Set(new(of(t, Choice{Name: Modern}))) {
 		t.Error("the same profile is a change")
 	}
-	if !s.Reset() || s.Reset() || s.Client() != nil {
+	if !s.Set(nil) || s.Set(nil) || s.Client() != nil {
 		t.Error("the profile of the cluster stays in force without the cluster's object")
 	}
 	if err := shake(at, old()); err != nil {
 		t.Errorf("with the first profile again TLS 1.2 is refused: %v", err)
 	}
-	if !s.Set(of(t, Choice{})) || s.Client() == nil {
+	if !s.Set(new(of(t, Choice{}))) || s.Client() == nil {
 		t.Error("a cluster that chooses intermediate has not chosen it for clients")
 	}
 }
@@ -85,7 +85,7 @@ func TestAServerFollows(t *testing.T) {
 // TestAnExplicitProfileWins keeps what was chosen by flags.
 func TestAnExplicitProfileWins(t *testing.T) {
 	chosen := must.Value(Choice{Name: Modern}.Source())(t)
-	if chosen.Follows() || chosen.Set(of(t, Choice{Name: Old})) || chosen.Client().MinVersion != tls.VersionTLS13 {
+	if chosen.Follows() || chosen.Set(new(of(t, Choice{Name: Old}))) || chosen.Client().MinVersion != tls.VersionTLS13 {
 		t.Error("the profile of the cluster replaces that of a flag")
 	}
 	unset, err := Choice{}.Source()
@@ -97,7 +97,7 @@ func TestAnExplicitProfileWins(t *testing.T) {
 	}
 	var none *Source
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	if none.Apply(c); none.Follows() || c.MinVersion != tls.VersionTLS12 || none.Set(Profile{}) {
+	if none.Apply(c); none.Follows() || c.MinVersion != tls.VersionTLS12 || none.Set(&Profile{}) {
 		t.Error("a nil Source changes something")
 	}
 }

@@ -10,11 +10,15 @@ import (
 
 // Write prints the report for people.
 func (r *Report) Write(w io.Writer) error {
+	operators := fmt.Sprintf("%d operators", r.Operators)
+	if r.Operators == 1 {
+		operators = "1 operator"
+	}
 	var b strings.Builder
 	if len(r.Findings) == 0 {
-		fmt.Fprintf(&b, "Nothing stands between %s and Kubernetes %s.\n", counted(r.Operators), r.KubeVersion)
+		fmt.Fprintf(&b, "Nothing stands between %s and Kubernetes %s.\n", operators, r.KubeVersion)
 	} else {
-		fmt.Fprintf(&b, "With Kubernetes %s, of %s:\n", r.KubeVersion, counted(r.Operators))
+		fmt.Fprintf(&b, "With Kubernetes %s, of %s:\n", r.KubeVersion, operators)
 	}
 	last := ""
 	for _, f := range r.Findings {
@@ -26,11 +30,4 @@ func (r *Report) Write(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func counted(operators int) string {
-	if operators == 1 {
-		return "1 operator"
-	}
-	return fmt.Sprintf("%d operators", operators)
 }

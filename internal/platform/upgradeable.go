@@ -49,17 +49,14 @@ func Upgradeable(clusterVersion string, installed []Installed) Verdict {
 			incompatible = append(incompatible, fmt.Sprintf("%s works on OpenShift up to %s", operator.Name, last))
 		}
 	}
+	slices.Sort(incompatible)
 	switch {
 	case len(unknown) > 0:
-		return Verdict{Reason: ReasonUnknown, Message: fmt.Sprintf("it is not known whether all operators work on OpenShift %s; upgrade or remove those that do not say so properly: %s", next, listed(append(unknown, incompatible...)))}
+		unknown = append(unknown, incompatible...)
+		slices.Sort(unknown)
+		return Verdict{Reason: ReasonUnknown, Message: fmt.Sprintf("it is not known whether all operators work on OpenShift %s; upgrade or remove those that do not say so properly: %s", next, safetext.List(unknown, maxNamed, "; "))}
 	case len(incompatible) > 0:
-		return Verdict{Reason: ReasonIncompatible, Message: fmt.Sprintf("operators are installed that are not known to work on OpenShift %s; upgrade or remove them first: %s", next, listed(incompatible))}
+		return Verdict{Reason: ReasonIncompatible, Message: fmt.Sprintf("operators are installed that are not known to work on OpenShift %s; upgrade or remove them first: %s", next, safetext.List(incompatible, maxNamed, "; "))}
 	}
 	return Verdict{Upgradeable: true, Reason: ReasonCompatible, Message: fmt.Sprintf("no installed operator excludes OpenShift %s", next)}
-}
-
-// listed are lines in an order of their own, as many as a condition has room for.
-func listed(lines []string) string {
-	slices.Sort(lines)
-	return safetext.List(lines, maxNamed, "; ")
 }

@@ -67,14 +67,14 @@ func (c *TLSController) follow(ctx context.Context) error {
 		c.log.Error(err, "the TLS profile of the cluster is invalid; the profile in force stays", "kind", kind.Kind, "name", Name, "generation", object.GetGeneration())
 		return nil
 	}
-	if c.source.Set(profile) {
+	if c.source.Set(&profile) {
 		c.log.Info("the TLS profile of the cluster is in force", "kind", kind.Kind, "name", Name, "generation", object.GetGeneration(), "profile", security, "withoutCiphers", without)
 	}
 	return nil
 }
 
 func (c *TLSController) reset() {
-	if c.source.Reset() {
+	if c.source.Set(nil) {
 		c.log.Info("the cluster has no TLS profile any more; the default one is in force", "kind", kind.Kind, "name", Name)
 	}
 }
