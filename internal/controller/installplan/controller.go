@@ -83,7 +83,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{RequeueAfter: pause}, nil
 	}
 	switch {
-	case isBare(plan):
+	case plan.IsHandWritten() && unfinished(plan) && len(plan.Spec.ClusterServiceVersionNames) == 0 && len(plan.Status.Plan) == 0:
 		return c.awaitContent(plan), nil
 	case isUnresolved(plan):
 		return resolver{c}.resolve(ctx, plan)

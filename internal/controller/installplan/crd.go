@@ -31,7 +31,18 @@ func (x *replacements) adjustCRD(ctx context.Context, s *stepRun) rollout.Adjust
 			// The controller that runs the operator switches conversion on when the webhook answers, and is its only writer.
 			unstructured.RemoveNestedField(wanted.Object, "spec", "conversion")
 		}
-		withoutEvidence(wanted)
+		// Take out of the manifest what only the manager and administrators decide about a CRD: for whom it was brought, who may adopt it, what its
+		// upgrades are exempted from, whether users get access to it, and what it is deleted with or waits for. The garbage collector would delete
+		// a CRD whose owner does not exist, with every object of it.
+		own, labels := wanted.GetAnnotations(), wanted.GetLabels()
+		maps.DeleteFunc(own, func(key, _ string) bool {
+			return isEvidence(key) || key == v1alpha1.AdoptableByAnnotation || key == crd.ExemptionsKey
+		})
+		delete(labels, v1alpha1.ProvidedRolesLabel)
+		wanted.SetAnnotations(own)
+		wanted.SetLabels(labels)
+		wanted.SetOwnerReferences(nil)
+		wanted.SetFinalizers(nil)
 		annotations := x.alongside(ctx, s.step.Resolving, wanted, live)
 		origin := x.plan.Namespace // whose plan creates the CRD, or created it; empty when it was there before any plan
 		if live != nil {
@@ -112,21 +123,6 @@ func (x *ownership) alongside(ctx context.Context, csv string, wanted, live *uns
 // isEvidence reports whether an annotation is one by which plans record for whom they brought a CRD.
 func isEvidence(key string) bool {
 	return strings.HasPrefix(key, v1alpha1.InstalledAlongsideAnnotationPrefix) || strings.HasPrefix(key, v1alpha1.BroughtByAnnotationPrefix) || key == v1alpha1.OriginAnnotation
-}
-
-// withoutEvidence takes out of a bundle's manifest what only the manager and administrators decide about a CRD: for whom it was brought, who may
-// adopt it, what its upgrades are exempted from, whether users get access to it, and what it is deleted with or waits for. The garbage collector would delete a CRD whose owner does
-// not exist, with every object of it.
-func withoutEvidence(wanted *unstructured.Unstructured) {
-	annotations, labels := wanted.GetAnnotations(), wanted.GetLabels()
-	maps.DeleteFunc(annotations, func(key, _ string) bool {
-		return isEvidence(key) || key == v1alpha1.AdoptableByAnnotation || key == crd.ExemptionsKey
-	})
-	delete(labels, v1alpha1.ProvidedRolesLabel)
-	wanted.SetAnnotations(annotations)
-	wanted.SetLabels(labels)
-	wanted.SetOwnerReferences(nil)
-	wanted.SetFinalizers(nil)
 }
 
 // convertsCRD tells whether an operator of the plan serves the conversion webhook of a CRD.

@@ -26,17 +26,6 @@ type crdUse struct {
 	required     bool
 }
 
-func crdUses(csv *v1alpha1.ClusterServiceVersion) []crdUse {
-	var uses []crdUse
-	for _, d := range csv.Spec.CustomResourceDefinitions.Owned {
-		uses = append(uses, crdUse{crd: d.Name, version: d.Version})
-	}
-	for _, d := range csv.Spec.CustomResourceDefinitions.Required {
-		uses = append(uses, crdUse{crd: d.Name, version: d.Version, required: true})
-	}
-	return uses
-}
-
 // asUser is what an operator has to do with a CRD.
 func (o operator) asUser(name string) crd.Operator {
 	user := crd.Operator{Namespace: o.namespace, Name: o.name}

@@ -43,7 +43,6 @@ type execution struct {
 	replaced *replacements
 
 	held string // which group the operators of the plan wait for
-	left bool   // whether a step is due
 }
 
 // stepRun is one step in a pass.
@@ -79,22 +78,18 @@ func (c *Controller) newExecution(plan *v1alpha1.InstallPlan) *execution {
 // policy may still refuse what it installs.
 func (x *execution) execute(ctx context.Context, c *Controller, seen observation, hasWaited bool) outcome {
 	x.group = seen.group
-	x.takeStock(ctx)
-	if x.left && x.verifier.verify(ctx, c) && !hasWaited && x.readAll(ctx) {
-		x.apply(ctx, c, seen)
-	}
-	return x.outcome()
-}
-
-// takeStock finds out what is left to do.
-func (x *execution) takeStock(ctx context.Context) {
+	left := false // whether a step is due
 	x.steps = make([]*stepRun, len(x.plan.Status.Plan))
 	for i, step := range x.plan.Status.Plan {
 		s := &stepRun{step: step, result: stepResult{status: step.Status}}
 		x.steps[i] = s
 		s.due = !finished(step.Status) && !x.awaits(ctx, s)
-		x.left = x.left || s.due
+		left = left || s.due
 	}
+	if left && x.verifier.verify(ctx, c) && !hasWaited && x.readAll(ctx) {
+		x.apply(ctx, c, seen)
+	}
+	return x.outcome()
 }
 
 // readAll reads the manifests of the steps that are due, and of all ClusterServiceVersions, which the others are judged by. One step that
@@ -153,8 +148,19 @@ func (x *execution) apply(ctx context.Context, c *Controller, seen observation) 
 	if x.err = x.findOperators(ctx, c); x.err != nil {
 		return
 	}
-	if x.err = x.outdated(); x.err != nil {
-		return
+	// Do nothing when something newer is installed than what the plan has left to install: the plan was approved, or revived, too late. Carried
+	// out, it would put an old operator beside the new one, and old CRDs, roles and Services in the place of new ones.
+	for _, s := range x.steps {
+		incoming, known := x.incoming[s.step.Resolving]
+		if !s.due || !known {
+			continue
+		}
+		if newer, how := x.operators.newerThan(operatorOf(incoming), func(name string) bool { return x.incoming[name] != nil }); how != "" {
+			x.err = fmt.Errorf("the InstallPlan is out of date, and nothing of it is done: it would install %s %s, but namespace %s has %s %s, which %s. "+
+				"Delete the InstallPlan; to go back to %s, remove %s and its Subscription first",
+				v1alpha1.ClusterServiceVersionKind, incoming.Name, x.plan.Namespace, v1alpha1.ClusterServiceVersionKind, newer, how, incoming.Name, newer)
+			return
+		}
 	}
 	var account client.Client // nil is the manager's own
 	if seen.account != nil {

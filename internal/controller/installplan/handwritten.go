@@ -30,14 +30,9 @@ func isUnresolved(p *v1alpha1.InstallPlan) bool {
 	return len(p.Status.Plan) == 0 || resolved.Status == corev1.ConditionTrue && resolved.Message != resolvedText(&p.Spec)
 }
 
-// isBare reports whether a plan that is written by hand names nothing and has no steps. Tools that create one write its steps next, into its
-// status: they would meet a conflict if anything was written there before.
-func isBare(p *v1alpha1.InstallPlan) bool {
-	return p.IsHandWritten() && unfinished(p) && len(p.Spec.ClusterServiceVersionNames) == 0 && len(p.Status.Plan) == 0
-}
-
-// awaitContent reports by an Event, which leaves the plan as it is, that a plan without content still has none when its writer should have
-// written that. After an hour its writer has given up.
+// awaitContent reports by an Event, which leaves the plan as it is, that a plan which is written by hand, names nothing and has no steps still has
+// none when its writer should have written them. Tools that create one write its steps next, into its status: they would meet a conflict if
+// anything was written there before. After an hour its writer has given up.
 func (c *Controller) awaitContent(plan *v1alpha1.InstallPlan) ctrl.Result {
 	switch age := c.Clock.Now().Sub(plan.CreationTimestamp.Time); {
 	case age < stepsDue:
@@ -132,7 +127,9 @@ func (c resolver) reportResolved(ctx context.Context, plan *v1alpha1.InstallPlan
 		return c.unreportable(plan, next, fmt.Errorf("write the status of InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err))
 	}
 	if after.ResourceVersion != before.ResourceVersion { // or no event brings the plan back
-		c.memory.wrote(before, after.ResourceVersion, c.Clock.Now())
+		c.memory.update(client.ObjectKeyFromObject(plan), func(p *remembered) {
+			p.written, p.made, p.wroteAt = before.ResourceVersion, after.ResourceVersion, c.Clock.Now()
+		})
 	}
 	return nil
 }

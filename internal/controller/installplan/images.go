@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -82,7 +83,12 @@ func (r Images) fromImage(ctx context.Context, namespace string, lookup v1alpha1
 	if origin := resolution.OriginOf(lookup); origin != nil {
 		request.NamedBy, request.Requested = origin.NamedBy(), origin.Requested
 	} else {
-		request.NamedBy, request.Requested = r.namedBy(namespace, lookup), r.requested(namespace, lookup)
+		request.NamedBy = r.namedBy(namespace, lookup)
+		// The reference that the catalog names the bundle by, which the path of the lookup was resolved from: a signature policy may be about
+		// its tag. It is empty where the catalog does not say, or names another image by now.
+		if b, _ := r.offered(namespace, lookup); b != nil && !strings.Contains(b.Image, "@") && image.StandsFor(lookup.Path, b.Image) {
+			request.Requested = b.Image
+		}
 	}
 	auth, err := r.auth(ctx, namespace, lookup)
 	request.Auth = auth

@@ -20,7 +20,7 @@ type memory struct {
 
 type remembered struct {
 	nudged    bool   // something has changed that may let a failed plan succeed
-	written   string // the resource version that our last status was written over
+	written   string // the resource version that our last status was written over, at wroteAt
 	made      string // the resource version that it made, until its event has been seen
 	wroteAt   time.Time
 	failing   series
@@ -77,14 +77,6 @@ func (m *memory) nudged(key types.NamespacedName) bool {
 	nudged := p.nudged
 	p.nudged = false
 	return nudged
-}
-
-// wrote notes that the status of the plan, as it was read, has been written over, and by which version.
-func (m *memory) wrote(plan *v1alpha1.InstallPlan, made string, at time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	p := m.of(client.ObjectKeyFromObject(plan))
-	p.written, p.made, p.wroteAt = plan.ResourceVersion, made, at
 }
 
 // warned notes warnings of the steps of a plan.

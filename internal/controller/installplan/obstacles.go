@@ -89,7 +89,7 @@ func (c retrier) lookAtObstacles(ctx context.Context, plan *v1alpha1.InstallPlan
 			// Let whoever makes plans know that another one may be made.
 			before := plan.DeepCopy()
 			after := plan.DeepCopy()
-			after.SetAnnotations(withEntry(after.GetAnnotations(), v1alpha1.RetryAnnotation, why))
+			metav1.SetMetaDataAnnotation(&after.ObjectMeta, v1alpha1.RetryAnnotation, why)
 			if err := c.client.Patch(ctx, after, client.MergeFrom(before), client.FieldOwner(fieldOwner)); client.IgnoreNotFound(err) != nil {
 				return ctrl.Result{}, fmt.Errorf("annotate InstallPlan %s/%s, because %s: %w", plan.Namespace, plan.Name, why, err)
 			}

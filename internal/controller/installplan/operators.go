@@ -49,9 +49,16 @@ func (c *Controller) operators(ctx context.Context) (operators, error) {
 }
 
 func operatorOf(csv *v1alpha1.ClusterServiceVersion) operator {
+	var uses []crdUse
+	for _, d := range csv.Spec.CustomResourceDefinitions.Owned {
+		uses = append(uses, crdUse{crd: d.Name, version: d.Version})
+	}
+	for _, d := range csv.Spec.CustomResourceDefinitions.Required {
+		uses = append(uses, crdUse{crd: d.Name, version: d.Version, required: true})
+	}
 	return operator{
 		namespace: csv.Namespace, name: csv.Name, replaces: csv.Spec.Replaces, skips: csv.Spec.Skips, version: csv.Spec.Version,
-		leaving: !csv.DeletionTimestamp.IsZero(), hasRun: tenancy.HasRun(csv), pkg: bundle.PackageOf(csv), crds: crdUses(csv), converts: convertedBy(csv),
+		leaving: !csv.DeletionTimestamp.IsZero(), hasRun: tenancy.HasRun(csv), pkg: bundle.PackageOf(csv), crds: uses, converts: convertedBy(csv),
 	}
 }
 

@@ -2,7 +2,6 @@ package installplan
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -44,23 +43,6 @@ func (x *execution) mayInstall(ctx context.Context, account client.Client) bool 
 	}
 	first.record(rollout.ObjectResult{Ref: ref, Outcome: rollout.Failed, Err: &rollout.RequestError{Verb: "create", Ref: ref, Err: err}}, x.plan)
 	return false
-}
-
-// outdated is an error when something newer is installed than what the plan has left to install: the plan was approved, or revived,
-// too late. Carried out, it would put an old operator beside the new one, and old CRDs, roles and Services in the place of new ones.
-func (x *execution) outdated() error {
-	for _, s := range x.steps {
-		incoming, known := x.incoming[s.step.Resolving]
-		if !s.due || !known {
-			continue
-		}
-		if newer, how := x.operators.newerThan(operatorOf(incoming), func(name string) bool { return x.incoming[name] != nil }); how != "" {
-			return fmt.Errorf("the InstallPlan is out of date, and nothing of it is done: it would install %s %s, but namespace %s has %s %s, which %s. "+
-				"Delete the InstallPlan; to go back to %s, remove %s and its Subscription first",
-				v1alpha1.ClusterServiceVersionKind, incoming.Name, x.plan.Namespace, v1alpha1.ClusterServiceVersionKind, newer, how, incoming.Name, newer)
-		}
-	}
-	return nil
 }
 
 // newerThan names an operator that has taken the place of another one, and says how: it replaces that, directly or not, or is of its package

@@ -58,7 +58,12 @@ func (c *Controller) report(ctx context.Context, plan *v1alpha1.InstallPlan, nex
 			Namespace: plan.Namespace, Name: plan.Name, UID: plan.UID, ResourceVersion: plan.ResourceVersion,
 			FieldPath: fmt.Sprintf("status.plan[%d]", i),
 		}
-		c.events.Event(about, corev1.EventTypeWarning, warningReason, warningText(step, texts))
+		what := fmt.Sprintf("(%s %q)", step.Resource.Kind, step.Resource.Name)
+		if step.Resolving != "" {
+			what = fmt.Sprintf("of operator %q %s", step.Resolving, what)
+		}
+		c.events.Event(about, corev1.EventTypeWarning, warningReason,
+			fmt.Sprintf("%d warning(s) generated during installation %s: %s", len(texts), what, strings.Join(texts, ", ")))
 		c.Metrics.Warned()
 	}
 	return nil
@@ -80,7 +85,9 @@ func (c *Controller) writeOver(ctx context.Context, plan *v1alpha1.InstallPlan, 
 		return fmt.Errorf("write the status of InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err)
 	}
 	if target.ResourceVersion != plan.ResourceVersion {
-		c.memory.wrote(plan, target.ResourceVersion, c.Clock.Now())
+		c.memory.update(client.ObjectKeyFromObject(plan), func(p *remembered) {
+			p.written, p.made, p.wroteAt = plan.ResourceVersion, target.ResourceVersion, c.Clock.Now()
+		})
 	}
 	return nil
 }
@@ -127,14 +134,6 @@ const warningReason = "AppliedWithWarnings"
 
 // eventSource is the component that Events come from.
 const eventSource = "operator-lifecycle-manager"
-
-func warningText(step *v1alpha1.Step, texts []string) string {
-	what := fmt.Sprintf("(%s %q)", step.Resource.Kind, step.Resource.Name)
-	if step.Resolving != "" {
-		what = fmt.Sprintf("of operator %q %s", step.Resolving, what)
-	}
-	return fmt.Sprintf("%d warning(s) generated during installation %s: %s", len(texts), what, strings.Join(texts, ", "))
-}
 
 const (
 	// maxMessage bounds a message of a plan in bytes, and maxLookupMessage one of each bundle, of which a plan may have many.

@@ -149,16 +149,6 @@ func (r Images) coverable(ctx context.Context, namespace string, lookup v1alpha1
 		"it is verified again once the catalog is served (%s)", lookup.Path, ref, absent, messages.Error(refusal)))
 }
 
-// requested is the reference that the catalog names the bundle of a lookup by, which the path of the lookup was resolved from: a signature
-// policy may be about its tag. It is for lookups that do not record it, and empty where the catalog does not say, or names another image by now.
-func (r Images) requested(namespace string, lookup v1alpha1.BundleLookup) string {
-	b, _ := r.offered(namespace, lookup)
-	if b != nil && !strings.Contains(b.Image, "@") && image.StandsFor(lookup.Path, b.Image) {
-		return b.Image
-	}
-	return ""
-}
-
 // namedBy is the catalog image that names the bundle of a lookup by its digest, as the catalog is served now. That a lookup refers to a
 // catalog proves nothing: the catalog has to have the bundle.
 func (r Images) namedBy(namespace string, lookup v1alpha1.BundleLookup) *image.Origin {

@@ -57,10 +57,12 @@ func decide(plan *v1alpha1.InstallPlan, seen observation, now time.Time) (next p
 		next.StartTime = nil
 		removeCondition(&next, v1alpha1.InstallPlanInstalled)
 	}
+	// Whether nothing of the plan may be done before it is approved. An approval that is withdrawn after that comes too late.
+	awaitsApproval := !isApproved(plan) && next.StartTime == nil
 	if seen.problem != "" {
 		next.Message = "attenuated service account query failed - " + seen.problem
 		setInstalled(&next, v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanInstalled, v1alpha1.InstallPlanReasonInstallCheckFailed, next.Message), now)
-		if next.Phase = v1alpha1.InstallPlanPhaseRequiresApproval; !awaitsApproval(plan, next) {
+		if next.Phase = v1alpha1.InstallPlanPhaseRequiresApproval; !awaitsApproval {
 			next.Phase = v1alpha1.InstallPlanPhaseInstalling
 		}
 		return next, false
@@ -70,7 +72,7 @@ func decide(plan *v1alpha1.InstallPlan, seen observation, now time.Time) (next p
 		removeCondition(&next, v1alpha1.InstallPlanInstalled)
 	}
 	next.AttenuatedServiceAccountRef = seen.account
-	if awaitsApproval(plan, next) {
+	if awaitsApproval {
 		next.Phase = v1alpha1.InstallPlanPhaseRequiresApproval
 		return next, false
 	}
@@ -79,11 +81,6 @@ func decide(plan *v1alpha1.InstallPlan, seen observation, now time.Time) (next p
 		next.StartTime = new(metav1.NewTime(now))
 	}
 	return next, true
-}
-
-// awaitsApproval reports whether nothing of a plan may be done before it is approved. An approval that is withdrawn after that comes too late.
-func awaitsApproval(plan *v1alpha1.InstallPlan, next planStatus) bool {
-	return !isApproved(plan) && next.StartTime == nil
 }
 
 // conclude says what becomes of a plan after a pass. The time that errors are given runs from the first of a series of them: a plan

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -118,10 +119,16 @@ func (x *stepWriter) objectOf(ctx context.Context, s *stepRun) (*unstructured.Un
 func (x *stepWriter) wanted(ctx context.Context, s *stepRun) rollout.Object {
 	u := s.object
 	bundle.DropAggregation(u)
-	addLabels(u, map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue})
-	if key := x.component(s); key != "" {
-		addLabels(u, map[string]string{key: ""})
+	own := labels.Set{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue}
+	csv := x.incoming[s.step.Resolving]
+	isComponent := csv != nil && !slices.Contains([]string{v1alpha1.SubscriptionKind, serviceAccountKind, secretKind}, s.step.Resource.Kind)
+	if isComponent && bundle.PackageOf(csv) != "" {
+		// The label by which the object is found among the components of its Operator. Setting it later would be a second write, and one that is
+		// costly where it makes the API server read a CustomResourceDefinition again. Subscriptions are components of Operators of their own,
+		// and what several operators may share is labelled when it belongs to one.
+		own[v1alpha1.ComponentLabel(bundle.PackageOf(csv)+"."+x.plan.Namespace)] = ""
 	}
+	u.SetLabels(labels.Merge(u.GetLabels(), own))
 	// Whether an operator does without an object if the cluster does not know its kind. One that the plan brings itself is waited for.
 	group := u.GroupVersionKind().Group
 	brought := slices.ContainsFunc(x.plan.Status.Plan, func(s *v1alpha1.Step) bool {
@@ -139,15 +146,25 @@ func (x *stepWriter) wanted(ctx context.Context, s *stepRun) rollout.Object {
 		o.Adjust, o.Leave, o.Probe, o.Look = x.replaced.adjustCRD(ctx, s), x.replaced.leaves, rollout.Established, x.lookAtCRD(u.GetName())
 		return o
 	case v1alpha1.ClusterServiceVersionKind:
-		x.mark(u)
+		// Give it what the controller of ClusterServiceVersions gives each of them before anything else, and looks after from then on: its
+		// finalizer, the labels of its APIs, and the annotations of its OperatorGroup. A write of the largest object of an operator is saved.
+		if csv := x.incoming[u.GetName()]; csv != nil {
+			bundle.MarkOperator(u, csv)
+			if x.group != nil && len(x.group.Status.Namespaces) > 0 {
+				u.SetAnnotations(labels.Merge(u.GetAnnotations(), tenancy.MemberAnnotations(x.group)))
+			}
+		}
 	case v1alpha1.SubscriptionKind:
-		u.SetAnnotations(withEntry(u.GetAnnotations(), v1alpha1.GeneratedByAnnotation, x.plan.Name))
+		u.SetAnnotations(labels.Merge(u.GetAnnotations(), labels.Set{v1alpha1.GeneratedByAnnotation: x.plan.Name}))
 	case serviceAccountKind:
 		o.Adjust = shareAccount
 	}
 	u.SetNamespace(x.plan.Namespace)
 	if s.rule.policy == rollout.CreateOnly {
-		o.Displaces = isCopiedOperator
+		// The copy of an operator of another namespace gives its place to an operator that is installed in this one.
+		o.Displaces = func(live *unstructured.Unstructured) bool {
+			return live.GetKind() == v1alpha1.ClusterServiceVersionKind && v1alpha1.IsCopied(live)
+		}
 		return o
 	}
 	if s.step.Resource.Kind != serviceAccountKind {
@@ -170,30 +187,12 @@ func (x *stepWriter) wanted(ctx context.Context, s *stepRun) rollout.Object {
 	if s.step.Resolving == "" {
 		return o
 	}
-	addLabels(u, map[string]string{
+	u.SetLabels(labels.Merge(u.GetLabels(), labels.Set{
 		v1alpha1.OwnerLabel:          s.step.Resolving,
 		v1alpha1.OwnerNamespaceLabel: x.plan.Namespace,
 		v1alpha1.OwnerKindLabel:      v1alpha1.ClusterServiceVersionKind,
-	})
+	}))
 	return o
-}
-
-// component is the label by which an object is found among the components of its Operator; "" where it has none. Setting it later would be
-// a second write, and one that is costly where it makes the API server read a CustomResourceDefinition again. Subscriptions are components
-// of Operators of their own, and what several operators may share is labelled when it belongs to one.
-func (x *stepWriter) component(s *stepRun) string {
-	switch s.step.Resource.Kind {
-	case v1alpha1.SubscriptionKind, serviceAccountKind, secretKind:
-		return ""
-	}
-	csv := x.incoming[s.step.Resolving]
-	if csv == nil {
-		return ""
-	}
-	if name := bundle.PackageOf(csv); name != "" {
-		return v1alpha1.ComponentLabel(name + "." + x.plan.Namespace)
-	}
-	return ""
 }
 
 // shareAccount is the Adjust of a ServiceAccount, which several operators may use. One that a user made is used as well, but stays the
@@ -208,49 +207,9 @@ func shareAccount(wanted, live *unstructured.Unstructured) error {
 	return rollout.Share(wanted, live)
 }
 
-// isCopiedOperator says whether an object is the copy of an operator of another namespace, whose place an operator takes that is
-// installed in this one.
-func isCopiedOperator(live *unstructured.Unstructured) bool {
-	return live.GetKind() == v1alpha1.ClusterServiceVersionKind && v1alpha1.IsCopied(live)
-}
-
 // integrations are the API groups of software that an operator works with where it is present. The objects of a bundle for it are left
 // out where it is not.
 var integrations = []string{"monitoring.coreos.com", "console.openshift.io"}
-
-func addLabels(u *unstructured.Unstructured, more map[string]string) {
-	labels := u.GetLabels()
-	for key, value := range more {
-		labels = withEntry(labels, key, value)
-	}
-	u.SetLabels(labels)
-}
-
-func withEntry(m map[string]string, key, value string) map[string]string {
-	if m == nil {
-		m = map[string]string{}
-	}
-	m[key] = value
-	return m
-}
-
-// mark gives a ClusterServiceVersion what the controller of ClusterServiceVersions gives each of them before anything else, and looks after
-// from then on: its finalizer, the labels of its APIs, and the annotations of its OperatorGroup. A write of the largest object of an operator
-// is saved in this way.
-func (x *stepWriter) mark(u *unstructured.Unstructured) {
-	csv := x.incoming[u.GetName()]
-	if csv == nil {
-		return
-	}
-	bundle.MarkOperator(u, csv)
-	if x.group != nil && len(x.group.Status.Namespaces) > 0 {
-		annotations := u.GetAnnotations()
-		for key, value := range tenancy.MemberAnnotations(x.group) {
-			annotations = withEntry(annotations, key, value)
-		}
-		u.SetAnnotations(annotations)
-	}
-}
 
 // otherManagers are the field managers under which another implementation of the API writes whole objects.
 var otherManagers = []string{"catalog", "olm"}

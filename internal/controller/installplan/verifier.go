@@ -78,7 +78,21 @@ func (x *verifier) verify(ctx context.Context, c *Controller) bool {
 	if x.unverified > accepted {
 		return false
 	}
-	x.pin()
+	// Have the manifests of bundles that the plan names by a tag read by the digest that was verified. Those that were read before are read again.
+	plan := *x.plan
+	plan.Status.BundleLookups = slices.Clone(plan.Status.BundleLookups)
+	for i, l := range plan.Status.BundleLookups {
+		v := x.signatures[l.Identifier].Verification
+		if v == nil {
+			continue
+		}
+		if pinned := resolution.PinLookup(l, v.Digest); pinned.Path != l.Path {
+			plan.Status.BundleLookups[i] = pinned
+			delete(x.manifests.again, l.Identifier)
+			delete(x.manifests.missing, l.Identifier)
+		}
+	}
+	x.manifests.plan = &plan
 	return true
 }
 
@@ -111,24 +125,6 @@ func (x *verifier) refuse(c *Controller, name string, state bundleio.State) {
 	if x.err == nil {
 		x.err = state.Err
 	}
-}
-
-// pin has the manifests of bundles that the plan names by a tag read by the digest that was verified. Those that were read before are read again.
-func (x *verifier) pin() {
-	plan := *x.plan
-	plan.Status.BundleLookups = slices.Clone(plan.Status.BundleLookups)
-	for i, l := range plan.Status.BundleLookups {
-		v := x.signatures[l.Identifier].Verification
-		if v == nil {
-			continue
-		}
-		if pinned := resolution.PinLookup(l, v.Digest); pinned.Path != l.Path {
-			plan.Status.BundleLookups[i] = pinned
-			delete(x.manifests.again, l.Identifier)
-			delete(x.manifests.missing, l.Identifier)
-		}
-	}
-	x.manifests.plan = &plan
 }
 
 // unverifiedStatus is the status of a plan that the verification of its bundles keeps from being carried out, where that differs from the one of a

@@ -29,9 +29,11 @@ func (c watcher) limitedBy(ctx context.Context, o client.Object) []ctrl.Request 
 	plans := list.Items
 	newest := map[types.UID]*v1alpha1.InstallPlan{}
 	for i := range plans {
-		for _, owner := range plans[i].OwnerReferences {
-			if other := newest[owner.UID]; other == nil || compareAge(&plans[i], other) > 0 {
-				newest[owner.UID] = &plans[i]
+		p := &plans[i]
+		for _, owner := range p.OwnerReferences {
+			if other := newest[owner.UID]; other == nil || cmp.Or(cmp.Compare(p.Spec.Generation, other.Spec.Generation),
+				p.CreationTimestamp.Compare(other.CreationTimestamp.Time), cmp.Compare(p.Name, other.Name)) > 0 {
+				newest[owner.UID] = p
 			}
 		}
 	}
@@ -49,12 +51,6 @@ func (c watcher) limitedBy(ctx context.Context, o client.Object) []ctrl.Request 
 		requests = append(requests, ctrl.Request{NamespacedName: key})
 	}
 	return requests
-}
-
-// compareAge is positive when a plan was decided on after another one.
-func compareAge(p, other *v1alpha1.InstallPlan) int {
-	return cmp.Or(cmp.Compare(p.Spec.Generation, other.Spec.Generation),
-		p.CreationTimestamp.Compare(other.CreationTimestamp.Time), cmp.Compare(p.Name, other.Name))
 }
 
 // Notifier brings news that are no Kubernetes events, such as new catalog content and bundles that have arrived, to the controller.
