@@ -9,7 +9,6 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/resolution"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -91,15 +90,15 @@ func isFor(p *v1alpha1.InstallPlan, g *group) bool {
 	if p.IsHandWritten() || len(p.Spec.ClusterServiceVersionNames) != len(g.Choices) || len(p.Status.Plan) == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(g.Choices, func(c resolution.Choice) bool { return !hasBundle(p, c) })
-}
-
-// hasBundle reports whether a plan names the bundle of a choice as it was chosen.
-func hasBundle(p *v1alpha1.InstallPlan, c resolution.Choice) bool {
-	return slices.ContainsFunc(p.Status.BundleLookups, func(l v1alpha1.BundleLookup) bool {
-		return l.Identifier == c.Bundle.Name && l.Path == c.Bundle.Image && l.Replaces == c.Replaces && l.CatalogSourceRef != nil &&
-			catalog.Ref{Namespace: l.CatalogSourceRef.Namespace, Name: l.CatalogSourceRef.Name} == c.Catalog
-	})
+	for _, c := range g.Choices { // each is among the bundles of the plan as it was chosen
+		if !slices.ContainsFunc(p.Status.BundleLookups, func(l v1alpha1.BundleLookup) bool {
+			return l.Identifier == c.Bundle.Name && l.Path == c.Bundle.Image && l.Replaces == c.Replaces && l.CatalogSourceRef != nil &&
+				catalog.Ref{Namespace: l.CatalogSourceRef.Namespace, Name: l.CatalogSourceRef.Name} == c.Catalog
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // exists judges the object that has the name of a plan which is to be made: mostly that of another manager, which has been faster, or of this one

@@ -3,11 +3,13 @@ package subscription
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/reconcile"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -70,7 +72,10 @@ func (c *Controller) collect(ctx context.Context, s *state) error {
 func (c *Controller) supersede(ctx context.Context, s *state, g *group) (busy string, err error) {
 	for i := range s.Plans {
 		p := &s.Plans[i]
-		if finished(p) || !ownedByAny(p, s, g.Subscriptions) {
+		theirs := slices.ContainsFunc(p.OwnerReferences, func(owner metav1.OwnerReference) bool {
+			return slices.ContainsFunc(g.Subscriptions, func(name string) bool { return s.Subscription(name).UID == owner.UID })
+		})
+		if finished(p) || !theirs {
 			continue
 		}
 		if underWay(p) {
@@ -83,18 +88,6 @@ func (c *Controller) supersede(ctx context.Context, s *state, g *group) (busy st
 		reconcile.Log(ctx, p).Info("InstallPlan removed", "reason", "Superseded", "clusterServiceVersions", p.Spec.ClusterServiceVersionNames)
 	}
 	return busy, nil
-}
-
-func ownedByAny(p *v1alpha1.InstallPlan, s *state, subscriptions []string) bool {
-	for _, name := range subscriptions {
-		uid := s.Subscription(name).UID
-		for _, owner := range p.OwnerReferences {
-			if owner.UID == uid {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // withdraw removes the plans that no one approved for a group that wants nothing any more, because the version went from the catalog, or

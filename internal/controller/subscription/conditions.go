@@ -31,7 +31,10 @@ var owned = []v1alpha1.SubscriptionConditionType{
 
 // conditions is all that is to be said. What follows from a catalog that is only being loaded again is repeated as it was.
 func (v view) conditions() []v1alpha1.SubscriptionCondition {
-	all := v.misread()
+	var all []v1alpha1.SubscriptionCondition
+	if notes := v.state.Misread(); len(notes) > 0 {
+		all = append(all, isTrue(misreadCondition, reasonNotBoolean, tidy(strings.Join(notes, "; "))))
+	}
 	if v.repeats() {
 		all = append(all, v.planConditions()...)
 		// The conditions that follow from the catalog, as they were. The verdict is found again, unless it follows from one of them or
@@ -97,14 +100,6 @@ const (
 const misreadCondition v1alpha1.SubscriptionConditionType = "AnnotationIgnored"
 
 const reasonNotBoolean = "NeitherTrueNorFalse"
-
-func (v view) misread() []v1alpha1.SubscriptionCondition {
-	notes := v.state.Misread()
-	if len(notes) == 0 {
-		return nil
-	}
-	return []v1alpha1.SubscriptionCondition{isTrue(misreadCondition, reasonNotBoolean, tidy(strings.Join(notes, "; ")))}
-}
 
 // repeats reports whether a catalog that was spoken of before is only being loaded again, so that there is nothing new to say.
 func (v view) repeats() bool {

@@ -78,8 +78,3 @@ func (held heldBack) byRange() *resolution.Held {
 	}
 	return &held[i]
 }
-
-// hasNewer reports whether a newer version of a Subscription's own operator is known.
-func (held heldBack) hasNewer(subscription string) bool {
-	return slices.ContainsFunc(held, func(h resolution.Held) bool { return h.Subscription == subscription && h.Wanted != "" })
-}

@@ -38,24 +38,19 @@ func contentOf(g *group) string {
 // maxDecision bounds the record of a decision on a plan, in bytes. All annotations of an object together may have 256 KiB.
 const maxDecision = 64 << 10
 
-// decisionOf records what the decision rests on, and its outcome.
-func decisionOf(g *group) string {
-	text, err := g.Record.Text(maxDecision)
-	if err != nil {
-		return err.Error()
-	}
-	return text
-}
-
 // create writes the plan of a group: the object first, its content with the status. Its name follows from its generation, so that two managers, or
 // one that was interrupted, make the plan of a generation once.
 func (c *Controller) create(ctx context.Context, s *state, g *group, bundles []bundleio.State) error {
 	approval := s.approval(g.Subscriptions)
+	record, err := g.Record.Text(maxDecision) // what the decision rests on, and its outcome
+	if err != nil {
+		record = err.Error()
+	}
 	p := &v1alpha1.InstallPlan{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       s.Name,
 			Labels:          map[string]string{v1alpha1.ManagedLabel: "true"},
-			Annotations:     map[string]string{contentAnnotation: contentOf(g), decisionAnnotation: decisionOf(g)},
+			Annotations:     map[string]string{contentAnnotation: contentOf(g), decisionAnnotation: record},
 			OwnerReferences: s.owners(g.Subscriptions),
 		},
 		Spec: v1alpha1.InstallPlanSpec{

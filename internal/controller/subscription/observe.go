@@ -70,11 +70,7 @@ func (c *Controller) observe(ctx context.Context, reader client.Reader, namespac
 			s.Operators = append(s.Operators, csv)
 		}
 	}
-	return s, c.observeSources(ctx, s)
-}
-
-// observeSources lists the catalogs of the namespace and, unless its OperatorGroup says otherwise, the global ones.
-func (c *Controller) observeSources(ctx context.Context, s *state) error {
+	// The catalogs of the namespace and, unless its OperatorGroup says otherwise, the global ones.
 	namespaces := []string{s.Name}
 	if c.GlobalNamespace != "" && c.GlobalNamespace != s.Name && !s.Annotated(v1alpha1.ExcludeGlobalNamespaceAnnotation) {
 		namespaces = append(namespaces, c.GlobalNamespace)
@@ -82,7 +78,7 @@ func (c *Controller) observeSources(ctx context.Context, s *state) error {
 	for _, namespace := range namespaces {
 		var list v1alpha1.CatalogSourceList
 		if err := c.client.List(ctx, &list, client.InNamespace(namespace)); err != nil {
-			return fmt.Errorf("list the CatalogSources of namespace %s: %w", namespace, err)
+			return nil, fmt.Errorf("list the CatalogSources of namespace %s: %w", namespace, err)
 		}
 		for _, object := range list.Items {
 			served, _ := c.Catalogs.Get(catalog.Ref{Namespace: object.Namespace, Name: object.Name})
@@ -90,5 +86,5 @@ func (c *Controller) observeSources(ctx context.Context, s *state) error {
 		}
 	}
 	slices.SortFunc(s.Sources, func(a, b snapshot.Source) int { return a.Ref().Compare(b.Ref()) })
-	return nil
+	return s, nil
 }

@@ -2,10 +2,13 @@ package subscription
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
+	"fairlead.dev/fairlead/resolve"
 )
 
 // planConditions tell how far the plan is: at most one of them is there. While an operator is on its way without a plan, or its plan is
@@ -50,23 +53,21 @@ func (v view) decisionConditions() []v1alpha1.SubscriptionCondition {
 		return one(v1alpha1.SubscriptionResolutionFailed, v1alpha1.SubscriptionReasonErrorPreventedResolution, v.broken+v.idle)
 	case v.group == nil || v.awaited() != nil:
 		return nil
-	case v.group.Err != nil:
-		return one(v1alpha1.SubscriptionResolutionFailed, resolutionReason(v.group.Err), v.group.Err.Error())
+	case errors.As(v.group.Err, new(*resolve.Unsatisfiable)):
+		return one(v1alpha1.SubscriptionResolutionFailed, v1alpha1.SubscriptionReasonConstraintsNotSatisfiable, v.group.Err.Error())
+	case v.group.Err != nil: // it could not be solved, which is not to say that there is no solution
+		return one(v1alpha1.SubscriptionResolutionFailed, v1alpha1.SubscriptionReasonErrorPreventedResolution, v.group.Err.Error())
 	case v.group.unwritten != "":
 		return one(v1alpha1.SubscriptionBundleUnpackFailed, v1alpha1.SubscriptionReasonEnsureInstallPlanFailed, "error ensuring InstallPlan: "+v.group.unwritten)
 	case v.choice == nil:
 		return nil
-	case len(v.group.failures) > 0:
-		return one(v1alpha1.SubscriptionBundleUnpackFailed, v1alpha1.SubscriptionReasonBundleUnpackFailed, v.group.unpackFailure())
+	case len(v.group.failures) > 0: // the message begins with the kind of the first failure, where the field's tools have the reason of a Job
+		return one(v1alpha1.SubscriptionBundleUnpackFailed, v1alpha1.SubscriptionReasonBundleUnpackFailed,
+			fmt.Sprintf("Bundle unpacking failed - %s: %s", bundleio.ReasonOf(v.group.failures[0].err), v.group.failureText()))
 	case len(v.group.fetching) > 0:
-		return one(v1alpha1.SubscriptionBundleUnpacking, v1alpha1.SubscriptionReasonUnpackingInProgress, v.group.fetchingText())
+		return one(v1alpha1.SubscriptionBundleUnpacking, v1alpha1.SubscriptionReasonUnpackingInProgress, "fetching "+strings.Join(v.group.fetching, ", "))
 	case v.group.problem != "":
 		return one(v1alpha1.SubscriptionBundleUnpackFailed, v1alpha1.SubscriptionReasonErrorPreventedUnpacking, v.group.problem)
 	}
 	return nil
-}
-
-// unpackFailure begins with the kind of the first failure, where the field's tools have the reason of a Job.
-func (g *group) unpackFailure() string {
-	return fmt.Sprintf("Bundle unpacking failed - %s: %s", bundleio.ReasonOf(g.failures[0].err), g.failureText())
 }

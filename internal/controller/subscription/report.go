@@ -9,7 +9,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
-	"fairlead.dev/fairlead/resolve"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -69,7 +68,8 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 				Name: after.Name, UID: after.UID, ResourceVersion: after.ResourceVersion}
 			c.events.Event(about, corev1.EventTypeWarning, eventBundleUnpackFailed, failed.Message)
 		}
-		counted = append(counted, countedAs(after))
+		counted = append(counted, metrics.Subscription{Name: after.Name, Installed: after.Status.InstalledCSV, Channel: after.Spec.Channel,
+			Package: after.Spec.Package, Approval: string(after.InstallPlanApproval())})
 	}
 	c.Metrics.Synced(s.Name, counted)
 	return retry, errors.Join(failures...)
@@ -82,21 +82,6 @@ func states(s *v1alpha1.SubscriptionStatus) []reconcile.State {
 		out = append(out, reconcile.State{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message})
 	}
 	return out
-}
-
-// countedAs is what is counted of a Subscription.
-func countedAs(sub *v1alpha1.Subscription) metrics.Subscription {
-	return metrics.Subscription{Name: sub.Name, Installed: sub.Status.InstalledCSV, Channel: sub.Spec.Channel, Package: sub.Spec.Package,
-		Approval: string(sub.InstallPlanApproval())}
-}
-
-// resolutionReason tells a problem without solution from one that could not be solved.
-func resolutionReason(err error) string {
-	var none *resolve.Unsatisfiable
-	if errors.As(err, &none) {
-		return v1alpha1.SubscriptionReasonConstraintsNotSatisfiable
-	}
-	return v1alpha1.SubscriptionReasonErrorPreventedResolution
 }
 
 // detailInterval is how often it is written at most how far an operator is that is being installed. That it is, and what keeps it from being

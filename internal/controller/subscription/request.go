@@ -42,7 +42,11 @@ type group struct {
 func (c *Controller) decide(ctx context.Context, s *state) (*decision, error) {
 	found := &decision{}
 	if n := len(s.Groups); n != 1 {
-		found.broken = fmt.Sprintf("expected 1 OperatorGroup in the namespace, found %d: %s", n, operatorGroupAdvice(s, n))
+		advice := "delete all but one of them"
+		if n == 0 {
+			advice = fmt.Sprintf("create one, for example one without spec in namespace %s for operators that watch all namespaces", s.Name)
+		}
+		found.broken = fmt.Sprintf("expected 1 OperatorGroup in the namespace, found %d: %s", n, advice)
 		return found, nil
 	}
 	input, idle := s.Input()
@@ -55,11 +59,4 @@ func (c *Controller) decide(ctx context.Context, s *state) (*decision, error) {
 		found.groups = append(found.groups, group{Group: g})
 	}
 	return found, nil
-}
-
-func operatorGroupAdvice(s *state, n int) string {
-	if n == 0 {
-		return fmt.Sprintf("create one, for example one without spec in namespace %s for operators that watch all namespaces", s.Name)
-	}
-	return "delete all but one of them"
 }

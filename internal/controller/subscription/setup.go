@@ -48,7 +48,10 @@ func Setup(mgr manager.Manager, o Options) error {
 	c := &Controller{Options: o, client: mgr.GetClient(), live: mgr.GetAPIReader(), events: events, kubernetes: kubernetes.Get, judgements: &judgements{}, written: &reconcile.StatusMemory[v1alpha1.SubscriptionStatus]{}}
 	o.Notify.client = mgr.GetClient()
 	o.Notify.global = o.GlobalNamespace
-	o.Catalogs.OnChange(o.Notify.catalogChanged)
+	o.Catalogs.OnChange(func(ref catalog.Ref) { o.Notify.enqueue(ref.Namespace) })
+	subscribers := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, source client.Object) []ctrl.Request {
+		return o.Notify.requests(ctx, source.GetNamespace())
+	})
 	namespace := reconcile.After(settle, c.namespaceOf)
 	own := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{}))
 	return ctrl.NewControllerManagedBy(mgr).
@@ -57,7 +60,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		Watches(&v1alpha1.ClusterServiceVersion{}, namespace).
 		Watches(&v1alpha1.InstallPlan{}, namespace).
 		Watches(&operatorsv1.OperatorGroup{}, namespace, own).
-		Watches(&v1alpha1.CatalogSource{}, handler.EnqueueRequestsFromMapFunc(o.Notify.subscribers), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.CatalogSource{}, subscribers, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(ctrlsource.Func(o.Notify.news.Start)).
 		WithOptions(reconcile.Options(workers)).
 		Complete(c)
@@ -86,29 +89,13 @@ type Notifier struct {
 // BundleArrived looks at every namespace that has Subscriptions: which of them waits is cheap to find out.
 func (n *Notifier) BundleArrived() { n.enqueue("") }
 
-func (n *Notifier) catalogChanged(ref catalog.Ref) {
-	if ref.Namespace == n.global {
-		n.enqueue("")
-		return
-	}
-	n.enqueue(ref.Namespace)
-}
-
-// enqueue adds one namespace, or all that have Subscriptions.
+// enqueue adds the namespaces that can see the catalogs of one; of none is all that have Subscriptions.
 func (n *Notifier) enqueue(namespace string) {
 	n.news.Tell(func(ctx context.Context) []ctrl.Request { return n.requests(ctx, namespace) })
 }
 
-// subscribers maps a CatalogSource to the namespaces that can see it.
-func (n *Notifier) subscribers(ctx context.Context, object client.Object) []ctrl.Request {
-	if object.GetNamespace() == n.global {
-		return n.requests(ctx, "")
-	}
-	return n.requests(ctx, object.GetNamespace())
-}
-
 func (n *Notifier) requests(ctx context.Context, namespace string) []ctrl.Request {
-	if namespace != "" {
+	if namespace != "" && namespace != n.global {
 		return []ctrl.Request{forNamespace(namespace)}
 	}
 	var all v1alpha1.SubscriptionList

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	corev1 "k8s.io/api/core/v1"
@@ -76,7 +77,8 @@ func (v view) upgradeState(next v1alpha1.SubscriptionStatus) v1alpha1.Subscripti
 		return v1alpha1.SubscriptionStateUpgradeAvailable
 	}
 	// What is newer may be out of the version range, or wait until what is installed runs.
-	if h := v.held.byRange(); h != nil && h.Wanted != "" || !isIn(v1alpha1.CSVPhaseSucceeded, v.installed) && v.held.hasNewer(v.sub.Name) {
+	newer := slices.ContainsFunc(v.held, func(h resolution.Held) bool { return h.Subscription == v.sub.Name && h.Wanted != "" })
+	if h := v.held.byRange(); h != nil && h.Wanted != "" || !isIn(v1alpha1.CSVPhaseSucceeded, v.installed) && newer {
 		return v1alpha1.SubscriptionStateUpgradeAvailable
 	}
 	return v1alpha1.SubscriptionStateAtLatest

@@ -45,11 +45,6 @@ const judgedAnnotation = "operators.fairlead.dev/judged"
 // limits identifies the limits by which content is judged. A manager with others judges again.
 var limits = fmt.Sprintf("%s-%d", bundle.WritableLimits, resolution.MaxPlanContent)
 
-// isPinned reports whether the choices of a group name their images by digest. The manifests of catalogs are part of what a plan is for.
-func isPinned(g *group) bool {
-	return !slices.ContainsFunc(g.Choices, func(c resolution.Choice) bool { return c.Bundle.Image != "" && !strings.Contains(c.Bundle.Image, "@") })
-}
-
 // judgements are when content behind tags was judged again, by the UIDs of the plans that had failed on it, and that it was still the same.
 type judgements struct {
 	mu   sync.Mutex
@@ -69,10 +64,12 @@ func (j *judgements) next(p *v1alpha1.InstallPlan, g *group) time.Time {
 	defer j.mu.Unlock()
 	before, ok := j.made[p.UID]
 	judgedBy, _, _ := strings.Cut(p.Annotations[judgedAnnotation], "/")
+	// Whether an image is named by a tag. The manifests of catalogs are part of what a plan is for.
+	tagged := slices.ContainsFunc(g.Choices, func(c resolution.Choice) bool { return c.Bundle.Image != "" && !strings.Contains(c.Bundle.Image, "@") })
 	switch {
 	case judgedBy != limits:
 		return failedAt(p)
-	case isPinned(g):
+	case !tagged:
 		return time.Time{}
 	case !ok:
 		return failedAt(p).Add(repeatFailed)

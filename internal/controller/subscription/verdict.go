@@ -57,7 +57,7 @@ func (v view) obstacle() (verdict, bool) {
 		return v.planObstacle()
 	case v.partiallyInstalled():
 		return verdict{stalled: true, reason: "InstallPlanFailed", message: fmt.Sprintf("InstallPlan %s failed after ClusterServiceVersion %s was created: %s; "+
-			"something of the operator may be missing: once the cause is gone, delete both to have it reinstalled", v.plan.Name, v.installed.Name, planMessage(v.plan))}, true
+			"something of the operator may be missing: once the cause is gone, delete both to have it reinstalled", v.plan.Name, v.installed.Name, tidy(v.plan.Status.Message))}, true
 	case v.group == nil || v.choice == nil:
 		return verdict{}, false
 	case len(v.group.failures) > 0:
@@ -80,7 +80,7 @@ func (v view) obstacle() (verdict, bool) {
 func (v view) unplanned() string {
 	switch {
 	case len(v.group.fetching) > 0:
-		return v.group.fetchingText()
+		return "fetching " + strings.Join(v.group.fetching, ", ")
 	case v.group.waitsFor != "":
 		return fmt.Sprintf("%s is available; InstallPlan %s has to be complete first", v.choice.Bundle.Name, v.group.waitsFor)
 	}
@@ -97,11 +97,11 @@ func (v view) planObstacle() (verdict, bool) {
 		}
 		return verdict{ready: isIn(v1alpha1.CSVPhaseSucceeded, v.installed), reason: "RequiresApproval", message: message}, true
 	case v1alpha1.InstallPlanPhaseFailed:
-		return verdict{stalled: true, reason: "InstallPlanFailed", message: fmt.Sprintf("InstallPlan %s failed: %s; %s", name, planMessage(v.plan), v.nextAttempt())}, true
+		return verdict{stalled: true, reason: "InstallPlanFailed", message: fmt.Sprintf("InstallPlan %s failed: %s; %s", name, tidy(v.plan.Status.Message), v.nextAttempt())}, true
 	case v1alpha1.InstallPlanPhaseComplete:
 		return verdict{}, false
 	}
-	return verdict{reason: "InstallPlanPending", message: fmt.Sprintf("InstallPlan %s is being carried out%s", name, prefixed(": ", planMessage(v.plan)))}, true
+	return verdict{reason: "InstallPlanPending", message: fmt.Sprintf("InstallPlan %s is being carried out%s", name, prefixed(": ", tidy(v.plan.Status.Message)))}, true
 }
 
 // nextAttempt says when a plan that failed is followed by another one. It gives the time rather than the pause, which is partly over.
@@ -120,8 +120,6 @@ func (v view) nextAttempt() string {
 	return fmt.Sprintf("it is tried again at %s, or at once when you delete it", at)
 }
 
-func planMessage(p *v1alpha1.InstallPlan) string { return tidy(p.Status.Message) }
-
 func (g *group) failureText() string {
 	texts := make([]string, len(g.failures))
 	for i, f := range g.failures {
@@ -129,8 +127,6 @@ func (g *group) failureText() string {
 	}
 	return strings.Join(texts, "; ")
 }
-
-func (g *group) fetchingText() string { return "fetching " + strings.Join(g.fetching, ", ") }
 
 func prefixed(prefix, text string) string {
 	if text == "" {

@@ -38,23 +38,20 @@ func (d *decision) view(s *state, sub *v1alpha1.Subscription) view {
 	v.held = heldOf(v.group, sub.Name, v.choice)
 	v.catalogs = catalogs{sub: sub, all: s.Sources, missing: missing(s, v.group, v.held),
 		named: s.Source(catalog.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})}
-	v.plan = v.currentPlan()
-	return v
-}
-
-// currentPlan is the plan that installs what the Subscription is to become, else the one that its status or, for a Subscription
-// that a plan made, its annotation names.
-func (v view) currentPlan() *v1alpha1.InstallPlan {
-	if v.choice != nil && v.group.installPlan != nil {
-		return v.group.installPlan
+	// The plan that installs what the Subscription is to become, else the one that its status or, for a Subscription that a plan made, its
+	// annotation names.
+	if v.planned() {
+		v.plan = v.group.installPlan
+		return v
 	}
 	name := planOf(v.sub)
-	for i := range v.state.Plans {
-		if name != "" && v.state.Plans[i].Name == name {
-			return &v.state.Plans[i]
+	for i := range s.Plans {
+		if name != "" && s.Plans[i].Name == name {
+			v.plan = &s.Plans[i]
+			break
 		}
 	}
-	return nil
+	return v
 }
 
 // planOf names the plan that a Subscription refers to; empty when it refers to none.
