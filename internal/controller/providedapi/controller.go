@@ -18,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 	applyrbacv1 "k8s.io/client-go/applyconfigurations/rbac/v1"
 	"k8s.io/client-go/tools/record"
@@ -27,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
 )
@@ -85,17 +87,21 @@ func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 
 // reconcileUsers brings the roles up to date that give users access.
 func (c *Controller) reconcileUsers(ctx context.Context, kind string, definition client.Object) (ctrl.Result, error) {
-	operators, err := c.operatorsOf(ctx, kind, definition)
-	if err != nil {
-		return ctrl.Result{}, err
+	about := kind + "/" + definition.GetName()
+	var owners v1alpha1.ClusterServiceVersionList
+	if err := c.client.List(ctx, &owners, client.MatchingFields{indexByOwned: about}, client.UnsafeDisableDeepCopy); err != nil {
+		return ctrl.Result{}, fmt.Errorf("list the ClusterServiceVersions that own %s %s: %w", kind, definition.GetName(), err)
 	}
+	operators := slices.Clone(owners.Items)
+	slices.SortFunc(operators, func(a, b v1alpha1.ClusterServiceVersion) int { // the oldest first
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
 	var list rbacv1.ClusterRoleList
-	if err := c.client.List(ctx, &list, client.MatchingFields{indexByDefinition: kind + "/" + definition.GetName()}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := c.client.List(ctx, &list, client.MatchingFields{indexByDefinition: about}, client.UnsafeDisableDeepCopy); err != nil {
 		return ctrl.Result{}, fmt.Errorf("list the ClusterRoles of %s %s: %w", kind, definition.GetName(), err)
 	}
 	roles := list.Items
 	j := judgement{Controller: c, kind: kind, definition: definition}
-	about := kind + "/" + definition.GetName()
 	if kind == kindCRD {
 		// The memory of the roles of a CRD, and what was seen before there were any. What another field manager wrote into a role, such as
 		// a bundle that brings one of that name, is not believed.
@@ -172,19 +178,6 @@ func (c *Controller) tell(ctx context.Context, j judgement, providers []provider
 	c.told[about] = now
 }
 
-// operatorsOf are the operators that own a definition, the oldest first.
-func (c *Controller) operatorsOf(ctx context.Context, kind string, definition client.Object) ([]v1alpha1.ClusterServiceVersion, error) {
-	var list v1alpha1.ClusterServiceVersionList
-	if err := c.client.List(ctx, &list, client.MatchingFields{indexByOwned: kind + "/" + definition.GetName()}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list the ClusterServiceVersions that own %s %s: %w", kind, definition.GetName(), err)
-	}
-	operators := slices.Clone(list.Items)
-	slices.SortFunc(operators, func(a, b v1alpha1.ClusterServiceVersion) int {
-		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
-	return operators, nil
-}
-
 // unrest is how long the roles of what operators own are put off, because operators are being installed. Only those that give roles count; the
 // one of them that has been at rest longest is waited for, so that no other tenant's operator holds its roles up.
 func (c *Controller) unrest(ctx context.Context, providers []provider) (time.Duration, error) {
@@ -235,18 +228,23 @@ func described(csv *v1alpha1.ClusterServiceVersion, kind string, definition clie
 	if kind == kindAPIService {
 		owner.APIVersion = apiregistrationv1.SchemeGroupVersion.String()
 		for _, d := range csv.OwnedAPIServices() {
-			if a, ok := ofAPIService(d, group, owner); ok && d.APIServiceName() == definition.GetName() {
-				out = append(out, a)
+			// The names of roles begin with what the description calls the resource, and must not become those of the cluster's own, such as
+			// system:aggregate-to-admin.
+			if len(validation.IsDNS1123Label(d.Name)) == 0 && d.APIServiceName() == definition.GetName() {
+				out = append(out, api{
+					gvk: catalog.GVK{Group: d.Group, Version: d.Version, Kind: d.Kind}, plural: d.Name,
+					prefix: d.Name + "-" + d.Version, group: group, owner: owner,
+				})
 			}
 		}
 		return out
 	}
 	for _, d := range csv.Spec.CustomResourceDefinitions.Owned {
-		if d.Name != definition.GetName() {
-			continue
-		}
-		if a, ok := ofCRD(d, group, owner); ok {
-			out = append(out, a)
+		if plural, apiGroup, err := d.PluralAndGroup(); err == nil && d.Name == definition.GetName() {
+			out = append(out, api{
+				gvk: catalog.GVK{Group: apiGroup, Version: d.Version, Kind: d.Kind}, plural: plural, crd: d.Name,
+				prefix: d.Name + "-" + d.Version, group: group, owner: owner,
+			})
 		}
 	}
 	return out
@@ -265,7 +263,9 @@ func (j judgement) apply(ctx context.Context, a api) error {
 	var errs []error
 	for _, desired := range a.roles() {
 		live, err := c.read(ctx, desired.Name)
-		if err == nil && live != nil && belongsElsewhere(live, a.owner) {
+		if err == nil && live != nil && slices.ContainsFunc(live.OwnerReferences, func(r metav1.OwnerReference) bool {
+			return (r.Kind == kindCRD || r.Kind == kindAPIService) && (r.Kind != a.owner.Kind || r.Name != a.owner.Name)
+		}) {
 			ctrl.LoggerFrom(ctx).Info("the ClusterRole of an API stays as it is: it belongs to another definition", "role", desired.Name, "name", a.owner.Name)
 			continue
 		}

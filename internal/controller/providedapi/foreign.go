@@ -25,7 +25,7 @@ func foreign(live *rbacv1.ClusterRole) string {
 	switch {
 	case live.AggregationRule != nil:
 		return "it has an aggregationRule"
-	case !isOwn(live) && !slices.ContainsFunc(live.OwnerReferences, isDefinition):
+	case !slices.ContainsFunc(live.ManagedFields, isOwnEntry) && !slices.ContainsFunc(live.OwnerReferences, isDefinition):
 		return "no lifecycle manager made it"
 	}
 	return ""
@@ -34,14 +34,11 @@ func foreign(live *rbacv1.ClusterRole) string {
 // foreignToManager is foreign for the manager's own roles, which no other lifecycle manager makes: an owner reference, which any writer of ClusterRoles
 // sets, is no evidence.
 func foreignToManager(live *rbacv1.ClusterRole) string {
-	if live != nil && !isOwn(live) {
+	if live != nil && !slices.ContainsFunc(live.ManagedFields, isOwnEntry) {
 		return "this manager did not make it"
 	}
 	return foreign(live)
 }
-
-// isOwn reports whether this controller applied fields of a role.
-func isOwn(role *rbacv1.ClusterRole) bool { return slices.ContainsFunc(role.ManagedFields, isOwnEntry) }
 
 // squat is a definition one of whose roles cannot be written, because a foreign ClusterRole has its name.
 type squat struct {

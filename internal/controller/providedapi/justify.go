@@ -3,6 +3,7 @@ package providedapi
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -102,11 +103,12 @@ func (j judgement) unjustified(ctx context.Context, csv *v1alpha1.ClusterService
 
 // unbrought is why a CRD was not brought for an operator.
 func unbrought(crd client.Object, csv *v1alpha1.ClusterServiceVersion, known memory) string {
+	plan := planOf(crd, csv.Namespace, csv.Name)
 	remedy := fmt.Sprintf("an administrator allows it by the label %s=true on the %s", v1alpha1.ProvidedRolesLabel, kindCRD)
 	switch {
 	case !tenancy.Brought(crd, csv.Namespace, csv.Name):
 		return fmt.Sprintf("no InstallPlan brought %s %s for it, or it was there before; %s", kindCRD, crd.GetName(), remedy)
-	case known.anotherThan(crd, csv):
+	case slices.ContainsFunc(known[nameOf(csv)], func(one meant) bool { return one.plan == plan && one.uid != string(csv.UID) }):
 		return fmt.Sprintf("an InstallPlan brought %s %s for another ClusterServiceVersion of this name, which no longer exists; %s", kindCRD, crd.GetName(), remedy)
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -69,7 +70,7 @@ func (c *Controller) applyManagerRole(ctx context.Context, crd *apiextensionsv1.
 	if why := foreignToManager(live); why != "" {
 		c.reportForeign(ctx, crd, kindCRD, live, why)
 		// Take the label from a foreign role by which the manager's own role gathers its rules, if this controller gave it the label.
-		if !isOwn(live) || live.Labels[v1alpha1.ManagerAggregationLabel] == "" {
+		if !slices.ContainsFunc(live.ManagedFields, isOwnEntry) || live.Labels[v1alpha1.ManagerAggregationLabel] == "" {
 			return nil
 		}
 		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": live.ResourceVersion, "labels": map[string]any{v1alpha1.ManagerAggregationLabel: nil}}})

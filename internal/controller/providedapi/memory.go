@@ -49,15 +49,12 @@ func isOwnEntry(e metav1.ManagedFieldsEntry) bool {
 
 // CacheOptions keep in the cache which fields of ClusterRoles this controller applied. The controller believes no role without that.
 func CacheOptions() map[client.Object]cache.ByObject {
-	return map[client.Object]cache.ByObject{&rbacv1.ClusterRole{}: {Transform: ownFields}}
-}
-
-// ownFields leaves out the managed fields of others.
-func ownFields(object any) (any, error) {
-	if role, ok := object.(*rbacv1.ClusterRole); ok {
-		role.ManagedFields = slices.DeleteFunc(role.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return !isOwnEntry(e) })
-	}
-	return object, nil
+	return map[client.Object]cache.ByObject{&rbacv1.ClusterRole{}: {Transform: func(object any) (any, error) {
+		if role, ok := object.(*rbacv1.ClusterRole); ok { // leave out the managed fields of others
+			role.ManagedFields = slices.DeleteFunc(role.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return !isOwnEntry(e) })
+		}
+		return object, nil
+	}}}
 }
 
 // String is the memory as the roles have it.
@@ -70,12 +67,6 @@ func (m memory) String() string {
 	}
 	slices.Sort(entries)
 	return strings.Join(entries, ",")
-}
-
-// anotherThan reports whether the CRD was brought for another ClusterServiceVersion than the one that has its name now.
-func (m memory) anotherThan(crd metav1.Object, csv *v1alpha1.ClusterServiceVersion) bool {
-	plan := planOf(crd, csv.Namespace, csv.Name)
-	return slices.ContainsFunc(m[nameOf(csv)], func(one meant) bool { return one.plan == plan && one.uid != string(csv.UID) })
 }
 
 // with is the memory of the operators that own a CRD now, and of those that it was brought for and that no longer exist.

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
@@ -98,7 +97,10 @@ func (j judgement) remove(ctx context.Context, live []rbacv1.ClusterRole, provid
 	slices.SortFunc(roles, func(a, b rbacv1.ClusterRole) int {
 		return strings.Compare(a.Annotations[v1alpha1.ProvidersAnnotation], b.Annotations[v1alpha1.ProvidersAnnotation])
 	})
-	why := reasonOf(providers)
+	why := "no ClusterServiceVersion that may open the API owns it any more"
+	if i := slices.IndexFunc(providers, func(p provider) bool { return p.why != "" }); i >= 0 {
+		why = fmt.Sprintf("ClusterServiceVersion %s may not open the API: %s", nameOf(providers[i].csv), providers[i].why)
+	}
 	var names []string
 	var errs []error
 	for i := range roles {
@@ -114,16 +116,6 @@ func (j judgement) remove(ctx context.Context, live []rbacv1.ClusterRole, provid
 		j.events.Eventf(j.definition, corev1.EventTypeNormal, ReasonRolesRemoved, "removed ClusterRoles %s: %s", strings.Join(names, ", "), why)
 	}
 	return errors.Join(errs...)
-}
-
-// reasonOf is why no operator keeps a role.
-func reasonOf(providers []provider) string {
-	for _, p := range providers {
-		if p.why != "" {
-			return fmt.Sprintf("ClusterServiceVersion %s may not open the API: %s", nameOf(p.csv), p.why)
-		}
-	}
-	return "no ClusterServiceVersion that may open the API owns it any more"
 }
 
 // forget takes out of a CRD that it was brought for operators which no longer exist, before the roles are removed that remember these: another
@@ -207,11 +199,4 @@ func (j judgement) beyond(ctx context.Context) ([]provider, error) {
 			return providers, nil
 		}
 	}
-}
-
-// belongsElsewhere reports whether a role belongs to another definition than the one of an owner reference.
-func belongsElsewhere(role *rbacv1.ClusterRole, owner metav1.OwnerReference) bool {
-	return slices.ContainsFunc(role.OwnerReferences, func(r metav1.OwnerReference) bool {
-		return (r.Kind == kindCRD || r.Kind == kindAPIService) && (r.Kind != owner.Kind || r.Name != owner.Name)
-	})
 }

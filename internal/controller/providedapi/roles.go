@@ -77,27 +77,6 @@ func (a api) role(suffix, level string, rule rbacv1.PolicyRule) *rbacv1.ClusterR
 	}
 }
 
-// ofCRD is the API that a description of a CustomResourceDefinition is about; false when its name tells no group.
-func ofCRD(d v1alpha1.CRDDescription, group string, owner metav1.OwnerReference) (api, bool) {
-	plural, apiGroup, err := d.PluralAndGroup()
-	if err != nil {
-		return api{}, false
-	}
-	return api{
-		gvk: catalog.GVK{Group: apiGroup, Version: d.Version, Kind: d.Kind}, plural: plural, crd: d.Name,
-		prefix: d.Name + "-" + d.Version, group: group, owner: owner,
-	}, true
-}
-
-// ofAPIService is the API that a description of an APIService is about; false when what it calls the resource can be no resource: the names
-// of roles begin with it, and must not become those of the cluster's own, such as system:aggregate-to-admin.
-func ofAPIService(d v1alpha1.APIServiceDescription, group string, owner metav1.OwnerReference) (api, bool) {
-	return api{
-		gvk: catalog.GVK{Group: d.Group, Version: d.Version, Kind: d.Kind}, plural: d.Name,
-		prefix: d.Name + "-" + d.Version, group: group, owner: owner,
-	}, len(validation.IsDNS1123Label(d.Name)) == 0
-}
-
 // elsewhere is the API with another prefix, for where an API of another group has taken the usual names: these do not
 // tell aggregated APIs of two groups apart that have the same plural and version.
 func (a api) elsewhere() api {
