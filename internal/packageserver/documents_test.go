@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/must"
 
 	"github.com/go-logr/logr"
@@ -50,7 +51,7 @@ func TestDocumentsAreBounded(t *testing.T) {
 	var all []source
 	for _, version := range []string{"1", "2", "3"} {
 		x := testIndex(t, "a@"+version+".0.0")
-		all = append(all, source{digest: x.Digest(), index: x, docs: made(c.of(t.Context(), x))})
+		all = append(all, source{CatalogSource: &v1alpha1.CatalogSource{}, digest: x.Digest(), index: x, docs: made(c.of(t.Context(), x))})
 		c.limit = 2*all[0].docs[0].held.Load().bytes() + 20
 		offersOf(c, all[0])
 	}
@@ -66,8 +67,7 @@ func TestDocumentsAreBounded(t *testing.T) {
 	if got := c.heldDigests(); len(got) != 0 && !slices.Equal(got, []string{all[2].digest}) || len(c.packs) != 1 {
 		t.Errorf("%d contents, the cache holds %v, want only what is shown", len(c.packs), got)
 	}
-	past := all[0]
-	past.index = nil
+	past := source{CatalogSource: all[0].CatalogSource, digest: all[0].digest, docs: all[0].docs} // without index
 	if _, err := offersOf(c, past)[0].status(); err == nil {
 		t.Error("what is not served any more is read from nowhere")
 	}

@@ -186,10 +186,8 @@ func TestItsNamespaceIsDeleted(t *testing.T) {
 			w := newRegistrar(t)
 			w.options.Home = home
 			w.begins(w.Registration)
-			name := cmp.Or(home, w.options.Namespace)
-			namespace := &corev1.Namespace{}
-			if err := w.client.Get(t.Context(), client.ObjectKey{Name: name}, namespace); apierrors.IsNotFound(err) {
-				namespace = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+			namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cmp.Or(home, w.options.Namespace)}}
+			if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(namespace), namespace); apierrors.IsNotFound(err) {
 				must.NoError(t, w.client.Create(t.Context(), namespace))
 			}
 			namespace.Finalizers = []string{"example.com/wait"} // as the real one stays until it is empty
