@@ -117,7 +117,7 @@ func (r *rollback) run(ctx context.Context, c client.Client, name string) error 
 	if err := r.output.Write(r.streams.Out, back, back.Write); err != nil {
 		return err
 	}
-	if !back.Possible() {
+	if len(back.Blocked) > 0 {
 		fmt.Fprintf(r.streams.Err, "ClusterExtension %s stays at revision %d: custom resources would be lost or become unusable, see above.\n", name, back.From.Number)
 		return command.ExitError{Code: command.ExitNo}
 	}

@@ -14,13 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// again does what reads an object and changes it once more, from the start, when somebody wrote the object in between: the controllers of the
-// v0 API write statuses at any time.
-func again(do func() error) error { return retry.RetryOnConflict(retry.DefaultBackoff, do) }
-
 // edit changes the metadata of an object, again when somebody else wrote it meanwhile. One that is not there stays so.
 func (c access) edit(ctx context.Context, r migrate.Ref, change func(client.Object) bool) error {
-	err := again(func() error {
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		live := &metav1.PartialObjectMetadata{}
 		live.SetGroupVersionKind(schema.FromAPIVersionAndKind(r.APIVersion, r.Kind))
 		if err := c.Client.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, live); err != nil {

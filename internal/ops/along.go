@@ -105,7 +105,7 @@ func (r *Removal) definitionsOf(ctx context.Context, reader client.Reader, d *Re
 		}
 		for _, object := range objects {
 			name := object.GetName()
-			if !isCRD(object) || slices.ContainsFunc(d.CRDs, func(c CRD) bool { return c.Name == name }) {
+			if object.GroupVersionKind().GroupKind() != crdKind || slices.ContainsFunc(d.CRDs, func(c CRD) bool { return c.Name == name }) {
 				continue
 			}
 			live := &apiextensionsv1.CustomResourceDefinition{}

@@ -30,40 +30,32 @@ func (r *Removal) definitions(ctx context.Context, reader client.Reader, csvs []
 	}
 	all.Items = slices.DeleteFunc(all.Items, func(csv v1alpha1.ClusterServiceVersion) bool { return mine[csv.UID] })
 	for _, csv := range csvs {
-		if err := r.owns(ctx, reader, csv, all.Items, o); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// owns adds the definitions of one version. all are the ClusterServiceVersions of other operators.
-func (r *Removal) owns(ctx context.Context, reader client.Reader, csv *v1alpha1.ClusterServiceVersion, all []v1alpha1.ClusterServiceVersion, o UninstallOptions) error {
-	for _, owned := range csv.Spec.CustomResourceDefinitions.Owned {
-		converted := slices.ContainsFunc(csv.Spec.WebhookDefinitions, func(w v1alpha1.WebhookDescription) bool { return slices.Contains(w.ConversionCRDs, owned.Name) })
-		if i := slices.IndexFunc(r.CRDs, func(c CRD) bool { return c.Name == owned.Name }); i >= 0 { // of a newer version, too
-			r.CRDs[i].Converted = r.CRDs[i].Converted || converted
-			continue
-		}
-		others := users(all, owned.Name)
-		if others == "" {
-			before, err := beforeIt(ctx, reader, csv, owned.Name)
+		for _, owned := range csv.Spec.CustomResourceDefinitions.Owned {
+			converted := slices.ContainsFunc(csv.Spec.WebhookDefinitions, func(w v1alpha1.WebhookDescription) bool { return slices.Contains(w.ConversionCRDs, owned.Name) })
+			if i := slices.IndexFunc(r.CRDs, func(c CRD) bool { return c.Name == owned.Name }); i >= 0 { // of a newer version, too
+				r.CRDs[i].Converted = r.CRDs[i].Converted || converted
+				continue
+			}
+			others := users(all.Items, owned.Name)
+			if others == "" {
+				before, err := beforeIt(ctx, reader, csv, owned.Name)
+				if err != nil {
+					return err
+				}
+				others = before
+			}
+			c, err := r.crd(ctx, reader, owned.Name, o, others)
 			if err != nil {
 				return err
 			}
-			others = before
+			if c != nil {
+				c.Converted = converted
+				r.CRDs = append(r.CRDs, *c)
+			}
 		}
-		c, err := r.crd(ctx, reader, owned.Name, o, others)
-		if err != nil {
-			return err
+		if csv.Spec.Cleanup.Enabled {
+			r.Warnings = append(r.Warnings, "spec.cleanup of ClusterServiceVersion "+csv.Name+" is enabled: the manager deletes custom resources of the operator first, whatever this command says about them")
 		}
-		if c != nil {
-			c.Converted = converted
-			r.CRDs = append(r.CRDs, *c)
-		}
-	}
-	if csv.Spec.Cleanup.Enabled {
-		r.Warnings = append(r.Warnings, "spec.cleanup of ClusterServiceVersion "+csv.Name+" is enabled: the manager deletes custom resources of the operator first, whatever this command says about them")
 	}
 	return nil
 }

@@ -86,11 +86,20 @@ func (m *Mover) Plan(ctx context.Context, key client.ObjectKey, w migrate.Wish) 
 		}
 		plan.Notes = append(plan.Notes, note)
 	}
-	taken, err := m.taken(ctx, e)
-	if err != nil {
-		return nil, err
+	// Another ClusterExtension of the name, or one for the same package.
+	var all olmv1.ClusterExtensionList
+	if err := m.Client.List(ctx, &all); err != nil {
+		return nil, fmt.Errorf("list the ClusterExtensions: %w", err)
 	}
-	plan.Refused = append(plan.Refused, taken...)
+	for i := range all.Items {
+		o := &all.Items[i]
+		switch {
+		case o.Name == e.Name:
+			plan.Refused = append(plan.Refused, fmt.Sprintf("there is a ClusterExtension %s already: choose another name with --name", o.Name))
+		case o.Spec.Source.Catalog != nil && o.Spec.Source.Catalog.PackageName == e.Spec.Source.Catalog.PackageName:
+			plan.Refused = append(plan.Refused, fmt.Sprintf("ClusterExtension %s has package %s already, and both would want the same objects", o.Name, e.Spec.Source.Catalog.PackageName))
+		}
+	}
 	at := m.secretKey(key)
 	plan.BackupSecret = at.String()
 	return &Move{Plan: plan, Backup: backup, key: at}, nil
@@ -137,10 +146,7 @@ func (m *Mover) see(ctx context.Context, key client.ObjectKey, in *migrate.Insta
 	if err != nil {
 		return nil, err
 	}
-	refs := []migrate.Ref{}
-	for _, r := range found.Goes {
-		refs = append(refs, migrate.Ref(r))
-	}
+	refs := found.Goes
 	operator := migrate.Ref{APIVersion: operatorsv1.GroupVersion.String(), Kind: "Operator", Name: in.Subscription.Spec.Package + "." + key.Namespace}
 	if !slices.Contains(refs, operator) {
 		refs = append(refs, operator)
@@ -168,23 +174,4 @@ func (c access) read(ctx context.Context, r migrate.Ref) (*unstructured.Unstruct
 		return nil, fmt.Errorf("read %s: %w", r, err)
 	}
 	return live, nil
-}
-
-// taken says that there is another ClusterExtension of the name, or one for the same package.
-func (m *Mover) taken(ctx context.Context, e *olmv1.ClusterExtension) ([]string, error) {
-	var all olmv1.ClusterExtensionList
-	if err := m.Client.List(ctx, &all); err != nil {
-		return nil, fmt.Errorf("list the ClusterExtensions: %w", err)
-	}
-	var out []string
-	for i := range all.Items {
-		o := &all.Items[i]
-		switch {
-		case o.Name == e.Name:
-			out = append(out, fmt.Sprintf("there is a ClusterExtension %s already: choose another name with --name", o.Name))
-		case o.Spec.Source.Catalog != nil && o.Spec.Source.Catalog.PackageName == e.Spec.Source.Catalog.PackageName:
-			out = append(out, fmt.Sprintf("ClusterExtension %s has package %s already, and both would want the same objects", o.Name, e.Spec.Source.Catalog.PackageName))
-		}
-	}
-	return out, nil
 }

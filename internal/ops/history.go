@@ -129,13 +129,3 @@ func (h *History) Write(w io.Writer) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
-
-// set finds a revision by its number.
-func (h *History) set(n int64) *olmv1.ClusterObjectSet {
-	for i := range h.sets {
-		if h.sets[i].Spec.Revision == n {
-			return &h.sets[i]
-		}
-	}
-	return nil
-}

@@ -149,7 +149,7 @@ func TestHistoryOfLostContent(t *testing.T) {
 	if len(h.Revisions[0].Lost)+len(h.Revisions[1].Lost) != 0 || !strings.HasSuffix(b.String(), want) {
 		t.Errorf("\n%s\nwant at the end\n%s", b.String(), want)
 	}
-	if r, err := h.Judge(t.Context(), c, 2); err != nil || !r.Possible() {
+	if r, err := h.Judge(t.Context(), c, 2); err != nil || len(r.Blocked) > 0 {
 		t.Errorf("revision 2 has its content: %+v, %v", r, err)
 	}
 	_, err = h.Judge(t.Context(), c, 1)
@@ -162,7 +162,7 @@ func TestHistoryOfLostContent(t *testing.T) {
 func TestRollbackPassesLostContent(t *testing.T) {
 	c := world(t, nil, nil, nil, []*unstructured.Unstructured{configMap("a", "x")}, []*unstructured.Unstructured{configMap("a", "y")}, []*unstructured.Unstructured{configMap("a", "z")})
 	lose(t, c, "kite-2", 0)
-	if r := judge(t, c, 0); r.To.Number != 1 || !r.Possible() || !strings.Contains(strings.Join(r.Warnings, "\n"), "revision 2 is passed over: its content is lost: Secret ") {
+	if r := judge(t, c, 0); r.To.Number != 1 || len(r.Blocked) > 0 || !strings.Contains(strings.Join(r.Warnings, "\n"), "revision 2 is passed over: its content is lost: Secret ") {
 		t.Errorf("%+v", r)
 	}
 	lose(t, c, "kite-3", 0)
@@ -206,7 +206,7 @@ changed:
 removed:
   ConfigMap ops/new
 `
-	if diff := cmp.Diff(want, b.String()); diff != "" || !r.Possible() {
+	if diff := cmp.Diff(want, b.String()); diff != "" || len(r.Blocked) > 0 {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	must.NoError(t, r.Apply(t.Context(), c))
@@ -257,8 +257,8 @@ func TestRollbackOfDefinitions(t *testing.T) {
 					t.Errorf("%s: %q, want %q", part.what, part.got, part.want)
 				}
 			}
-			if r.Possible() != (test.blocked == "") {
-				t.Errorf("possible: %t", r.Possible())
+			if (len(r.Blocked) == 0) != (test.blocked == "") {
+				t.Errorf("blocked: %q", r.Blocked)
 			}
 		})
 	}
@@ -281,12 +281,12 @@ func TestRollbackFromStuck(t *testing.T) {
 		must.NoError(t, c.Update(t.Context(), set))
 	}
 	r := judge(t, c, 1)
-	if r.Possible() || !strings.Contains(strings.Join(r.Blocked, " "), `validating upgrade for CRD "kites.example.com"`) {
+	if len(r.Blocked) == 0 || !strings.Contains(strings.Join(r.Blocked, " "), `validating upgrade for CRD "kites.example.com"`) {
 		t.Errorf("blocked: %q", r.Blocked)
 	}
 	must.Equal(t, "removed", r.Removed, []string{"CustomResourceDefinition kites.example.com"})
 	must.Empty(t, "the newest revision counts", r.Changed)
-	if r := judge(t, c, 2); len(r.Added) != 0 || !r.Possible() {
+	if r := judge(t, c, 2); len(r.Added) != 0 || len(r.Blocked) > 0 {
 		t.Errorf("back to what is installed still: added %q, blocked %q", r.Added, r.Blocked)
 	}
 }

@@ -195,11 +195,31 @@ func plan(p *v1alpha1.InstallPlan) Node {
 	return n
 }
 
+// maxRequirements is how many unmet requirements are shown.
+const maxRequirements = 5
+
 func (o *objects) operator(csv *v1alpha1.ClusterServiceVersion) Node {
 	n := Node{Kind: v1alpha1.ClusterServiceVersionKind, Name: csv.Name, State: cmp.Or(string(csv.Status.Phase), "New"),
 		Done: csv.Status.Phase == v1alpha1.CSVPhaseSucceeded}
 	if !n.Done {
-		n.Reason = operatorReason(csv)
+		// The operator's own message, or the requirements that it waits for, one a line.
+		var unmet []string
+		for _, r := range csv.Status.RequirementStatus {
+			if r.Status != v1alpha1.RequirementStatusReasonPresent && r.Status != v1alpha1.RequirementStatusReasonDeploymentFound {
+				text := fmt.Sprintf("%s %s: %s", r.Kind, r.Name, r.Status)
+				if r.Message != "" {
+					text += ", " + r.Message
+				}
+				unmet = append(unmet, text)
+			}
+		}
+		if more := len(unmet) - maxRequirements; more > 0 {
+			unmet = append(unmet[:maxRequirements], fmt.Sprintf("and %d more requirements", more))
+		}
+		n.Reason = csv.Status.Message
+		if csv.Status.Reason == v1alpha1.CSVReasonRequirementsNotMet && len(unmet) > 0 {
+			n.Reason = strings.Join(unmet, "\n")
+		}
 	}
 	for i := range o.deployments.Items {
 		d := &o.deployments.Items[i]
@@ -208,30 +228,6 @@ func (o *objects) operator(csv *v1alpha1.ClusterServiceVersion) Node {
 		}
 	}
 	return n
-}
-
-// maxRequirements is how many unmet requirements are shown.
-const maxRequirements = 5
-
-// operatorReason is the operator's own message, or the requirements that it waits for, one a line.
-func operatorReason(csv *v1alpha1.ClusterServiceVersion) string {
-	var unmet []string
-	for _, r := range csv.Status.RequirementStatus {
-		if r.Status != v1alpha1.RequirementStatusReasonPresent && r.Status != v1alpha1.RequirementStatusReasonDeploymentFound {
-			text := fmt.Sprintf("%s %s: %s", r.Kind, r.Name, r.Status)
-			if r.Message != "" {
-				text += ", " + r.Message
-			}
-			unmet = append(unmet, text)
-		}
-	}
-	if csv.Status.Reason != v1alpha1.CSVReasonRequirementsNotMet || len(unmet) == 0 {
-		return csv.Status.Message
-	}
-	if more := len(unmet) - maxRequirements; more > 0 {
-		unmet = append(unmet[:maxRequirements], fmt.Sprintf("and %d more requirements", more))
-	}
-	return strings.Join(unmet, "\n")
 }
 
 func deployment(d *appsv1.Deployment) Node {

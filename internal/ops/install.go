@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,11 +68,20 @@ func InstallPackage(ctx context.Context, c client.Client, o InstallOptions) (cre
 	if err := note(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: o.Namespace}}, "Namespace"); err != nil {
 		return created, err
 	}
-	group, err := missingGroup(ctx, c, o)
-	if err != nil {
-		return created, err
+	var groups operatorsv1.OperatorGroupList
+	if err := c.List(ctx, &groups, client.InNamespace(o.Namespace)); err != nil {
+		return created, fmt.Errorf("list the OperatorGroups of namespace %s: %w", o.Namespace, err)
 	}
-	if group != nil {
+	switch {
+	case len(groups.Items) > 1:
+		return created, fmt.Errorf("install package %s: namespace %s has %d OperatorGroups; delete all but one of them", o.Package, o.Namespace, len(groups.Items))
+	case len(groups.Items) == 1 && len(o.Targets) > 0:
+		return created, errors.New("the namespace has an OperatorGroup already, which says what operators watch; leave out --watch, or change OperatorGroup " + groups.Items[0].Name)
+	case len(groups.Items) == 0:
+		group := &operatorsv1.OperatorGroup{
+			ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Namespace},
+			Spec:       operatorsv1.OperatorGroupSpec{TargetNamespaces: o.Targets},
+		}
 		if err := note(group, operatorsv1.OperatorGroupKind); err != nil {
 			return created, err
 		}
@@ -101,6 +111,11 @@ func findCatalog(ctx context.Context, c client.Client, o InstallOptions) (client
 			inView = append(inView, client.ObjectKeyFromObject(&list.Items[i]))
 		}
 	}
+	var names []string
+	for _, key := range inView {
+		names = append(names, key.String())
+	}
+	there := cmp.Or(strings.Join(names, ", "), "none: create one first")
 	if o.Catalog != "" {
 		for _, key := range inView {
 			if o.Catalog == key.String() || o.Catalog == key.Name {
@@ -108,24 +123,13 @@ func findCatalog(ctx context.Context, c client.Client, o InstallOptions) (client
 			}
 		}
 		return client.ObjectKey{}, fmt.Errorf("install package %s: there is no CatalogSource %s in view of namespace %s; there is %s",
-			o.Package, o.Catalog, o.Namespace, list(inView))
+			o.Package, o.Catalog, o.Namespace, there)
 	}
 	if len(inView) != 1 {
 		return client.ObjectKey{}, fmt.Errorf("install package %s: name the CatalogSource with --catalog; in view of namespace %s there is %s",
-			o.Package, o.Namespace, list(inView))
+			o.Package, o.Namespace, there)
 	}
 	return inView[0], nil
-}
-
-func list(keys []client.ObjectKey) string {
-	if len(keys) == 0 {
-		return "none: create one first"
-	}
-	names := make([]string, len(keys))
-	for i, k := range keys {
-		names[i] = k.String()
-	}
-	return strings.Join(names, ", ")
 }
 
 // agrees tells whether a Subscription to the package says what the options ask for, as far as they do.
@@ -136,24 +140,4 @@ func (o InstallOptions) agrees(sub *v1alpha1.Subscription) bool {
 		(o.StartingCSV == "" || spec.StartingCSV == o.StartingCSV) &&
 		(o.Catalog == "" || o.Catalog == catalog || o.Catalog == spec.CatalogSource) &&
 		(!o.Manual || sub.InstallPlanApproval() == v1alpha1.ApprovalManual)
-}
-
-// missingGroup returns the OperatorGroup that the namespace lacks, nil when it has one.
-func missingGroup(ctx context.Context, c client.Client, o InstallOptions) (*operatorsv1.OperatorGroup, error) {
-	var groups operatorsv1.OperatorGroupList
-	if err := c.List(ctx, &groups, client.InNamespace(o.Namespace)); err != nil {
-		return nil, fmt.Errorf("list the OperatorGroups of namespace %s: %w", o.Namespace, err)
-	}
-	switch {
-	case len(groups.Items) > 1:
-		return nil, fmt.Errorf("install package %s: namespace %s has %d OperatorGroups; delete all but one of them", o.Package, o.Namespace, len(groups.Items))
-	case len(groups.Items) == 1 && len(o.Targets) > 0:
-		return nil, errors.New("the namespace has an OperatorGroup already, which says what operators watch; leave out --watch, or change OperatorGroup " + groups.Items[0].Name)
-	case len(groups.Items) == 1:
-		return nil, nil
-	}
-	return &operatorsv1.OperatorGroup{
-		ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Namespace},
-		Spec:       operatorsv1.OperatorGroupSpec{TargetNamespaces: o.Targets},
-	}, nil
 }

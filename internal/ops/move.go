@@ -11,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
@@ -92,7 +93,7 @@ func (m record) subscription(ctx context.Context) (*v1alpha1.Subscription, error
 // freeze keeps the Subscription from upgrading: by Manual approval, which leaves its configuration in force.
 func (m approval) freeze(ctx context.Context) error {
 	b := m.Backup
-	return again(func() error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the controllers of the v0 API write statuses at any time
 		sub, err := m.subscription(ctx)
 		if err != nil {
 			return client.IgnoreNotFound(err)
@@ -144,7 +145,7 @@ func (m adoption) create(ctx context.Context) error {
 // nothing for one that is being deleted, are not surprised by a Subscription that goes with its configuration.
 func (m adoption) retire(ctx context.Context) error {
 	b := m.Backup
-	return again(func() error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the controllers of the v0 API write statuses at any time
 		if err := m.asPlanned(ctx); err != nil {
 			return err
 		}
@@ -224,8 +225,6 @@ func (m adoption) dismiss(ctx context.Context) error {
 	return m.gone(ctx, ref, string(live.GetUID()))
 }
 
-func isHeld(csv client.Object) bool { return controllerutil.ContainsFinalizer(csv, hold) }
-
 func (m record) unhold(ctx context.Context, csv migrate.Ref) error {
 	return m.edit(ctx, csv, func(o client.Object) bool { return controllerutil.RemoveFinalizer(o, hold) })
 }
@@ -250,10 +249,10 @@ func (m adoption) missing(ctx context.Context) (string, error) {
 			return "", err
 		}
 		if live == nil {
-			return migrate.Name(u) + " is not there", nil
+			return migrate.RefOf(u).String() + " is not there", nil
 		}
 		if !ownedBy(live, owners) {
-			return migrate.Name(u) + " does not belong to the ClusterExtension yet", nil
+			return migrate.RefOf(u).String() + " does not belong to the ClusterExtension yet", nil
 		}
 	}
 	return "", nil

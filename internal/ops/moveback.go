@@ -43,7 +43,7 @@ func (m restoration) recreate(ctx context.Context, object, had *unstructured.Uns
 	if live == nil {
 		live = object.DeepCopy()
 		if err := m.Client.Create(ctx, live, moveOwner); err != nil {
-			return fmt.Errorf("create %s again: %w", migrate.Name(had), err)
+			return fmt.Errorf("create %s again: %w", migrate.RefOf(had), err)
 		}
 	}
 	if field == "" {
@@ -60,7 +60,7 @@ func (m restoration) recreate(ctx context.Context, object, had *unstructured.Uns
 	}
 	live.Object["status"] = status.Object["status"]
 	if err := m.Client.Status().Patch(ctx, live, client.MergeFrom(before), moveOwner); err != nil {
-		return fmt.Errorf("give %s the status that it had: %w", migrate.Name(had), err)
+		return fmt.Errorf("give %s the status that it had: %w", migrate.RefOf(had), err)
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (m restoration) giveBack(ctx context.Context) error {
 		return fmt.Errorf("read ClusterServiceVersion %s: another client has deleted it meanwhile; retry", b.CSV)
 	}
 	for _, u := range b.Removed {
-		if isOperator(u) {
+		if u.GetKind() == "Operator" {
 			continue // which the manager makes again
 		}
 		if live, err := m.read(ctx, migrate.RefOf(u)); err != nil || live != nil {
@@ -114,7 +114,7 @@ func (m restoration) giveBack(ctx context.Context) error {
 		again := migrate.New(u)
 		migrate.Restore(again, migrate.Meta(u), b.CSV, csv.GetUID(), revisionManager)
 		if err := m.Client.Create(ctx, again, moveOwner); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("create %s again: %w", migrate.Name(u), err)
+			return fmt.Errorf("create %s again: %w", migrate.RefOf(u), err)
 		}
 	}
 	return m.restore(ctx, csv.GetUID())

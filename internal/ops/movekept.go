@@ -119,7 +119,7 @@ func (m record) unbegun(ctx context.Context) (bool, error) {
 				return false, err2
 			}
 			if live != nil && ownedBy(live, owners) {
-				return false, fmt.Errorf("%w; it has %s", err, migrate.Name(u))
+				return false, fmt.Errorf("%w; it has %s", err, migrate.RefOf(u))
 			}
 		}
 		return true, nil

@@ -110,7 +110,14 @@ func write(b *strings.Builder, nodes []Node, indent string) {
 		if n.Done {
 			mark = "✓"
 		}
-		fmt.Fprintf(b, "%s%s%s %s\n", indent, branch, mark, n.line())
+		fmt.Fprintf(b, "%s%s%s %s %s", indent, branch, mark, n.Kind, n.Name)
+		if n.Detail != "" {
+			fmt.Fprintf(b, " (%s)", n.Detail)
+		}
+		if n.State != "" {
+			b.WriteString(" " + n.State)
+		}
+		b.WriteString("\n")
 		// What is said below the line of a node. What the reason says already is not said twice.
 		var lines []string
 		if n.Reason != "" {
@@ -130,15 +137,4 @@ func write(b *strings.Builder, nodes []Node, indent string) {
 		}
 		write(b, n.Children, indent+below)
 	}
-}
-
-func (n Node) line() string {
-	parts := []string{n.Kind, n.Name}
-	if n.Detail != "" {
-		parts = append(parts, "("+n.Detail+")")
-	}
-	if n.State != "" {
-		parts = append(parts, n.State)
-	}
-	return strings.Join(parts, " ")
 }

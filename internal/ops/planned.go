@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
 // StaleError says that an install is not as it was when its migration was planned. Nothing was changed, or what was is taken back.
@@ -60,12 +61,12 @@ func (m adoption) changed(ctx context.Context, begun bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	retired := isGone && sub == nil || isHeld(csv) && csv.DeletionTimestamp != nil && csv.UID == b.Version.GetUID()
+	retired := isGone && sub == nil || controllerutil.ContainsFinalizer(csv, hold) && csv.DeletionTimestamp != nil && csv.UID == b.Version.GetUID()
 	switch {
 	case begun && retired:
 		return nil, nil
 	case sub == nil:
-		return []string{migrate.Name(b.Subscription) + " is gone"}, nil
+		return []string{migrate.RefOf(b.Subscription).String() + " is gone"}, nil
 	}
 	in, err := m.install(ctx, client.ObjectKeyFromObject(sub))
 	if apierrors.IsNotFound(err) {

@@ -7,7 +7,6 @@ import (
 	"fairlead.dev/fairlead/internal/ops/migrate"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -15,7 +14,7 @@ import (
 func (m adoption) release(ctx context.Context) error {
 	b := m.Backup
 	for _, u := range b.Adopted {
-		if isCondition(u) {
+		if u.GetKind() == "OperatorCondition" {
 			// Take an OperatorCondition, and the Role and the RoleBinding that its controller makes, out of the list of the Operator.
 			roles := rbacv1.SchemeGroupVersion.String()
 			for _, ref := range []migrate.Ref{migrate.RefOf(u), {APIVersion: roles, Kind: "Role", Namespace: u.GetNamespace(), Name: u.GetName()},
@@ -38,15 +37,13 @@ func (m adoption) release(ctx context.Context) error {
 	return nil
 }
 
-func isCondition(u *unstructured.Unstructured) bool { return u.GetKind() == "OperatorCondition" }
-
 // clear removes what is left: bindings before the roles that they are to, and the Operator, which lists them, when they are gone: the manager
 // would make it again.
 func (m adoption) clear(ctx context.Context) error {
 	b := m.Backup
 	for _, last := range []bool{false, true} {
 		for _, u := range slices.Backward(b.Removed) {
-			if last != isOperator(u) {
+			if last != (u.GetKind() == "Operator") {
 				continue
 			}
 			if err := m.remove(ctx, migrate.RefOf(u)); err != nil {
@@ -61,5 +58,3 @@ func (m adoption) clear(ctx context.Context) error {
 	}
 	return nil
 }
-
-func isOperator(u *unstructured.Unstructured) bool { return u.GetKind() == "Operator" }

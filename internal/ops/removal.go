@@ -6,41 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"fairlead.dev/fairlead/internal/ops/migrate"
+
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Ref names an object.
-type Ref struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Namespace  string `json:"namespace,omitempty"`
-	Name       string `json:"name"`
-}
-
-func (r Ref) String() string { return r.Kind + " " + r.key() }
-
-func (r Ref) key() string {
-	if r.Namespace == "" {
-		return r.Name
-	}
-	return r.Namespace + "/" + r.Name
-}
-
-func (r Ref) object() *unstructured.Unstructured {
-	u := &unstructured.Unstructured{}
-	u.SetAPIVersion(r.APIVersion)
-	u.SetKind(r.Kind)
-	u.SetNamespace(r.Namespace)
-	u.SetName(r.Name)
-	return u
-}
-
-func refOf(o client.Object) Ref {
-	version, kind := o.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
-	return Ref{APIVersion: version, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}
-}
+type Ref = migrate.Ref
 
 // Kept is an object that stays, and why.
 type Kept struct {

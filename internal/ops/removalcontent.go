@@ -30,7 +30,7 @@ func (r *Removal) content(ctx context.Context, reader client.Reader, set *olmv1.
 		return nil, fmt.Errorf("find out what belongs to revision %s, whose content is lost: %w", set.Name, err)
 	}
 	for _, name := range names {
-		live := Ref{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "CustomResourceDefinition", Name: name}.object()
+		live := Ref{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "CustomResourceDefinition", Name: name}.Object()
 		if err := reader.Get(ctx, client.ObjectKeyFromObject(live), live); apierrors.IsNotFound(err) {
 			continue
 		} else if err != nil {

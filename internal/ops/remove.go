@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,7 +63,7 @@ func (r *Removal) Run(ctx context.Context, c client.Client, tell func(what strin
 			}
 		}
 		if err == nil && d.Goes {
-			err = d.remove(ctx, c, tell)
+			err = remove(ctx, c, Ref{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: crdKind.Kind, Name: d.Name}, d.uid, tell)
 		}
 		if err != nil {
 			return err
@@ -110,7 +111,7 @@ func remove(ctx context.Context, c client.Client, ref Ref, uid types.UID, tell f
 	if uid != "" {
 		options = append(options, client.Preconditions{UID: &uid})
 	}
-	err := c.Delete(ctx, ref.object(), options...)
+	err := c.Delete(ctx, ref.Object(), options...)
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // a conflict: another object has the name by now
 		return nil
 	}
@@ -118,7 +119,7 @@ func remove(ctx context.Context, c client.Client, ref Ref, uid types.UID, tell f
 		return fmt.Errorf("delete %s: %w", ref, err)
 	}
 	err = WaitRemoval(ctx, func() (string, error) {
-		live := ref.object()
+		live := ref.Object()
 		err := c.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, live)
 		switch {
 		case apierrors.IsNotFound(err) || err == nil && uid != "" && live.GetUID() != uid:

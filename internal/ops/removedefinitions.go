@@ -116,7 +116,7 @@ func (r *Removal) consent(ctx context.Context, c client.Client) error {
 	if err != nil {
 		return fmt.Errorf("write the patch of %s: %w", r.Operator, err)
 	}
-	err = c.Patch(ctx, r.Operator.object(), client.RawPatch(types.MergePatchType, text), removalOwner)
+	err = c.Patch(ctx, r.Operator.Object(), client.RawPatch(types.MergePatchType, text), removalOwner)
 	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
@@ -124,9 +124,4 @@ func (r *Removal) consent(ctx context.Context, c client.Client) error {
 		return fmt.Errorf("note on %s which CustomResourceDefinitions are to go: %w; nothing but their custom resources has been removed yet, try again", r.Operator, err)
 	}
 	return nil
-}
-
-// remove deletes a definition that still is the one that was looked at.
-func (d *CRD) remove(ctx context.Context, c client.Client, tell func(string)) error {
-	return remove(ctx, c, Ref{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "CustomResourceDefinition", Name: d.Name}, d.uid, tell)
 }

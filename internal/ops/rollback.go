@@ -15,6 +15,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
@@ -66,7 +67,8 @@ func (h *History) Judge(ctx context.Context, reader client.Reader, to int64) (*R
 		return nil, err
 	}
 	r := &Rollback{Extension: h.Extension, From: from, To: *target, ext: h.ext}
-	before, err := revision.Content(ctx, reader, h.set(target.Number))
+	at := slices.IndexFunc(h.sets, func(set olmv1.ClusterObjectSet) bool { return set.Spec.Revision == target.Number })
+	before, err := revision.Content(ctx, reader, &h.sets[at])
 	if err != nil {
 		return nil, fmt.Errorf("go back to revision %d: %w%s", target.Number, err, h.instead(err, target.Number))
 	}
@@ -134,7 +136,7 @@ func (r *Rollback) compare(now, before []*unstructured.Unstructured) {
 			if err != nil {
 				panic("objects that were read as JSON always encode: " + err.Error())
 			}
-			out[nameOf(u)] = string(text)
+			out[migrate.RefOf(u).String()] = string(text)
 		}
 		return out
 	}
@@ -156,16 +158,6 @@ func (r *Rollback) compare(now, before []*unstructured.Unstructured) {
 		slices.Sort(list)
 	}
 }
-
-func nameOf(u *unstructured.Unstructured) string {
-	if u.GetNamespace() == "" {
-		return u.GetKind() + " " + u.GetName()
-	}
-	return u.GetKind() + " " + u.GetNamespace() + "/" + u.GetName()
-}
-
-// Possible tells whether nothing is in the way.
-func (r *Rollback) Possible() bool { return len(r.Blocked) == 0 }
 
 // Write prints what would change, and what is in the way.
 func (r *Rollback) Write(w io.Writer) error {

@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -17,7 +18,7 @@ type approval struct{ record }
 // thaw gives the Subscription its approval back. InstallPlans that were made meanwhile go; those that were complete are history, and do not
 // come back: whoever made one would have to keep the managers from carrying it out again.
 func (m approval) thaw(ctx context.Context) error {
-	return again(func() error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the controllers of the v0 API write statuses at any time
 		sub, err := m.subscription(ctx)
 		if err != nil {
 			return err
@@ -38,7 +39,7 @@ func (m approval) thaw(ctx context.Context) error {
 // unfreeze gives the Subscription of a migration that took nothing over its approval back, where it is there and was frozen.
 func (m approval) unfreeze(ctx context.Context) error {
 	b := m.Backup
-	return again(func() error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the controllers of the v0 API write statuses at any time
 		sub, err := m.subscription(ctx)
 		if err != nil {
 			return client.IgnoreNotFound(err)

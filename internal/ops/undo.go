@@ -69,7 +69,25 @@ func (m *Mover) Undo(ctx context.Context, v *Move, tell func(what string)) error
 	if len(v.Refused) > 0 {
 		return fmt.Errorf("undo the migration of ClusterExtension %s: %s", v.Backup.Extension.Name, strings.Join(v.Refused, "; "))
 	}
-	for _, s := range r.steps(v) {
+	var left []step
+	switch {
+	case v.Returned:
+	case v.Unbegun:
+		left = []step{{"", approval(r).unfreeze}}
+	default:
+		left = []step{
+			{"", r.noteAdded},
+			{"ClusterExtension " + v.Backup.Extension.Name + " is gone, and has left what it had", r.letGo},
+			{"the objects have the labels that they had", func(ctx context.Context) error { return r.restore(ctx, "") }},
+			{"Subscription " + v.Plan.Subscription + " is back, and upgrades nothing yet", r.subscribe},
+			{"ClusterServiceVersion " + v.Backup.CSV.String() + " is back", r.bringBack},
+			{"the roles and bindings of the v0 API are back, and the objects belong to the ClusterServiceVersion", r.giveBack},
+			{"the ClusterServiceVersion has succeeded", r.succeeds},
+			{"what only the ClusterExtension needed is removed", r.withdraw},
+			{"the Subscription upgrades as it did before", approval(r).thaw},
+		}
+	}
+	for _, s := range left {
 		if err := s.do(ctx); err != nil {
 			return err
 		}
@@ -78,27 +96,6 @@ func (m *Mover) Undo(ctx context.Context, v *Move, tell func(what string)) error
 		}
 	}
 	return r.remove(ctx, migrate.Ref{APIVersion: "v1", Kind: "Secret", Namespace: v.key.Namespace, Name: v.key.Name})
-}
-
-// steps are those that are left to do.
-func (m restoration) steps(v *Move) []step {
-	switch {
-	case v.Returned:
-		return nil
-	case v.Unbegun:
-		return []step{{"", approval(m).unfreeze}}
-	}
-	return []step{
-		{"", m.noteAdded},
-		{"ClusterExtension " + v.Backup.Extension.Name + " is gone, and has left what it had", m.letGo},
-		{"the objects have the labels that they had", func(ctx context.Context) error { return m.restore(ctx, "") }},
-		{"Subscription " + v.Plan.Subscription + " is back, and upgrades nothing yet", m.subscribe},
-		{"ClusterServiceVersion " + v.Backup.CSV.String() + " is back", m.bringBack},
-		{"the roles and bindings of the v0 API are back, and the objects belong to the ClusterServiceVersion", m.giveBack},
-		{"the ClusterServiceVersion has succeeded", m.succeeds},
-		{"what only the ClusterExtension needed is removed", m.withdraw},
-		{"the Subscription upgrades as it did before", approval(m).thaw},
-	}
 }
 
 // letGo deletes the ClusterExtension so that its objects stay.
@@ -142,7 +139,7 @@ func (m restoration) letGo(ctx context.Context) error {
 func (m restoration) restore(ctx context.Context, uid types.UID) error {
 	b := m.Backup
 	for _, u := range slices.Concat(b.Adopted, b.Left) {
-		if isCondition(u) {
+		if u.GetKind() == "OperatorCondition" {
 			continue
 		}
 		err := m.edit(ctx, migrate.RefOf(u), func(o client.Object) bool {

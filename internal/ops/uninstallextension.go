@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
@@ -13,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -82,7 +82,7 @@ func (r *Removal) objects(ctx context.Context, reader client.Reader, set *olmv1.
 		return err
 	}
 	for _, object := range objects {
-		ref := refOf(object)
+		ref := migrate.RefOf(object)
 		live := &metav1.PartialObjectMetadata{}
 		live.SetGroupVersionKind(object.GroupVersionKind())
 		err := reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, live)
@@ -93,7 +93,7 @@ func (r *Removal) objects(ctx context.Context, reader client.Reader, set *olmv1.
 			return fmt.Errorf("read %s: %w", ref, err)
 		}
 		others := revisionsOwn(sets).Judge(live, rollout.Holders(live)).Reason
-		if isCRD(object) {
+		if object.GroupVersionKind().GroupKind() == crdKind {
 			if others == "" {
 				others = n.need(object)
 			}
@@ -124,9 +124,4 @@ func revisionsOwn(sets map[types.UID]bool) rollout.ClaimRules {
 			}
 			return rollout.Foreign, fmt.Sprintf("it belongs to %s %s", h.Kind, h.Name)
 		}}
-}
-
-func isCRD(u *unstructured.Unstructured) bool {
-	gvk := u.GroupVersionKind()
-	return gvk.Group == apiextensionsv1.GroupName && gvk.Kind == "CustomResourceDefinition"
 }

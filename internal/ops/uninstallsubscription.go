@@ -21,6 +21,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/internal/rollout"
 )
 
@@ -59,7 +60,7 @@ func UninstallSubscription(ctx context.Context, reader client.Reader, o Uninstal
 			return nil, fmt.Errorf("list the InstallPlans of namespace %s: %w", sub.Namespace, err)
 		}
 		for _, p := range list.Items {
-			ref := Ref{v1alpha1.GroupVersion.String(), v1alpha1.InstallPlanKind, p.Namespace, p.Name}
+			ref := Ref{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.InstallPlanKind, Namespace: p.Namespace, Name: p.Name}
 			switch mine := slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == sub.UID }); {
 			case mine && len(p.OwnerReferences) == 1:
 				r.Goes = append(r.Goes, ref)
@@ -135,10 +136,10 @@ func (r *Removal) operator(ctx context.Context, reader client.Reader, csv *v1alp
 			return
 		}
 		if claim := rules.Judge(m, holders); claim.Verdict != rollout.Granted {
-			r.Stays = append(r.Stays, Kept{refOf(m), "it " + claim.Reason})
+			r.Stays = append(r.Stays, Kept{migrate.RefOf(m), "it " + claim.Reason})
 			return
 		}
-		r.Goes = append(r.Goes, refOf(m))
+		r.Goes = append(r.Goes, migrate.RefOf(m))
 	}
 	for _, kind := range ownedInNamespace {
 		if err := each(ctx, reader, kind, owned, client.InNamespace(csv.Namespace)); err != nil {
@@ -178,7 +179,7 @@ func (r *Removal) around(ctx context.Context, reader client.Reader, sub *v1alpha
 		return fmt.Errorf("list the OperatorGroups of namespace %s: %w", r.Operator.Namespace, err)
 	}
 	for _, g := range groups.Items {
-		r.Stays = append(r.Stays, Kept{Ref{operatorsv1.GroupVersion.String(), operatorsv1.OperatorGroupKind, g.Namespace, g.Name}, "operators of the namespace share it"})
+		r.Stays = append(r.Stays, Kept{Ref{APIVersion: operatorsv1.GroupVersion.String(), Kind: operatorsv1.OperatorGroupKind, Namespace: g.Namespace, Name: g.Name}, "operators of the namespace share it"})
 	}
 	r.Stays = append(r.Stays, Kept{Ref{APIVersion: "v1", Kind: "Namespace", Name: r.Operator.Namespace}, "it may hold other things"})
 	if sub == nil || sub.Spec == nil {

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,7 +83,7 @@ func changeExtension(ctx context.Context, c client.Client, name string, change E
 func (change ExtensionChange) make(e *olmv1.ClusterExtension) []string {
 	var said []string
 	say := func(field, before, after string) {
-		said = append(said, fmt.Sprintf("%s: %s -> %s", field, orNothing(before), orNothing(after)))
+		said = append(said, fmt.Sprintf("%s: %s -> %s", field, cmp.Or(before, nothing), cmp.Or(after, nothing)))
 	}
 	text := func(field string, at, to *string) {
 		if to != nil && *at != *to {
@@ -101,7 +102,26 @@ func (change ExtensionChange) make(e *olmv1.ClusterExtension) []string {
 		say("channels", strings.Join(from.Channels, ", "), strings.Join(*change.Channels, ", "))
 		from.Channels = *change.Channels
 	}
-	said = append(said, change.failing(e)...)
+	// When a rollout counts as failed, and what comes of that.
+	if change.Rollback != nil && *change.Rollback != revision.RollsBack(e) {
+		said = append(said, fmt.Sprintf("rollback on failure: %t -> %t", revision.RollsBack(e), *change.Rollback))
+		if *change.Rollback {
+			metav1.SetMetaDataAnnotation(&e.ObjectMeta, OnFailureKey, OnFailureRollback)
+		} else {
+			delete(e.Annotations, OnFailureKey)
+		}
+	}
+	deadline := e.Spec.ProgressDeadlineMinutes
+	switch {
+	case change.ProgressDeadlineMinutes != nil:
+		deadline = *change.ProgressDeadlineMinutes
+	case change.Rollback != nil:
+		deadline = revision.ProgressDeadlineMinutes(e)
+	}
+	if deadline != e.Spec.ProgressDeadlineMinutes {
+		said = append(said, fmt.Sprintf("progressDeadlineMinutes: %d -> %d", e.Spec.ProgressDeadlineMinutes, deadline))
+		e.Spec.ProgressDeadlineMinutes = deadline
+	}
 	if change.CRDSafety != nil {
 		safety := ""
 		if i := e.Spec.Install; i != nil && i.Preflight != nil && i.Preflight.CRDUpgradeSafety != nil {
@@ -139,12 +159,8 @@ func (change ExtensionChange) make(e *olmv1.ClusterExtension) []string {
 	return said
 }
 
-func orNothing(text string) string {
-	if text == "" {
-		return "(nothing)"
-	}
-	return text
-}
+// nothing is how a change reports an empty value.
+const nothing = "(nothing)"
 
 // SubscriptionChange is what is to be different about a Subscription.
 type SubscriptionChange struct {
@@ -178,7 +194,7 @@ func changeSubscription(ctx context.Context, c client.Client, key client.ObjectK
 		if change.Approve {
 			return nil, "", errors.New("a plan that waits now is of the channel that was: change the channel, look at the plan that comes, and approve that")
 		}
-		said = append(said, fmt.Sprintf("channel: %s -> %s", orNothing(sub.Spec.Channel), orNothing(*change.Channel)))
+		said = append(said, fmt.Sprintf("channel: %s -> %s", cmp.Or(sub.Spec.Channel, nothing), cmp.Or(*change.Channel, nothing)))
 		if err := patch(ctx, c, sub.DeepCopy(), map[string]any{"channel": *change.Channel}, options); err != nil {
 			return nil, "", fmt.Errorf("change the channel of Subscription %s: %w", key, err)
 		}
@@ -205,29 +221,4 @@ func patch(ctx context.Context, c client.Client, o client.Object, spec map[strin
 		return err
 	}
 	return c.Patch(ctx, o, client.RawPatch(types.MergePatchType, text), options...)
-}
-
-// failing changes when a rollout counts as failed, and what comes of that.
-func (change ExtensionChange) failing(e *olmv1.ClusterExtension) []string {
-	var said []string
-	if change.Rollback != nil && *change.Rollback != revision.RollsBack(e) {
-		said = append(said, fmt.Sprintf("rollback on failure: %t -> %t", revision.RollsBack(e), *change.Rollback))
-		if *change.Rollback {
-			metav1.SetMetaDataAnnotation(&e.ObjectMeta, OnFailureKey, OnFailureRollback)
-		} else {
-			delete(e.Annotations, OnFailureKey)
-		}
-	}
-	deadline := e.Spec.ProgressDeadlineMinutes
-	switch {
-	case change.ProgressDeadlineMinutes != nil:
-		deadline = *change.ProgressDeadlineMinutes
-	case change.Rollback != nil:
-		deadline = revision.ProgressDeadlineMinutes(e)
-	}
-	if deadline != e.Spec.ProgressDeadlineMinutes {
-		said = append(said, fmt.Sprintf("progressDeadlineMinutes: %d -> %d", e.Spec.ProgressDeadlineMinutes, deadline))
-		e.Spec.ProgressDeadlineMinutes = deadline
-	}
-	return said
 }

@@ -15,6 +15,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -56,8 +57,12 @@ type Ref struct {
 }
 
 // RefOf names an object.
-func RefOf(u *unstructured.Unstructured) Ref {
-	return Ref{u.GetAPIVersion(), u.GetKind(), u.GetNamespace(), u.GetName()}
+func RefOf(o interface {
+	metav1.Object
+	runtime.Object
+}) Ref {
+	version, kind := o.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+	return Ref{version, kind, o.GetNamespace(), o.GetName()}
 }
 
 // Object is an empty object of the name.
@@ -71,7 +76,12 @@ func (r Ref) Object() *unstructured.Unstructured {
 }
 
 // String is the kind and the name.
-func (r Ref) String() string { return Name(r.Object()) }
+func (r Ref) String() string {
+	if r.Namespace == "" {
+		return r.Kind + " " + r.Name
+	}
+	return r.Kind + " " + r.Namespace + "/" + r.Name
+}
 
 // Pack is a backup as it is kept.
 func (b *Backup) Pack() ([]byte, error) {
@@ -177,13 +187,13 @@ func (b *Backup) check() error {
 	case !ours(b.Subscription, v1alpha1.SubscriptionKind), !ours(b.Version, v1alpha1.ClusterServiceVersionKind), b.Extension == nil:
 		return fmt.Errorf("it lacks the Subscription, the ClusterServiceVersion or the ClusterExtension")
 	case b.Version.GetName() != b.CSV.Name:
-		return fmt.Errorf("it is about ClusterServiceVersion %s, and has %s", b.CSV, Name(b.Version))
+		return fmt.Errorf("it is about ClusterServiceVersion %s, and has %s", b.CSV, RefOf(b.Version))
 	case b.Extension.Name == "" || b.Extension.Spec.Namespace != b.CSV.Namespace || b.Extension.Annotations[AdoptsKey] != b.CSV.String() || b.Extension.Spec.Source.SourceType != olmv1.SourceTypeCatalog:
 		return fmt.Errorf("its ClusterExtension %s does not take ClusterServiceVersion %s over", b.Extension.Name, b.CSV)
 	}
 	for _, u := range b.Plans {
 		if !ours(u, v1alpha1.InstallPlanKind) {
-			return fmt.Errorf("it has %s as an InstallPlan", Name(u))
+			return fmt.Errorf("it has %s as an InstallPlan", RefOf(u))
 		}
 	}
 	for _, u := range b.Removed {
@@ -192,9 +202,9 @@ func (b *Backup) check() error {
 		switch {
 		case gvk.GroupKind().String() == "Operator."+v1alpha1.GroupName:
 		case gvk.Group != rbacv1.GroupName || !slices.Contains(roleKinds, gvk.Kind):
-			return fmt.Errorf("it has %s to make again, and only roles and bindings are made again", Name(u))
+			return fmt.Errorf("it has %s to make again, and only roles and bindings are made again", RefOf(u))
 		case !(Owner{CSV: b.CSV}).labelled(u):
-			return fmt.Errorf("it has %s to make again, which does not have the labels of ClusterServiceVersion %s", Name(u), b.CSV)
+			return fmt.Errorf("it has %s to make again, which does not have the labels of ClusterServiceVersion %s", RefOf(u), b.CSV)
 		}
 	}
 	return nil

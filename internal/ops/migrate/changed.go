@@ -25,7 +25,7 @@ type Now struct {
 // somebody reads what would be done, and a Subscription upgrades meanwhile.
 func (b *Backup) Changed(now Now) (out []string) {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	sub, csv := Name(b.Subscription), now.CSV
+	sub, csv := RefOf(b.Subscription), now.CSV
 	if now.Subscription.GetUID() != b.Subscription.GetUID() {
 		say("%s is another one of that name", sub)
 		return out
@@ -37,7 +37,11 @@ func (b *Backup) Changed(now Now) (out []string) {
 	if csv.UID != b.Version.GetUID() {
 		say("ClusterServiceVersion %s was deleted and made again", b.CSV)
 	}
-	if current := now.Install.Subscription.Status.CurrentCSV; current != csv.Name && !now.awaits(current) {
+	current := now.Install.Subscription.Status.CurrentCSV
+	awaited := slices.ContainsFunc(now.Plans, func(p v1alpha1.InstallPlan) bool { // it waits for the approval of an InstallPlan
+		return !p.Spec.Approved && ownedBy(&p, now.Install.Subscription) && slices.Contains(p.Spec.ClusterServiceVersionNames, current)
+	})
+	if current != csv.Name && !awaited {
 		say("%s goes on to ClusterServiceVersion %s", sub, current)
 	}
 	if !slices.Contains(csv.Finalizers, Hold) { // else its spec.cleanup may have been switched off
@@ -55,14 +59,22 @@ func (b *Backup) Changed(now Now) (out []string) {
 		say("another client has changed the spec of %s", sub)
 	}
 	out = append(out, now.underWay()...)
-	return append(out, b.changedObjects(now)...)
-}
-
-// awaits tells whether a ClusterServiceVersion waits for the approval of an InstallPlan.
-func (in *Install) awaits(csv string) bool {
-	return slices.ContainsFunc(in.Plans, func(p v1alpha1.InstallPlan) bool {
-		return !p.Spec.Approved && ownedBy(&p, in.Subscription) && slices.Contains(p.Spec.ClusterServiceVersionNames, csv)
-	})
+	// The objects that cannot be adopted any more.
+	owner := OwnerOf(now.CSV, now.Others)
+	for _, u := range b.Adopted {
+		live := now.Adopted[RefOf(u)]
+		switch {
+		case live == nil:
+			say("%s is gone", RefOf(u))
+		case live.GetUID() != u.GetUID():
+			say("%s was deleted and made again", RefOf(u))
+		case live.GetDeletionTimestamp() != nil:
+			say("%s is being deleted", RefOf(u))
+		case !now.Begun && owner.Refused(live) != "":
+			say("%s cannot be adopted any more: %s", RefOf(u), owner.Refused(live))
+		}
+	}
+	return out
 }
 
 // asked is the spec of a Subscription but for its approval, which a migration changes.
@@ -70,23 +82,4 @@ func asked(sub *unstructured.Unstructured) map[string]any {
 	spec, _, _ := unstructured.NestedMap(sub.Object, "spec")
 	delete(spec, "installPlanApproval")
 	return spec
-}
-
-// changedObjects are those that cannot be adopted any more.
-func (b *Backup) changedObjects(now Now) (out []string) {
-	owner := OwnerOf(now.CSV, now.Others)
-	for _, u := range b.Adopted {
-		live := now.Adopted[RefOf(u)]
-		switch {
-		case live == nil:
-			out = append(out, Name(u)+" is gone")
-		case live.GetUID() != u.GetUID():
-			out = append(out, Name(u)+" was deleted and made again")
-		case live.GetDeletionTimestamp() != nil:
-			out = append(out, Name(u)+" is being deleted")
-		case !now.Begun && owner.Refused(live) != "":
-			out = append(out, Name(u)+" cannot be adopted any more: "+owner.Refused(live))
-		}
-	}
-	return out
 }

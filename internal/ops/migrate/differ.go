@@ -26,7 +26,7 @@ func Differences(wanted, live *unstructured.Unstructured) []string {
 			for _, part := range []string{"labels", "annotations"} {
 				a, _, _ := unstructured.NestedMap(wanted.Object, "metadata", part)
 				b, _, _ := unstructured.NestedMap(live.Object, "metadata", part)
-				out = append(out, differ(".metadata."+part, anyMap(a), anyMap(b))...)
+				out = append(out, differ(".metadata."+part, a, b)...)
 			}
 		default:
 			out = append(out, differ("."+field, wanted.Object[field], live.Object[field])...)
@@ -36,13 +36,6 @@ func Differences(wanted, live *unstructured.Unstructured) []string {
 		return append(out[:maxFields], "…")
 	}
 	return out
-}
-
-func anyMap(m map[string]any) any {
-	if m == nil {
-		return map[string]any{}
-	}
-	return m
 }
 
 func differ(path string, wanted, live any) []string {

@@ -72,7 +72,8 @@ func Deployed(secrets []corev1.Secret) (*HelmRelease, error) {
 	var newest *HelmRelease
 	for i := range secrets {
 		s := &secrets[i]
-		if s.Labels["status"] != helmDeployed || len(s.Data[helmWhole]) == 0 && !isIndex(s) {
+		_, lists := s.Data[helmPieces] // as the first piece of a release does, unlike the others
+		if s.Labels["status"] != helmDeployed || len(s.Data[helmWhole]) == 0 && !lists && s.Labels["type"] != "index" {
 			continue
 		}
 		r, err := readRelease(s, byName)
@@ -84,12 +85,6 @@ func Deployed(secrets []corev1.Secret) (*HelmRelease, error) {
 		}
 	}
 	return newest, nil
-}
-
-// isIndex tells the first piece of a release from the others.
-func isIndex(s *corev1.Secret) bool {
-	_, lists := s.Data[helmPieces]
-	return lists || s.Labels["type"] == "index"
 }
 
 func readRelease(s *corev1.Secret, byName map[string]*corev1.Secret) (*HelmRelease, error) {

@@ -6,27 +6,24 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Refusals are why an install cannot become a ClusterExtension as it is, each with what to do; none when it can. What only the bundle and
 // the catalogs can tell is not among them.
 func (in *Install) Refusals() []string {
+	// Only what rests can be taken over.
 	var out []string
-	for _, more := range [][]string{in.unfinished(), in.group(), in.unsupported(), in.dependencies()} {
-		out = append(out, more...)
-	}
-	return out
-}
-
-// unfinished: only what rests can be taken over.
-func (in *Install) unfinished() (out []string) {
 	if p := in.CSV.Status.Phase; p != v1alpha1.CSVPhaseSucceeded {
 		out = append(out, fmt.Sprintf("ClusterServiceVersion %s is in phase %q: it has to be Succeeded", in.Names(), p))
 	}
 	if in.CSV.DeletionTimestamp != nil {
 		out = append(out, fmt.Sprintf("ClusterServiceVersion %s is being deleted", in.Names()))
 	}
-	return append(out, in.underWay()...)
+	return slices.Concat(out, in.underWay(), in.group(), in.unsupported(), in.dependencies())
 }
 
 // underWay is what changes the install at this moment.
@@ -38,7 +35,9 @@ func (in *Install) underWay() (out []string) {
 	}
 	for i := range in.Plans {
 		p := &in.Plans[i]
-		if isUnderWay(p) && ownedBy(p, in.Subscription) {
+		phase := p.Status.Phase // one that is being carried out, or about to be
+		underWay := phase == v1alpha1.InstallPlanPhaseInstalling || p.Spec.Approved && phase != v1alpha1.InstallPlanPhaseComplete && phase != v1alpha1.InstallPlanPhaseFailed
+		if underWay && ownedBy(p, in.Subscription) {
 			out = append(out, fmt.Sprintf("InstallPlan %s/%s is being carried out: wait until it is complete", p.Namespace, p.Name))
 		}
 	}
@@ -48,12 +47,6 @@ func (in *Install) underWay() (out []string) {
 // upgrades tells whether an operator is what this one becomes, or what it was.
 func (in *Install) upgrades(other *v1alpha1.ClusterServiceVersion) bool {
 	return other.Namespace == in.CSV.Namespace && (other.Spec.Replaces == in.CSV.Name || in.CSV.Spec.Replaces == other.Name)
-}
-
-// isUnderWay tells whether an InstallPlan is being carried out, or about to be.
-func isUnderWay(p *v1alpha1.InstallPlan) bool {
-	phase := p.Status.Phase
-	return phase == v1alpha1.InstallPlanPhaseInstalling || p.Spec.Approved && phase != v1alpha1.InstallPlanPhaseComplete && phase != v1alpha1.InstallPlanPhaseFailed
 }
 
 // group: a ClusterExtension says which namespaces it watches, once and for all.
@@ -93,17 +86,17 @@ func (in *Install) unsupported() (out []string) {
 
 // dependencies: operators of the two APIs do not know of each other.
 func (in *Install) dependencies() (out []string) {
-	needs, has := required(in.CSV), owned(in.CSV)
+	needs, has := in.CSV.RequiredAPIs(), in.CSV.ProvidedAPIs()
 	for i := range in.Others {
 		other := &in.Others[i]
-		if common := both(has, owned(other)); common != "" && !in.upgrades(other) {
+		if common := sharedKinds(has, other.ProvidedAPIs()); common != "" && !in.upgrades(other) {
 			out = append(out, fmt.Sprintf("ClusterServiceVersion %s/%s owns %s, too, and the ClusterExtension would take the CustomResourceDefinition from it: uninstall one of the two first, with fairlead uninstall, which keeps "+
 				"custom resources", other.Namespace, other.Name, common))
 		}
-		if common := both(needs, owned(other)); common != "" {
+		if common := sharedKinds(needs, other.ProvidedAPIs()); common != "" {
 			out = append(out, fmt.Sprintf("the operator needs %s of ClusterServiceVersion %s/%s: ClusterExtensions get what they need from ClusterExtensions alone", common, other.Namespace, other.Name))
 		}
-		if common := both(has, required(other)); common != "" {
+		if common := sharedKinds(has, other.RequiredAPIs()); common != "" {
 			out = append(out, fmt.Sprintf("ClusterServiceVersion %s/%s needs %s of the operator: Subscriptions get what they need from Subscriptions alone, and would install it again",
 				other.Namespace, other.Name, common))
 		}
@@ -112,40 +105,17 @@ func (in *Install) dependencies() (out []string) {
 	return out
 }
 
-func required(csv *v1alpha1.ClusterServiceVersion) map[string]bool {
-	out := map[string]bool{}
-	for _, k := range csv.RequiredAPIs() {
-		out[k.Group+"/"+k.Kind] = true
-	}
-	return out
-}
-
-func owned(csv *v1alpha1.ClusterServiceVersion) map[string]bool {
-	out := map[string]bool{}
-	for _, k := range csv.ProvidedAPIs() {
-		out[k.Group+"/"+k.Kind] = true
-	}
-	return out
-}
-
-// both are the kinds that two sets have, as text.
-func both(a, b map[string]bool) string {
-	var out []string
-	for k := range a {
-		if b[k] {
-			_, kind, _ := strings.Cut(k, "/")
-			out = append(out, kind)
+// sharedKinds are the kinds of the APIs that two lists have, in whatever versions, as text.
+func sharedKinds(a, b []schema.GroupVersionKind) string {
+	out := sets.New[string]()
+	for _, k := range a {
+		if slices.ContainsFunc(b, func(o schema.GroupVersionKind) bool { return o.GroupKind() == k.GroupKind() }) {
+			out.Insert(k.Kind)
 		}
 	}
-	slices.Sort(out)
-	return strings.Join(out, ", ")
+	return strings.Join(sets.List(out), ", ")
 }
 
 func ownedBy(p *v1alpha1.InstallPlan, sub *v1alpha1.Subscription) bool {
-	for _, r := range p.OwnerReferences {
-		if r.UID == sub.UID && r.UID != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == sub.UID && r.UID != "" })
 }

@@ -20,9 +20,9 @@ func (b *Backup) Rights() ([]string, error) {
 		}
 		text, err := right(u)
 		if err != nil {
-			return nil, fmt.Errorf("read %s of the backup: %w", Name(u), err)
+			return nil, fmt.Errorf("read %s of the backup: %w", RefOf(u), err)
 		}
-		out = append(out, Name(u)+": "+text)
+		out = append(out, RefOf(u).String()+": "+text)
 	}
 	return out, nil
 }

@@ -33,11 +33,6 @@ func OwnerOf(csv *v1alpha1.ClusterServiceVersion, others []v1alpha1.ClusterServi
 	return Owner{CSV: CSV{csv.Namespace, csv.Name}, UID: csv.UID, self: csv, others: others}
 }
 
-// owns reports whether an object belongs to the ClusterServiceVersion: by reference, or by label where it cannot by reference.
-func (o Owner) owns(live metav1.Object) bool {
-	return slices.ContainsFunc(rollout.Holders(live), o.holds)
-}
-
 // holds reports whether a holder is the ClusterServiceVersion.
 func (o Owner) holds(h rollout.Holder) bool {
 	return h.IsOperator() && h.Name == o.Name && h.Namespace == o.Namespace && (h.Labelled || h.UID == o.UID)
@@ -60,8 +55,8 @@ func (o Owner) Refused(live *unstructured.Unstructured) string {
 	holders := rollout.Holders(live)
 	labels, references := live.GetLabels(), live.GetOwnerReferences()
 	lists := isDefinition(live) && len(references) == 0 && labels[v1alpha1.OwnerLabel] == "" && o.self != nil && o.self.OwnsCRD(live.GetName())
-	own := lists || o.owns(live)
-	if isDefinition(live) { // it has no mark of an owner, because operators share it: the ClusterServiceVersions say which are theirs
+	own := lists || slices.ContainsFunc(holders, o.holds) // by reference, or by label where it cannot by reference
+	if isDefinition(live) {                               // it has no mark of an owner, because operators share it: the ClusterServiceVersions say which are theirs
 		for i := range o.others {
 			if c := &o.others[i]; c.OwnsCRD(live.GetName()) {
 				holders = append(holders, rollout.Holder{Namespace: c.Namespace, OwnerReference: metav1.OwnerReference{
@@ -126,14 +121,14 @@ func Adopt(owner Owner, wanted, live *unstructured.Unstructured) (*unstructured.
 		return wanted, nil
 	}
 	if why := owner.Refused(live); why != "" {
-		return nil, fmt.Errorf("take %s over with ClusterServiceVersion %s: %s", Name(wanted), owner.CSV, why)
+		return nil, fmt.Errorf("take %s over with ClusterServiceVersion %s: %s", RefOf(wanted), owner.CSV, why)
 	}
 	if !KeptAsFound(wanted) {
 		return wanted, nil
 	}
 	spec, ok := live.Object["spec"].(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("take %s over with ClusterServiceVersion %s: it has no spec", Name(wanted), owner.CSV)
+		return nil, fmt.Errorf("take %s over with ClusterServiceVersion %s: it has no spec", RefOf(wanted), owner.CSV)
 	}
 	out := wanted.DeepCopy()
 	found := (&unstructured.Unstructured{Object: map[string]any{"spec": spec}}).DeepCopy()
@@ -150,12 +145,4 @@ func Adopt(owner Owner, wanted, live *unstructured.Unstructured) (*unstructured.
 // KeptAsFound tells whether an object runs pods, so that its spec stays as it was found.
 func KeptAsFound(u *unstructured.Unstructured) bool {
 	return u.GroupVersionKind().GroupKind() == deploymentKind
-}
-
-// Name is the kind and the name of an object, for people.
-func Name(u *unstructured.Unstructured) string {
-	if u.GetNamespace() == "" {
-		return u.GetKind() + " " + u.GetName()
-	}
-	return u.GetKind() + " " + u.GetNamespace() + "/" + u.GetName()
 }
