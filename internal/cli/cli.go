@@ -42,7 +42,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func commands(s command.Streams) []*cobra.Command {
-	return append(resolveCommands(s),
+	return []*cobra.Command{
 		authoring.NewBundle(s),
 		authoring.NewCatalog(s),
 		newCheckCommand(s),
@@ -53,7 +53,9 @@ func commands(s command.Streams) []*cobra.Command {
 		newInstallCommand(s),
 		newManagerCommand(s),
 		newMigrateCommand(s),
+		newOutdatedCommand(s),
 		newPlanCommand(s),
+		newResolveCommand(s),
 		newRollbackCommand(s),
 		newSearchCommand(s),
 		newStatusCommand(s),
@@ -62,5 +64,7 @@ func commands(s command.Streams) []*cobra.Command {
 		New(s),
 		newVersionCommand(s),
 		newVersionsCommand(s),
-	)
+		newWhyCommand(s),
+		newWhyNotCommand(s),
+	}
 }

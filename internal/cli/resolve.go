@@ -12,16 +12,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// resolveCommands are the commands that tell what would be decided.
-func resolveCommands(s command.Streams) []*cobra.Command {
-	return []*cobra.Command{
-		newOutdatedCommand(s),
-		newResolveCommand(s),
-		newWhyCommand(s),
-		newWhyNotCommand(s),
-	}
-}
-
 func newResolveCommand(s command.Streams) *cobra.Command {
 	f := subject{streams: s}
 	e := extensionFlags{subject: &f}
@@ -142,7 +132,7 @@ gets, of its package or of the ClusterExtension.
 Exit code 0: it is said why. 3: it is not installed and would not be. 1: something that was named cannot be read. 2: wrong usage.`,
 		Example: `  fairlead why etcd -n operators
   fairlead why etcdoperator.v0.9.4 --catalog cat=./catalog --subscribe vault`,
-		Args: oneArgument("OPERATOR", preview.CheckOperator),
+		Args: oneArgument("OPERATOR", "operator"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.decide(cmd, func(_ context.Context, p *preview.Preview) error {
 				w := p.Why(args[0])
@@ -172,7 +162,7 @@ VERSION is a version or the name of a bundle; with it the reasons are told in fu
 Exit code 0: it is said why not. 1: no catalog has such a package or version, or something that was named cannot be read. 2: wrong usage.`,
 		Example: `  fairlead why-not etcd -n operators
   fairlead why-not etcd@0.9.4 --catalog cat=./catalog --subscribe vault`,
-		Args: oneArgument("PACKAGE or PACKAGE@VERSION", checkEntry),
+		Args: oneArgument("PACKAGE or PACKAGE@VERSION", "package", "version"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pkg, version, _ := strings.Cut(args[0], "@")
 			return f.decide(cmd, func(ctx context.Context, p *preview.Preview) error {
@@ -196,24 +186,17 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return command.UsageError{Err: fmt.Errorf("%s %q: it takes no argument; what it is about is named with flags, such as --namespace", cmd.Name(), args[0])}
 }
 
-// oneArgument wants one argument that a check accepts; what says how it is written.
-func oneArgument(what string, check func(string) error) cobra.PositionalArgs {
+// oneArgument wants one argument, of as many parts with an @ between them as there are kinds, or fewer; what says how it is written.
+func oneArgument(what string, kinds ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return command.UsageError{Err: fmt.Errorf("%s takes one argument, %s, and %d were given", cmd.Name(), what, len(args))}
 		}
-		if err := check(args[0]); err != nil {
-			return command.UsageError{Err: fmt.Errorf("%s %q: %w; write %s", cmd.Name(), args[0], err, what)}
+		for i, part := range strings.SplitN(args[0], "@", len(kinds)) {
+			if err := preview.Check(kinds[i], part); err != nil {
+				return command.UsageError{Err: fmt.Errorf("%s %q: %w; write %s", cmd.Name(), args[0], err, what)}
+			}
 		}
 		return nil
 	}
-}
-
-// checkEntry accepts PACKAGE and PACKAGE@VERSION.
-func checkEntry(text string) error {
-	pkg, version, found := strings.Cut(text, "@")
-	if err := preview.CheckPackage(pkg); err != nil || !found {
-		return err
-	}
-	return preview.CheckVersion(version)
 }

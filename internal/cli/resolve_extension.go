@@ -45,16 +45,16 @@ func (e *extensionFlags) asked(cmd *cobra.Command) (bool, error) {
 		return asked, err
 	}
 	e.wanted.Policy = resolution.UpgradePolicy(e.policy)
-	return true, cmp.Or(e.checkFlags(cmd), e.checkKubernetes(cmd), e.checkCluster(cmd), e.output.Check())
+	return true, cmp.Or(e.checkFlags(cmd), e.checkCluster(cmd), e.output.Check())
 }
 
 // checkFlags refuses values that nothing can be called.
 func (e *extensionFlags) checkFlags(cmd *cobra.Command) error {
-	if err := preview.CheckPackage(e.wanted.Package); err != nil {
+	if err := preview.Check("package", e.wanted.Package); err != nil {
 		return fmt.Errorf("--extension %q: %w; write the name of a package", e.wanted.Package, err)
 	}
 	for _, channel := range e.wanted.Channels {
-		if err := preview.CheckChannel(channel); err != nil {
+		if err := preview.Check("channel", channel); err != nil {
 			return fmt.Errorf("--channel %q: %w; write the name of a channel, or leave it out for all of them", channel, err)
 		}
 	}
@@ -69,13 +69,10 @@ func (e *extensionFlags) checkFlags(cmd *cobra.Command) error {
 	if !flags.Changed("installed-bundle") {
 		return nil
 	}
-	name, version, found := strings.Cut(e.wanted.Installed, "@")
-	err := preview.CheckOperator(name)
-	if err == nil && found {
-		err = preview.CheckVersion(version)
-	}
-	if err != nil {
-		return fmt.Errorf("--installed-bundle %q: %w; write NAME or NAME@VERSION", e.wanted.Installed, err)
+	for i, part := range strings.SplitN(e.wanted.Installed, "@", 2) {
+		if err := preview.Check([]string{"operator", "version"}[i], part); err != nil {
+			return fmt.Errorf("--installed-bundle %q: %w; write NAME or NAME@VERSION", e.wanted.Installed, err)
+		}
 	}
 	return nil
 }
@@ -90,7 +87,14 @@ func (e *extensionFlags) run(ctx context.Context) error {
 	if e.offline() {
 		err = e.readFiles(q)
 	} else {
-		q, err = e.extensionsOnline(ctx)
+		var cluster preview.Cluster
+		if cluster, _, err = e.reach(); err != nil {
+			return err
+		}
+		if q, err = cluster.Extensions(ctx); err == nil {
+			q.Kubernetes, err = cluster.Kubernetes()
+		}
+		err = kubeconfig.Explain(err)
 	}
 	if err != nil {
 		return err
@@ -107,17 +111,4 @@ func (e *extensionFlags) run(ctx context.Context) error {
 		}
 		return e.answer(r)
 	})
-}
-
-// extensionsOnline reads the ClusterExtensions of the cluster, and its ClusterCatalogs.
-func (e *extensionFlags) extensionsOnline(ctx context.Context) (*preview.Question, error) {
-	cluster, _, err := e.reach()
-	if err != nil {
-		return nil, err
-	}
-	q, err := cluster.Extensions(ctx)
-	if err == nil {
-		q.Kubernetes, err = cluster.Kubernetes()
-	}
-	return q, kubeconfig.Explain(err)
 }

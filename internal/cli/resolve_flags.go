@@ -17,15 +17,11 @@ import (
 // offline tells whether everything is named that is decided on, so that no cluster is asked.
 func (f *subject) offline() bool { return len(f.catalogs)+len(f.files) > 0 }
 
-func (f *subject) checkKubernetes(cmd *cobra.Command) error {
+// checkCluster refuses an empty version, and to name a cluster and then not to ask it.
+func (f *subject) checkCluster(cmd *cobra.Command) error {
 	if cmd.Flag("kubernetes").Changed && f.kubernetes == "" {
 		return errors.New(`--kubernetes "": it names no version; write one such as 1.31, or leave it out`)
 	}
-	return nil
-}
-
-// checkCluster refuses to name a cluster and then not to ask it.
-func (f *subject) checkCluster(cmd *cobra.Command) error {
 	for _, name := range []string{"kubeconfig", "context"} {
 		if f.offline() && cmd.Flag(name).Changed {
 			return fmt.Errorf("--%s names a cluster, and with --catalog or -f none is asked: leave out one of them", name)

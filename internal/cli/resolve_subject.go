@@ -103,12 +103,9 @@ func (f *subject) question(ctx context.Context, cmd *cobra.Command) (*preview.Qu
 		if !flag.Changed || value == "" && name == "global-namespace" { // which means that there are no catalogs for all
 			continue
 		}
-		if err := preview.CheckNamespace(value); err != nil {
+		if err := preview.Check("namespace", value); err != nil {
 			return nil, command.UsageError{Err: fmt.Errorf("--%s %q: %w; write the name of a namespace, or leave it out", name, value, err)}
 		}
-	}
-	if err := f.checkKubernetes(cmd); err != nil {
-		return nil, command.UsageError{Err: err}
 	}
 	if err := f.checkCluster(cmd); err != nil {
 		return nil, command.UsageError{Err: err}
@@ -120,12 +117,22 @@ func (f *subject) question(ctx context.Context, cmd *cobra.Command) (*preview.Qu
 	q := &preview.Question{GlobalNamespace: f.global}
 	if f.offline() {
 		q.Namespace = cmd.Flag("namespace").Value.String()
-		err = f.readFiles(q)
+		if err := f.readFiles(q); err != nil {
+			return nil, err
+		}
 	} else {
-		q, err = f.online(ctx)
-	}
-	if err != nil {
-		return nil, err
+		cluster, namespace, err := f.reach()
+		if err != nil {
+			return nil, err
+		}
+		if q, err = cluster.Question(ctx, namespace, f.global); err != nil {
+			return nil, kubeconfig.Explain(err)
+		}
+		config, err := f.cluster.Config()
+		if err != nil {
+			return nil, err
+		}
+		q.Dial = kubeconfig.Dialer(config, cluster.Reader)
 	}
 	// The flags of a command that ask the same question once more, in the order of their names.
 	var flags []string
@@ -145,23 +152,6 @@ func (f *subject) question(ctx context.Context, cmd *cobra.Command) (*preview.Qu
 	if f.kubernetes != "" {
 		q.Kubernetes = add.Kubernetes
 	}
-	return q, nil
-}
-
-func (f *subject) online(ctx context.Context) (*preview.Question, error) {
-	cluster, namespace, err := f.reach()
-	if err != nil {
-		return nil, err
-	}
-	q, err := cluster.Question(ctx, namespace, f.global)
-	if err != nil {
-		return nil, kubeconfig.Explain(err)
-	}
-	config, err := f.cluster.Config()
-	if err != nil {
-		return nil, err
-	}
-	q.Dial = kubeconfig.Dialer(config, cluster.Reader)
 	return q, nil
 }
 

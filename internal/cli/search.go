@@ -95,7 +95,7 @@ func (c *catalogs) about(cmd *cobra.Command, pkg string) (preview.Answer, error)
 	if err := c.check(); err != nil {
 		return preview.Answer{}, err
 	}
-	if err := preview.CheckPackage(pkg); err != nil {
+	if err := preview.Check("package", pkg); err != nil {
 		return preview.Answer{}, command.UsageError{Err: err}
 	}
 	return c.read(cmd.Context(), pkg)

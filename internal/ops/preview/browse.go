@@ -90,7 +90,7 @@ func (c BrowseCluster) content(ctx context.Context, object *olmv1.ClusterCatalog
 	digest := ""
 	if r := object.Status.ResolvedSource; r != nil && r.Image != nil {
 		_, digest, _ = strings.Cut(r.Image.Ref, "@")
-		if x, ok := c.Library.Indexes().Get(ctx, digest); ok {
+		if x, ok := c.Library.indexes.Get(ctx, digest); ok {
 			return x, "", nil
 		}
 	}
@@ -119,7 +119,7 @@ func (c BrowseCluster) served(ctx context.Context, base, digest, pkg string) (*c
 		}
 		// Servers of other implementations have no metas unless they are told to.
 	}
-	_, x, err := catalogstore.FromServer(ctx, c.Library.Indexes(), whole{c.Servers, base, digest}, base, func(string) bool { return false }, catalogstore.CheckImageV1)
+	_, x, err := catalogstore.FromServer(ctx, c.Library.indexes, whole{c.Servers, base, digest}, base, func(string) bool { return false }, catalogstore.CheckImageV1)
 	return x, err
 }
 

@@ -47,8 +47,10 @@ func (c Cluster) Question(ctx context.Context, namespace, global string) (*Quest
 		}
 	}
 	if len(subscriptions.Items)+len(operators.Items)+len(plans.Items)+len(groups.Items) == 0 {
-		if err := c.exists(ctx, namespace); err != nil {
-			return nil, err
+		object := metav1.PartialObjectMetadata{}
+		object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+		if err := c.Reader.Get(ctx, client.ObjectKey{Name: namespace}, &object); apierrors.IsNotFound(err) { // who may not ask is not told
+			return nil, fmt.Errorf("read namespace %s of the cluster: there is no such namespace; correct --namespace, or the namespace of the kubeconfig's context", namespace)
 		}
 	}
 	q.Objects = Objects{Subscriptions: subscriptions.Items, Operators: operators.Items, Plans: plans.Items, Groups: groups.Items}
@@ -83,17 +85,6 @@ func (c Cluster) Kubernetes() (semver.Version, error) {
 		return v, fmt.Errorf("read the version of the cluster: %w", err)
 	}
 	return v, nil
-}
-
-// exists is an error when there is no such namespace. Who may not ask is not told.
-func (c Cluster) exists(ctx context.Context, namespace string) error {
-	object := metav1.PartialObjectMetadata{}
-	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	err := c.Reader.Get(ctx, client.ObjectKey{Name: namespace}, &object)
-	if apierrors.IsNotFound(err) {
-		return fmt.Errorf("read namespace %s of the cluster: there is no such namespace; correct --namespace, or the namespace of the kubeconfig's context", namespace)
-	}
-	return nil
 }
 
 // errNotServed says that a cluster does not know ClusterExtensions.

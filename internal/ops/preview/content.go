@@ -12,7 +12,6 @@ import (
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/content/image"
 
-	"google.golang.org/grpc/connectivity"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -91,14 +90,4 @@ func (q *Question) server(ctx context.Context, l *Library, address string, autho
 	defer func() { _ = server.Close() }() // all has been read
 	_, x, err := catalogstore.FromServer(ctx, l.indexes, server, address, func(string) bool { return false }, catalogstore.CheckImage)
 	return x, err
-}
-
-// unread is the problem of a catalog that cannot be read, and what to do about it. One that the cluster serves is not to be repaired: only who
-// asks cannot reach it.
-func unread(source *v1alpha1.CatalogSource, err error) (problem, remedy string) {
-	if state := source.Status.GRPCConnectionState; state == nil || state.LastObservedState != connectivity.Ready.String() {
-		return err.Error(), ""
-	}
-	return fmt.Sprintf("the cluster serves it, but it cannot be read from here: %s", err),
-		fmt.Sprintf("leave CatalogSource %[1]s/%[2]s as it is, and ask where its origin can be reached, or name its content with --catalog %[1]s/%[2]s=DIR|IMAGE", source.Namespace, source.Name)
 }

@@ -44,25 +44,21 @@ func resolveExtension(ctx context.Context, in resolution.ExtensionRequest) (*Ext
 	if in.Installed != nil {
 		out.installed = in.Installed.Name
 	}
-	out.fill(result)
-	return out, nil
-}
-
-func (r *ExtensionResolution) fill(result *resolution.ExtensionResult) {
-	r.Change, r.Deprecated, r.Notes, r.Candidates = result.Change, result.Deprecation, result.Notes, result.Candidates
+	out.Change, out.Deprecated, out.Notes, out.Candidates = result.Change, result.Deprecation, result.Notes, result.Candidates
 	if result.Held != nil {
-		r.Held = []resolution.Held{*result.Held}
+		out.Held = []resolution.Held{*result.Held}
 	}
-	if len(r.deprecations()) == 0 {
-		r.Deprecated = nil
+	if len(out.deprecations()) == 0 {
+		out.Deprecated = nil
 	}
 	switch result.Change {
 	case resolution.ChangeInstall, resolution.ChangeUpgrade, resolution.ChangeDowngrade:
 		b := result.Bundle
-		r.bundle = b
-		r.Install = append(r.Install, resolution.Install{Name: b.Name, Package: b.Package, Channel: r.channel(result.Catalog, result.Channels), Channels: result.Channels, Version: b.VersionText,
-			Catalog: result.Catalog, For: ForExtension, Replaces: r.installed})
+		out.bundle = b
+		out.Install = append(out.Install, resolution.Install{Name: b.Name, Package: b.Package, Channel: out.channel(result.Catalog, result.Channels), Channels: result.Channels,
+			Version: b.VersionText, Catalog: result.Catalog, For: ForExtension, Replaces: out.installed})
 	}
+	return out, nil
 }
 
 // channel is the first of some channels of a catalog, its default channel before others.
@@ -80,11 +76,6 @@ func (r *ExtensionResolution) channel(in string, channels []string) string {
 
 // Solved tells whether there is an answer.
 func (r *ExtensionResolution) Solved() bool { return r.Conflict == nil }
-
-// Decision returns what was asked of the catalogs, and what they have.
-func (r *ExtensionResolution) Decision() (resolution.ExtensionRequest, *resolution.ExtensionResult) {
-	return r.request, r.result
-}
 
 // Write prints the decision for people.
 func (r *ExtensionResolution) Write(w io.Writer) error {

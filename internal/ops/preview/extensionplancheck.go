@@ -48,11 +48,25 @@ func (p Planner) check(ctx context.Context, change revision.Change, now []*unstr
 	if err := p.collisions(ctx, change, plan); err != nil {
 		return err
 	}
-	if err := plan.account(checks.Account(ctx, change)); err != nil {
-		return err
+	// What the service account lacks, with the roles that give it that.
+	err = checks.Account(ctx, change)
+	plan.refuse(err)
+	var lacking *permissions.Lacking
+	if errors.As(err, &lacking) {
+		roles, err := permissions.Manifests(lacking.RoleName(), lacking.Account, lacking.Missing)
+		plan.MissingRoles = string(roles)
+		if err != nil {
+			return err
+		}
 	}
 	plan.Permissions = permissions.Compare(now, change.Objects).String()
-	plan.increase(checks.Increase(ctx, change), change.Extension)
+	// Added permissions have to be acknowledged; they are listed elsewhere.
+	err = checks.Increase(ctx, change)
+	var more *revision.IncreaseError
+	if errors.As(err, &more) {
+		err = fmt.Errorf("the upgrade waits until the added permissions are accepted: fairlead upgrade %s --acknowledge-permissions %s", change.Extension.Name, more.Digest())
+	}
+	plan.refuse(err)
 	return nil
 }
 
@@ -97,27 +111,6 @@ func (p *ExtensionPlan) definitions(ctx context.Context, checks revision.Preflig
 	return nil
 }
 
-// account notes what the service account lacks, with the roles that give it that.
-func (p *ExtensionPlan) account(err error) error {
-	p.refuse(err)
-	var lacking *permissions.Lacking
-	if !errors.As(err, &lacking) {
-		return nil
-	}
-	roles, err := permissions.Manifests(lacking.RoleName(), lacking.Account, lacking.Missing)
-	p.MissingRoles = string(roles)
-	return err
-}
-
-// increase notes that added permissions have to be acknowledged; they are listed elsewhere.
-func (p *ExtensionPlan) increase(err error, ext *olmv1.ClusterExtension) {
-	var more *revision.IncreaseError
-	if errors.As(err, &more) {
-		err = fmt.Errorf("the upgrade waits until the added permissions are accepted: fairlead upgrade %s --acknowledge-permissions %s", ext.Name, more.Digest())
-	}
-	p.refuse(err)
-}
-
 // collisions judges the claim of the next revision on each object that exists, as the rollout does before it writes anything. A new extension
 // has a UID that no object names yet.
 func (p Planner) collisions(ctx context.Context, change revision.Change, plan *ExtensionPlan) error {
@@ -138,7 +131,7 @@ func (p Planner) collisions(ctx context.Context, change revision.Change, plan *E
 			continue
 		}
 		if err != nil {
-			err = fmt.Errorf("look whether %s belongs to another owner: %w", objectName(u), err)
+			err = fmt.Errorf("look whether %s belongs to another owner: %w", rollout.RefOf(u), err)
 			if !apierrors.IsForbidden(err) {
 				return err
 			}

@@ -6,16 +6,10 @@ import (
 	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
-
-func objectName(u *unstructured.Unstructured) string {
-	if u.GetNamespace() == "" {
-		return u.GetKind() + " " + u.GetName()
-	}
-	return u.GetKind() + " " + u.GetNamespace() + "/" + u.GetName()
-}
 
 // byName is the content of objects, without what revisions add to them, and without what is trusted, which is renewed all the time.
 func byName(all []*unstructured.Unstructured) map[string]map[string]any {
@@ -46,7 +40,7 @@ func byName(all []*unstructured.Unstructured) map[string]map[string]any {
 		unstructured.RemoveNestedField(content, "status")
 		unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
 		withoutTrust(content)
-		out[objectName(u)] = content
+		out[rollout.RefOf(u).String()] = content
 	}
 	return out
 }

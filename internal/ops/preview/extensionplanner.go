@@ -133,8 +133,7 @@ func (p Planner) offer(ctx context.Context, q *Question, ext *olmv1.ClusterExten
 		return desired.Offer{}, err
 	}
 	plan.Notes = append(plan.Notes, r.Notes...)
-	in, result := r.Decision()
-	return desired.Offer{Result: result, Conflict: r.Conflict, Range: in.Version, Catalogs: in.Catalogs}, nil
+	return desired.Offer{Result: r.result, Conflict: r.Conflict, Range: r.request.Version, Catalogs: r.request.Catalogs}, nil
 }
 
 // follow reports what a step changes, and what is in its way.

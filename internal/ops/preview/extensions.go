@@ -34,14 +34,28 @@ func (q *Question) requests(ctx context.Context, l *Library) (requests, error) {
 		return r, err
 	}
 	for i := range objects {
-		in, err := request(&objects[i])
+		in, err := snapshot.ExtensionRequest(&objects[i])
 		if err != nil {
 			return r, fmt.Errorf("look at ClusterExtension %s: %w", objects[i].Name, err)
 		}
 		in.Catalogs, in.Kubernetes = r.catalogs, q.Kubernetes
-		if in.Installed != nil {
-			*in.Installed = in.Installed.Named(in.Package, r.catalogs)
-			in.Installed.Properties = properties(r.catalogs, in.Package, in.Installed)
+		if install := objects[i].Status.Install; install != nil {
+			installed, err := resolution.ParseInstalled(install.Bundle.Name, install.Bundle.Version, install.Bundle.Release)
+			if err != nil {
+				return r, fmt.Errorf("look at ClusterExtension %s: status.install.bundle: %w", objects[i].Name, err)
+			}
+			installed = installed.Named(in.Package, r.catalogs)
+			// Its objects do not tell its properties: they are those of the bundle of that name and version in a catalog, if there is one.
+			for _, c := range r.catalogs {
+				if c.Index == nil {
+					continue
+				}
+				if b, ok := c.Index.BundleV1(in.Package, installed.Name); ok && catalog.Released(b.Version).Compare(catalog.Released(installed.Version)) == 0 {
+					installed.Properties = b.Properties
+					break
+				}
+			}
+			in.Installed = &installed
 		}
 		if in, err = r.fromImage(in, &objects[i], q.Images[in.Name]); err != nil {
 			return r, fmt.Errorf("look at ClusterExtension %s: %w", objects[i].Name, err)
@@ -122,34 +136,6 @@ func (q *Question) Named(ctx context.Context, l *Library, name string) (*Extensi
 		}
 	}
 	return nil, fmt.Errorf("decide on ClusterExtension %s: there is none of that name, or it is being deleted", name)
-}
-
-// properties are those of an installed bundle, as far as a catalog has a bundle of that name and version: its objects do not tell them.
-func properties(catalogs []resolution.Catalog, pkg string, i *resolution.Installed) []catalog.Property {
-	for _, c := range catalogs {
-		if c.Index == nil {
-			continue
-		}
-		if b, ok := c.Index.BundleV1(pkg, i.Name); ok && catalog.Released(b.Version).Compare(catalog.Released(i.Version)) == 0 {
-			return b.Properties
-		}
-	}
-	return nil
-}
-
-// request is what a ClusterExtension asks for and has, but for the catalogs.
-func request(e *olmv1.ClusterExtension) (resolution.ExtensionRequest, error) {
-	in, err := snapshot.ExtensionRequest(e)
-	if err != nil || e.Status.Install == nil {
-		return in, err
-	}
-	b := e.Status.Install.Bundle
-	installed, err := resolution.ParseInstalled(b.Name, b.Version, b.Release)
-	if err != nil {
-		return in, fmt.Errorf("status.install.bundle: %w", err)
-	}
-	in.Installed = &installed
-	return in, nil
 }
 
 // clusterCatalogs are the ClusterCatalogs among the objects, and the catalogs that are named besides.

@@ -56,10 +56,7 @@ func OfIndex(name string, x *catalog.Index, pkg string) (*Package, error) {
 		}
 		p.Channels = append(p.Channels, channel)
 	}
-	for _, v := range versions {
-		p.Versions = append(p.Versions, *v)
-	}
-	p.Versions = sorted(p.Versions)
+	p.Versions = sorted(versions)
 	return p, nil
 }
 

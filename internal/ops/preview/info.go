@@ -34,44 +34,40 @@ func (i Info) Write(w io.Writer) error {
 		if n > 0 {
 			b.WriteString("\n")
 		}
-		p.page(&b)
+		fmt.Fprintf(&b, "%s in catalog %s\n", messages.Clean(p.Name), messages.Clean(p.Catalog))
+		// The newest version of the default channel, and of all channels where that is another.
+		text := p.Newest
+		if len(p.Versions) > 0 && p.Versions[0].Version != p.Newest {
+			v := p.Versions[0]
+			text += fmt.Sprintf(" (%s in channel %s)", v.Version, strings.Join(v.Channels, ", "))
+		}
+		for _, field := range [][2]string{
+			{"name", p.DisplayName},
+			{"description", p.Description},
+			{"provider", p.Provider},
+			{"newest", text},
+			{"install modes", strings.Join(p.InstallModes, ", ")},
+			{"provides", strings.Join(p.Provides, ", ")},
+			{"requires", strings.Join(p.Requires, ", ")},
+			{"deprecated", p.Deprecation},
+		} {
+			if field[1] != "" {
+				fmt.Fprintf(&b, "  %-14s %s\n", field[0]+":", messages.Clean(field[1]))
+			}
+		}
+		rows := [][]string{{"CHANNEL", "NEWEST", "VERSIONS", "NOTES"}}
+		for _, c := range p.Channels {
+			var notes []string
+			if c.Name == p.DefaultChannel {
+				notes = append(notes, "default")
+			}
+			if c.Deprecation != "" {
+				notes = append(notes, "deprecated: "+c.Deprecation)
+			}
+			rows = append(rows, []string{c.Name, cmp.Or(c.Newest, c.Head), strconv.Itoa(c.Versions), strings.Join(notes, "; ")})
+		}
+		b.WriteString("\n" + messages.Indent(messages.Table(rows...), 2))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func (p *Package) page(b *strings.Builder) {
-	fmt.Fprintf(b, "%s in catalog %s\n", messages.Clean(p.Name), messages.Clean(p.Catalog))
-	// The newest version of the default channel, and of all channels where that is another.
-	text := p.Newest
-	if len(p.Versions) > 0 && p.Versions[0].Version != p.Newest {
-		v := p.Versions[0]
-		text += fmt.Sprintf(" (%s in channel %s)", v.Version, strings.Join(v.Channels, ", "))
-	}
-	for _, field := range [][2]string{
-		{"name", p.DisplayName},
-		{"description", p.Description},
-		{"provider", p.Provider},
-		{"newest", text},
-		{"install modes", strings.Join(p.InstallModes, ", ")},
-		{"provides", strings.Join(p.Provides, ", ")},
-		{"requires", strings.Join(p.Requires, ", ")},
-		{"deprecated", p.Deprecation},
-	} {
-		if field[1] != "" {
-			fmt.Fprintf(b, "  %-14s %s\n", field[0]+":", messages.Clean(field[1]))
-		}
-	}
-	rows := [][]string{{"CHANNEL", "NEWEST", "VERSIONS", "NOTES"}}
-	for _, c := range p.Channels {
-		var notes []string
-		if c.Name == p.DefaultChannel {
-			notes = append(notes, "default")
-		}
-		if c.Deprecation != "" {
-			notes = append(notes, "deprecated: "+c.Deprecation)
-		}
-		rows = append(rows, []string{c.Name, cmp.Or(c.Newest, c.Head), strconv.Itoa(c.Versions), strings.Join(notes, "; ")})
-	}
-	b.WriteString("\n" + messages.Indent(messages.Table(rows...), 2))
 }

@@ -21,14 +21,15 @@ const keepIndexes = 7 * 24 * time.Hour
 
 // Library reads catalogs. It keeps images and indexes in the user's cache directory, so that the next question is answered at once.
 type Library struct {
-	images  func(ctx context.Context) (*image.Store, error)
-	indexes *catalogstore.Cache
-	temp    string // where indexes are kept when the user's cache directory cannot be written
+	// Images opens what images are read with.
+	Images  func(ctx context.Context) (*image.Store, error)
+	indexes *catalogstore.Cache // what the library made of catalogs
+	temp    string              // where indexes are kept when the user's cache directory cannot be written
 }
 
 // OpenLibrary opens the cache; r is where images are read with.
 func OpenLibrary(ctx context.Context, r *bundleio.Renderer) (*Library, error) {
-	l := &Library{images: r.OpenStore}
+	l := &Library{Images: r.OpenStore}
 	dir, err := bundleio.CacheDir()
 	if err == nil {
 		if l.indexes, err = catalogstore.OpenCache(filepath.Join(dir, "indexes")); err == nil {
@@ -44,12 +45,6 @@ func OpenLibrary(ctx context.Context, r *bundleio.Renderer) (*Library, error) {
 	l.indexes, err = catalogstore.OpenCache(temp)
 	return l, err
 }
-
-// Indexes is where the library keeps what it made of catalogs.
-func (l *Library) Indexes() *catalogstore.Cache { return l.indexes }
-
-// Images is where images are read with.
-func (l *Library) Images(ctx context.Context) (*image.Store, error) { return l.images(ctx) }
 
 // Close removes what is not worth keeping.
 func (l *Library) Close() error {
@@ -84,7 +79,7 @@ func (l *Library) Read(ctx context.Context, source string) (*catalog.Index, erro
 
 // Image reads the catalog in an image, as the controllers of catalogs do.
 func (l *Library) Image(ctx context.Context, ref string, auth image.Auth) (*catalog.Index, error) {
-	store, err := l.images(ctx)
+	store, err := l.Images(ctx)
 	if err != nil {
 		return nil, err
 	}

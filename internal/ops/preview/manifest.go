@@ -5,13 +5,15 @@ import (
 
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 	"fairlead.dev/fairlead/version"
+
+	"k8s.io/utils/ptr"
 )
 
 // OfManifest is what the v0 API says of a package of a CatalogSource.
 func OfManifest(m *packagesv1.PackageManifest) *Package {
 	s := &m.Status
 	p := &Package{Name: s.PackageName, Catalog: s.CatalogSourceNamespace + "/" + s.CatalogSource, DefaultChannel: s.DefaultChannel,
-		Provider: s.Provider.Name, Deprecation: message(s.Deprecation)}
+		Provider: s.Provider.Name, Deprecation: ptr.Deref(s.Deprecation, packagesv1.Deprecation{}).Message}
 	if p.Name == "" {
 		p.Name = m.Name
 	}
@@ -19,11 +21,11 @@ func OfManifest(m *packagesv1.PackageManifest) *Package {
 	var others []Channel
 	for i := range s.Channels {
 		c := &s.Channels[i]
-		channel := Channel{Name: c.Name, Head: c.CurrentCSV, Newest: c.CurrentCSVDesc.Version.String(), Versions: len(c.Entries), Deprecation: message(c.Deprecation)}
+		channel := Channel{Name: c.Name, Head: c.CurrentCSV, Newest: c.CurrentCSVDesc.Version.String(), Versions: len(c.Entries), Deprecation: ptr.Deref(c.Deprecation, packagesv1.Deprecation{}).Message}
 		for _, e := range c.Entries {
 			v := versions[e.Name]
 			if v == nil {
-				v = &Version{Name: e.Name, Version: e.Version, Deprecation: message(e.Deprecation)}
+				v = &Version{Name: e.Name, Version: e.Version, Deprecation: ptr.Deref(e.Deprecation, packagesv1.Deprecation{}).Message}
 				if parsed, err := version.Parse(e.Version); err == nil { // the others come last
 					v.order = version.FromBuild(parsed)
 				}
@@ -60,16 +62,6 @@ func OfManifest(m *packagesv1.PackageManifest) *Package {
 		}
 	}
 	p.Channels = append(p.Channels, others...)
-	for _, v := range versions {
-		p.Versions = append(p.Versions, *v)
-	}
-	p.Versions = sorted(p.Versions)
+	p.Versions = sorted(versions)
 	return p
-}
-
-func message(d *packagesv1.Deprecation) string {
-	if d == nil {
-		return ""
-	}
-	return d.Message
 }

@@ -60,11 +60,15 @@ type Version struct {
 }
 
 // sorted puts versions in order, newest first.
-func sorted(versions []Version) []Version {
-	slices.SortFunc(versions, func(a, b Version) int {
+func sorted(versions map[string]*Version) []Version {
+	var all []Version
+	for _, v := range versions {
+		all = append(all, *v)
+	}
+	slices.SortFunc(all, func(a, b Version) int {
 		return cmp.Or(b.order.Compare(a.order), strings.Compare(a.Name, b.Name))
 	})
-	return versions
+	return all
 }
 
 // firstLine is a text of several lines as one: its first that says something, without the marks of Markdown headings.

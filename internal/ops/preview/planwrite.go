@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -37,7 +38,17 @@ func (v PlanView) Write(w io.Writer) error {
 	}
 	for i, o := range v.Operators {
 		branch, below := corner(i == len(v.Operators)-1)
-		line(&b, branch, o.line())
+		about := cmp.Or(o.Name, "for no operator")
+		if o.Catalog != "" {
+			about += " from catalog " + o.Catalog
+		}
+		if o.Image != "" {
+			about += ", image " + o.Image
+		}
+		if o.Replaces != "" {
+			about += ", replaces " + o.Replaces
+		}
+		line(&b, branch, about)
 		if o.Verified == corev1.ConditionTrue { // otherwise why not is part of what follows
 			literalBlock(&b, below+"    ", o.Signature)
 		}
@@ -74,23 +85,6 @@ func corner(last bool) (branch, below string) {
 		return "└── ", "    "
 	}
 	return "├── ", "│   "
-}
-
-func (o Operator) line() string {
-	line := o.Name
-	if line == "" {
-		line = "for no operator"
-	}
-	if o.Catalog != "" {
-		line += " from catalog " + o.Catalog
-	}
-	if o.Image != "" {
-		line += ", image " + o.Image
-	}
-	if o.Replaces != "" {
-		line += ", replaces " + o.Replaces
-	}
-	return line
 }
 
 // literalBlock writes text of several lines, if there is any.

@@ -112,13 +112,30 @@ func (r *Resolution) Write(w io.Writer) error {
 
 // writeNamespace prints what is decided for the Subscriptions.
 func (r *Resolution) writeNamespace(b *page) {
-	b.printf("namespace %s: %s\n", r.Namespace, r.headline())
+	installs, failed := 0, 0 // the first so many entries of Install are those of the namespace
+	for _, g := range r.groups {
+		installs += len(g.Choices)
+		if g.Err != nil {
+			failed += len(g.Subscriptions)
+		}
+	}
+	text := "nothing to install"
+	if installs > 0 {
+		text = fmt.Sprintf("%d to install", installs)
+	}
+	switch {
+	case len(r.groups) == 0 && len(r.LeftAlone) == 0:
+		text = "no Subscription, nothing to decide"
+	case failed > 0:
+		text += fmt.Sprintf(", no solution for %d of the Subscriptions", failed)
+	}
+	b.printf("namespace %s: %s\n", r.Namespace, text)
 	for _, note := range r.Notes {
 		b.printf("note: %s\n", note)
 	}
-	if r.installs() > 0 {
+	if installs > 0 {
 		rows := [][]string{{"OPERATOR", "VERSION", "CHANNEL", "CATALOG", "FOR", "REPLACES"}}
-		for _, i := range r.Install[:r.installs()] {
+		for _, i := range r.Install[:installs] {
 			rows = append(rows, []string{i.Name, i.Version, i.Channel, i.Catalog, i.For, i.Replaces})
 		}
 		b.WriteString("\n" + messages.Table(rows...))
@@ -136,35 +153,6 @@ func (r *Resolution) writeNamespace(b *page) {
 			b.printf("\nno solution for %s:\n%s", strings.Join(g.Subscriptions, ", "), indented(g.Err.Error()))
 		}
 	}
-}
-
-// installs is how many of the first entries of Install are those of the namespace.
-func (r *Resolution) installs() int {
-	n := 0
-	for _, g := range r.groups {
-		n += len(g.Choices)
-	}
-	return n
-}
-
-func (r *Resolution) headline() string {
-	failed := 0
-	for _, g := range r.groups {
-		if g.Err != nil {
-			failed += len(g.Subscriptions)
-		}
-	}
-	text := "nothing to install"
-	if n := r.installs(); n > 0 {
-		text = fmt.Sprintf("%d to install", n)
-	}
-	switch {
-	case len(r.groups) == 0 && len(r.LeftAlone) == 0:
-		return "no Subscription, nothing to decide"
-	case failed > 0:
-		text += fmt.Sprintf(", no solution for %d of the Subscriptions", failed)
-	}
-	return text
 }
 
 func writeLeftAlone(b *page, all []LeftAlone) {

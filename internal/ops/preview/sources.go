@@ -10,6 +10,8 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+
+	"google.golang.org/grpc/connectivity"
 )
 
 // sources are the catalogs in view of the namespace with their content. What a CatalogSource has that cannot be read is a problem of
@@ -23,8 +25,15 @@ func (q *Question) sources(ctx context.Context, l *Library, n *snapshot.Namespac
 		s := snapshot.Source{Object: object}
 		if !slices.ContainsFunc(q.Catalogs, func(c Catalog) bool { return q.place(c.Ref, n) == s.Ref() }) {
 			x, err := q.content(ctx, l, &object)
-			if s.Served.Index = x; err != nil {
-				s.Served.Problem, s.Served.Remedy = unread(&object, err)
+			s.Served.Index = x
+			switch state := object.Status.GRPCConnectionState; {
+			case err == nil:
+			case state == nil || state.LastObservedState != connectivity.Ready.String():
+				s.Served.Problem = err.Error()
+			default: // a catalog that the cluster serves is not to be repaired: only who asks cannot reach it
+				s.Served.Problem = fmt.Sprintf("the cluster serves it, but it cannot be read from here: %s", err)
+				s.Served.Remedy = fmt.Sprintf("leave CatalogSource %[1]s/%[2]s as it is, and ask where its origin can be reached, or name its content with --catalog %[1]s/%[2]s=DIR|IMAGE",
+					object.Namespace, object.Name)
 			}
 		}
 		n.Sources = append(n.Sources, s)

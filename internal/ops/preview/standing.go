@@ -23,23 +23,33 @@ type ExtensionStanding struct {
 // standing is how the extension stands; again asks further questions.
 func (r *ExtensionResolution) standing(ctx context.Context, again flags) (ExtensionStanding, error) {
 	// The highest head of the channels that it follows, in the catalogs that it selects.
-	var best *catalog.BundleInfo
+	// The newest is the highest version of the package in all catalogs, those that it does not select included.
+	s := ExtensionStanding{Extension: r.Extension, Standing: resolution.Standing{Package: r.Package, Installed: r.installed}}
+	var head, newest *catalog.BundleInfo
 	for _, c := range r.request.Catalogs {
-		if c.Index == nil || !slices.ContainsFunc(r.Candidates, func(o resolution.Candidate) bool { return o.Catalog == c.Name }) {
+		if c.Index == nil {
 			continue
 		}
-		p, _ := c.Index.PackageV1(r.Package)
+		selected := slices.ContainsFunc(r.Candidates, func(o resolution.Candidate) bool { return o.Catalog == c.Name })
+		p, ok := c.Index.PackageV1(r.Package)
+		if !ok {
+			continue
+		}
 		for _, channel := range p.Channels {
-			if follows := len(r.request.Channels) == 0 || slices.Contains(r.request.Channels, channel.Name); follows {
-				best = higher(best, channel.Newest().Bundle)
+			if selected && (len(r.request.Channels) == 0 || slices.Contains(r.request.Channels, channel.Name)) {
+				head = higher(head, channel.Newest().Bundle)
+				s.Head = head.Name
+			}
+			for _, e := range channel.Entries {
+				if b := higher(newest, e.Bundle); b != newest {
+					newest, s.Newest, s.NewestIn = b, b.Name, c.Name
+				}
 			}
 		}
 	}
-	s := ExtensionStanding{Extension: r.Extension, Standing: resolution.Standing{Package: r.Package, Installed: r.installed, Head: nameOf(best)}}
 	if len(r.Install) > 0 {
 		s.Next = r.Install[0].Name
 	}
-	s.Newest, s.NewestIn = r.newest()
 	switch {
 	case r.Conflict != nil:
 		s.HeldBy, s.Advice = r.Conflict.Summary, r.Conflict.Advice
@@ -81,41 +91,12 @@ func (r *ExtensionResolution) obstacles(chain []resolution.Link) []string {
 	return found
 }
 
-// newest is the highest version of the package in all catalogs, those that it does not select included.
-func (r *ExtensionResolution) newest() (name, in string) {
-	var best *catalog.BundleInfo
-	for _, c := range r.request.Catalogs {
-		if c.Index == nil {
-			continue
-		}
-		p, ok := c.Index.PackageV1(r.Package)
-		if !ok {
-			continue
-		}
-		for _, channel := range p.Channels {
-			for _, e := range channel.Entries {
-				if b := higher(best, e.Bundle); b != best {
-					best, in = b, c.Name
-				}
-			}
-		}
-	}
-	return nameOf(best), in
-}
-
 // higher is a bundle when its version is higher than that of the best so far.
 func higher(best, b *catalog.BundleInfo) *catalog.BundleInfo {
 	if best == nil || catalog.Released(b.Version).Compare(catalog.Released(best.Version)) > 0 {
 		return b
 	}
 	return best
-}
-
-func nameOf(b *catalog.BundleInfo) string {
-	if b == nil {
-		return ""
-	}
-	return b.Name
 }
 
 // holders are the objects in the way, without the one that asks: of a conflict the last two.

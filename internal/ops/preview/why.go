@@ -51,8 +51,24 @@ func (p *Preview) Why(name string) Why {
 	if p.observed.Operator(w.Operator) != nil {
 		w.State = StateInstalled
 	}
-	for i := range p.result.Groups {
-		p.look(&p.result.Groups[i], &w)
+	for _, g := range p.result.Groups {
+		for _, c := range g.Choices {
+			switch install := c.Install(); w.Operator {
+			case c.Bundle.Name:
+				w.State, w.Install = StateChosen, &install
+			case c.Replaces:
+				w.State, w.ReplacedBy = StateReplaced, c.Bundle.Name
+			}
+		}
+		for _, h := range g.Held {
+			if h.Instead == w.Operator {
+				w.Held = append(w.Held, h)
+			}
+		}
+		var conflict *resolution.Conflict
+		if errors.As(g.Err, &conflict) && slices.ContainsFunc(g.Subscriptions, func(name string) bool { return g.Installed[name] == w.Operator }) {
+			w.Conflict = conflict
+		}
 	}
 	w.Because = p.result.Why(w.Operator)
 	for _, m := range p.fit.misfits(p.result.Groups) {
@@ -108,27 +124,6 @@ func (p *Preview) whereToAsk(name string) string {
 		return p.again.toSee("to see the reasons", "why-not", pkg)
 	}
 	return fmt.Sprintf("no catalog has a package or bundle %s, and no Subscription is called so: correct the name, or add the catalog (%s)", pkg, p.whereLooked())
-}
-
-// look fills in what the decision of a group says of an operator.
-func (p *Preview) look(g *resolution.Group, w *Why) {
-	for _, c := range g.Choices {
-		switch install := c.Install(); w.Operator {
-		case c.Bundle.Name:
-			w.State, w.Install = StateChosen, &install
-		case c.Replaces:
-			w.State, w.ReplacedBy = StateReplaced, c.Bundle.Name
-		}
-	}
-	for _, h := range g.Held {
-		if h.Instead == w.Operator {
-			w.Held = append(w.Held, h)
-		}
-	}
-	var conflict *resolution.Conflict
-	if errors.As(g.Err, &conflict) && slices.ContainsFunc(g.Subscriptions, func(name string) bool { return g.Installed[name] == w.Operator }) {
-		w.Conflict = conflict
-	}
 }
 
 // packageOf is the package that a name means, as far as the catalogs in view tell.

@@ -32,8 +32,9 @@ type Verdict struct {
 func (p *Preview) WhyNot(ctx context.Context, pkg, version string) (WhyNot, error) {
 	w := WhyNot{Package: pkg, Version: version, Verdicts: []Verdict{}, again: p.again.command}
 	verdicts, err := p.result.WhyNot(ctx, pkg, version)
-	if p.extensionsAlone(pkg, verdicts) {
-		verdicts = nil
+	if slices.ContainsFunc(p.extensions, func(e *ExtensionResolution) bool { return e.Package == pkg }) &&
+		!slices.ContainsFunc(verdicts, func(v resolution.Verdict) bool { return v.Chosen || v.Installed }) && p.askerOf(pkg) == "" {
+		verdicts = nil // the package is a matter of ClusterExtensions, and of no Subscription or operator of the namespace
 	}
 	for _, v := range verdicts {
 		w.Verdicts = append(w.Verdicts, p.told(v, version))
@@ -78,13 +79,6 @@ func (p *Preview) told(v resolution.Verdict, version string) Verdict {
 		}
 	}
 	return Verdict{Verdict: v, Advice: p.wayTo(v, version)}
-}
-
-// extensionsAlone tells whether a package is a matter of ClusterExtensions, and of no Subscription or operator of the namespace.
-func (p *Preview) extensionsAlone(pkg string, verdicts []resolution.Verdict) bool {
-	return slices.ContainsFunc(p.extensions, func(e *ExtensionResolution) bool { return e.Package == pkg }) &&
-		!slices.ContainsFunc(verdicts, func(v resolution.Verdict) bool { return v.Chosen || v.Installed }) &&
-		p.askerOf(pkg) == ""
 }
 
 // askerOf is a Subscription that asks for a package, whether it takes part or not; empty when there is none.

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 )
 
@@ -62,14 +63,14 @@ type Installed struct {
 func ParseInstalled(text string) (Installed, error) {
 	name, place, found := strings.Cut(text, "@")
 	i := Installed{Name: name}
-	err := checkObject("ClusterServiceVersion", name)
+	err := Check("ClusterServiceVersion", name)
 	if found && err == nil {
 		slash := strings.LastIndex(place, "/")
 		if slash < 0 {
 			slash, err = 0, errors.New("the catalog or the channel is missing")
 		} else {
 			i.Channel = place[slash+1:]
-			err = CheckChannel(i.Channel)
+			err = Check("channel", i.Channel)
 		}
 		if err == nil {
 			i.Catalog, err = parseRef(place[:slash])
@@ -96,12 +97,12 @@ func ParseWish(text string) (Wish, error) {
 	rest, starting, withStart := strings.Cut(rest, "@")
 	pkg, channel, withChannel := strings.Cut(rest, ":")
 	w.Package, w.Channel, w.StartingCSV = pkg, channel, starting
-	err := CheckPackage(pkg)
+	err := Check("package", pkg)
 	if withChannel {
-		err = cmp.Or(err, CheckChannel(channel))
+		err = cmp.Or(err, Check("channel", channel))
 	}
 	if withStart {
-		err = cmp.Or(err, checkObject("ClusterServiceVersion", starting))
+		err = cmp.Or(err, Check("ClusterServiceVersion", starting))
 	}
 	if withCatalog && err == nil {
 		w.Catalog, err = parseRef(named)
@@ -116,49 +117,29 @@ func ParseWish(text string) (Wish, error) {
 func parseRef(text string) (catalog.Ref, error) {
 	namespace, name, found := strings.Cut(text, "/")
 	if !found {
-		return catalog.Ref{Name: text}, checkObject("catalog", text)
+		return catalog.Ref{Name: text}, Check("catalog", text)
 	}
-	return catalog.Ref{Namespace: namespace, Name: name}, cmp.Or(CheckNamespace(namespace), checkObject("catalog", name))
+	return catalog.Ref{Namespace: namespace, Name: name}, cmp.Or(Check("namespace", namespace), Check("catalog", name))
 }
 
-// CheckNamespace refuses what no namespace can be called.
-func CheckNamespace(name string) error {
-	return checked("namespace", name, validation.IsDNS1123Label)
-}
-
-// checkObject refuses what no object, such as a CatalogSource or a ClusterServiceVersion, can be called.
-func checkObject(what, name string) error {
-	return checked(what, name, validation.IsDNS1123Subdomain)
-}
-
-// CheckPackage refuses what no package can be called. More is allowed than Kubernetes allows for its objects, as catalogs do.
-func CheckPackage(name string) error { return checkEntry("package", name) }
-
-// checkEntry refuses what no package, channel or version in a catalog can be called.
-func checkEntry(what, name string) error {
-	return checked(what, name, func(name string) []string {
-		// Build metadata of a version begins with a plus.
-		if len(validation.IsConfigMapKey(strings.ReplaceAll(name, "+", "-"))) == 0 {
-			return nil
-		}
-		return []string{"it must consist of at most 253 letters, digits, '-', '_', '.' or '+'"}
-	})
-}
-
-// CheckOperator refuses what no ClusterServiceVersion, package or Subscription can be called.
-func CheckOperator(name string) error { return checkEntry("operator", name) }
-
-// CheckVersion refuses what is neither a version nor the name of a bundle.
-func CheckVersion(name string) error { return checkEntry("version", name) }
-
-// CheckChannel refuses what no channel can be called.
-func CheckChannel(name string) error { return checkEntry("channel", name) }
-
-func checked(what, name string, rules func(string) []string) error {
+// Check refuses what nothing of a kind can be called: "namespace", "catalog" and "ClusterServiceVersion" by the rules of Kubernetes for these; any
+// other, such as "package", "channel", "version" and "operator", as an entry of a catalog, where more is allowed than Kubernetes allows for its objects.
+func Check(what, name string) error {
 	if name == "" {
 		return errors.New("the " + what + " is missing")
 	}
-	if broken := rules(name); len(broken) > 0 {
+	var broken []string
+	switch what {
+	case "namespace":
+		broken = validation.IsDNS1123Label(name)
+	case "catalog", v1alpha1.ClusterServiceVersionKind:
+		broken = validation.IsDNS1123Subdomain(name)
+	default:
+		if len(validation.IsConfigMapKey(strings.ReplaceAll(name, "+", "-"))) > 0 { // build metadata of a version begins with a plus
+			broken = []string{"it must consist of at most 253 letters, digits, '-', '_', '.' or '+'"}
+		}
+	}
+	if len(broken) > 0 {
 		rule, _, _ := strings.Cut(broken[0], " (e.g. ") // which goes on with a regular expression
 		return fmt.Errorf("%q is not a valid %s name: %s", name, what, rule)
 	}
