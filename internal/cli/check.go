@@ -104,7 +104,12 @@ func (c *checking) operators(ctx context.Context, named bool) ([]platform.Operat
 				return nil, err
 			}
 			for _, name := range names {
-				found, err := decodeFile(name)
+				file, err := os.Open(name)
+				if err != nil {
+					return nil, fmt.Errorf("read manifests: %w", err)
+				}
+				found, err := ops.Decode(name, file)
+				file.Close()
 				if err != nil {
 					return nil, err
 				}
@@ -165,13 +170,4 @@ func manifestsUnder(dir string) ([]string, error) {
 		}
 	}
 	return names, nil
-}
-
-func decodeFile(name string) ([]platform.Operator, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("read manifests: %w", err)
-	}
-	defer file.Close()
-	return ops.Decode(name, file)
 }

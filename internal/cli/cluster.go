@@ -11,24 +11,18 @@ import (
 )
 
 func newClusterCommand(s command.Streams) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "cluster",
-		Short: "Run a Kubernetes cluster with simulated pods on this machine",
-		Long: `Run a Kubernetes cluster on this machine: a real control plane, simulated nodes and an image registry.
-Pods are simulated: they are scheduled and become ready, but nothing runs in them.`,
-		Args: command.Usage(cobra.NoArgs), // an unknown command is an error
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
 	which := &clusterFlags{}
-	cmd.PersistentFlags().StringVar(&which.name, "name", devcluster.DefaultName, "name of the cluster")
-	cmd.PersistentFlags().StringVar(&which.dataDir, "data-dir", "", "directory of its data (default: one for each name, in the user's cache directory)")
-	cmd.AddCommand(
+	cmd := command.Group("cluster", "Run a Kubernetes cluster with simulated pods on this machine",
 		newClusterStartCommand(s, which),
 		newClusterStopCommand(s, which),
 		newClusterStatusCommand(s, which),
 		newClusterKubeconfigCommand(s, which),
 		newClusterLogsCommand(s, which),
 	)
+	cmd.Long = `Run a Kubernetes cluster on this machine: a real control plane, simulated nodes and an image registry.
+Pods are simulated: they are scheduled and become ready, but nothing runs in them.`
+	cmd.PersistentFlags().StringVar(&which.name, "name", devcluster.DefaultName, "name of the cluster")
+	cmd.PersistentFlags().StringVar(&which.dataDir, "data-dir", "", "directory of its data (default: one for each name, in the user's cache directory)")
 	return cmd
 }
 

@@ -27,7 +27,15 @@ func newClusterStatusCommand(s command.Streams, which *clusterFlags) *cobra.Comm
 		if err := format.Check(); err != nil {
 			return err
 		}
-		status, err := clusterStatus(cmd, which)
+		var status devcluster.Status
+		client, err := which.connect()
+		switch {
+		case err == nil:
+			status, err = client.Status(cmd.Context())
+		case errors.Is(err, devcluster.ErrNotRunning):
+			status.Name = which.name
+			status.DataDir, err = which.dir()
+		}
 		if err != nil {
 			return err
 		}
@@ -60,16 +68,4 @@ func newClusterStatusCommand(s command.Streams, which *clusterFlags) *cobra.Comm
 		return err
 	}
 	return cmd
-}
-
-func clusterStatus(cmd *cobra.Command, which *clusterFlags) (devcluster.Status, error) {
-	client, err := which.connect()
-	if errors.Is(err, devcluster.ErrNotRunning) {
-		dir, err := which.dir()
-		return devcluster.Status{Name: which.name, DataDir: dir}, err
-	}
-	if err != nil {
-		return devcluster.Status{}, err
-	}
-	return client.Status(cmd.Context())
 }

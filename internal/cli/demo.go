@@ -38,8 +38,11 @@ func newDemoCommand(s command.Streams) *cobra.Command {
 		Long:  demoHelp,
 		Args:  command.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(format.Check(), checkDemo(o)); err != nil {
+			if err := format.Check(); err != nil {
 				return err
+			}
+			if (o.Bundles == "") != (len(o.Install) == 0) {
+				return command.UsageError{Err: errors.New("--bundles and --install go together: a directory of bundles, and the packages to install from it")}
 			}
 			return runDemo(cmd.Context(), s, o, exit, format)
 		},
@@ -56,28 +59,27 @@ func newDemoCommand(s command.Streams) *cobra.Command {
 	return cmd
 }
 
-func checkDemo(o demo.Options) error {
-	if (o.Bundles == "") != (len(o.Install) == 0) {
-		return command.UsageError{Err: errors.New("--bundles and --install go together: a directory of bundles, and the packages to install from it")}
-	}
-	return nil
-}
-
 func runDemo(ctx context.Context, s command.Streams, o demo.Options, exit bool, format command.Output) (err error) {
 	o.Log = logr.Discard() // what goes wrong is in the status of objects, and shown from there
 	ctrl.SetLogger(o.Log)
 	klog.SetLogger(o.Log)
-	told := s.Out
-	if format != "text" {
-		told = s.Err // stdout is for the result alone
-	}
-	printer := command.Progress(told)
+	printer := format.Progress(s)
 	d, err := demo.Run(ctx, o, printer)
 	defer func() { err = errors.Join(err, d.Stop()) }()
 	if err != nil {
 		return err
 	}
-	if err := format.Write(s.Out, d.Result, func(w io.Writer) error { return demoSummary(w, d.Result) }); err != nil {
+	err = format.Write(s.Out, d.Result, func(w io.Writer) error {
+		r := d.Result
+		fmt.Fprintf(w, "\nKubernetes %s ready after %.1f s, controllers after %.1f s more. Installed in %.1f s",
+			r.KubernetesVersion, r.Seconds["clusterReady"], r.Seconds["managerReady"], r.Seconds["installed"])
+		if upgraded, ok := r.Seconds["upgraded"]; ok {
+			fmt.Fprintf(w, ", upgraded in %.1f s", upgraded)
+		}
+		_, err := fmt.Fprintf(w, ". The cluster uses %d MiB.\n", r.MemoryBytes>>20)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if exit {
@@ -92,14 +94,4 @@ The cluster is up. In another terminal:
 
 Press Ctrl-C to stop it.`, d.Result.Kubeconfig, d.Result.Namespace))
 	return d.Wait(ctx)
-}
-
-func demoSummary(w io.Writer, r demo.Result) error {
-	fmt.Fprintf(w, "\nKubernetes %s ready after %.1f s, controllers after %.1f s more. Installed in %.1f s",
-		r.KubernetesVersion, r.Seconds["clusterReady"], r.Seconds["managerReady"], r.Seconds["installed"])
-	if upgraded, ok := r.Seconds["upgraded"]; ok {
-		fmt.Fprintf(w, ", upgraded in %.1f s", upgraded)
-	}
-	_, err := fmt.Fprintf(w, ". The cluster uses %d MiB.\n", r.MemoryBytes>>20)
-	return err
 }

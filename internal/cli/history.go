@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,12 +44,9 @@ with fairlead rollback.`,
 
 // rollback is `fairlead rollback`: what its flags say.
 type rollback struct {
-	streams command.Streams
-	to      int64
-	yes     bool
-	dryRun  bool
-	wait    time.Duration
-	output  command.Output
+	command.Change
+	to   int64
+	wait time.Duration
 }
 
 const rollbackHelp = `Go back to an earlier revision of a ClusterExtension: its objects are applied again as they were, whatever the catalogs have by then.
@@ -65,7 +61,7 @@ Exit code 0: it was gone back, or --dry-run found nothing in the way. 3: somethi
 wrong. 2: wrong usage.`
 
 func newRollbackCommand(s command.Streams) *cobra.Command {
-	r := rollback{streams: s}
+	r := rollback{Change: command.Change{Streams: s}}
 	var k kubeconfig.Flags
 	cmd := &cobra.Command{
 		Use:   "rollback NAME",
@@ -75,7 +71,10 @@ func newRollbackCommand(s command.Streams) *cobra.Command {
   fairlead rollback etcd --to 3 --dry-run`,
 		Args: command.Usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.check(cmd); err != nil {
+			if cmd.Flags().Changed("to") && r.to < 1 {
+				return command.UsageError{Err: fmt.Errorf("--to %d: revisions count from 1; fairlead history lists them", r.to)}
+			}
+			if err := r.Check(); err != nil {
 				return err
 			}
 			c, _, err := k.Connect()
@@ -86,23 +85,11 @@ func newRollbackCommand(s command.Streams) *cobra.Command {
 		},
 	}
 	k.AddCluster(cmd.Flags())
-	r.output.Flag(cmd)
+	r.Flags(cmd, "only show what would change, and what prevents it")
 	flags := cmd.Flags()
 	flags.Int64Var(&r.to, "to", 0, "revision to go back to (default: the newest one before with another version)")
-	flags.BoolVarP(&r.yes, "yes", "y", false, "do not ask")
-	flags.BoolVar(&r.dryRun, "dry-run", false, "only show what would change, and what prevents it")
 	flags.DurationVar(&r.wait, "wait", 5*time.Minute, "how long to wait until it is rolled back; 0 not at all")
 	return cmd
-}
-
-func (r *rollback) check(cmd *cobra.Command) error {
-	if cmd.Flags().Changed("to") && r.to < 1 {
-		return command.UsageError{Err: fmt.Errorf("--to %d: revisions count from 1; fairlead history lists them", r.to)}
-	}
-	if r.output != command.OutputText && !r.yes && !r.dryRun {
-		return command.UsageError{Err: fmt.Errorf("-o %s is for programs, which cannot be asked: add --dry-run or --yes", r.output)}
-	}
-	return r.output.Check()
 }
 
 func (r *rollback) run(ctx context.Context, c client.Client, name string) error {
@@ -114,24 +101,23 @@ func (r *rollback) run(ctx context.Context, c client.Client, name string) error 
 	if err != nil {
 		return err
 	}
-	if err := r.output.Write(r.streams.Out, back, back.Write); err != nil {
+	if err := r.Output.Write(r.Out, back, back.Write); err != nil {
 		return err
 	}
 	if len(back.Blocked) > 0 {
-		fmt.Fprintf(r.streams.Err, "ClusterExtension %s stays at revision %d: custom resources would be lost or become unusable, see above.\n", name, back.From.Number)
+		fmt.Fprintf(r.Err, "ClusterExtension %s stays at revision %d: custom resources would be lost or become unusable, see above.\n", name, back.From.Number)
 		return command.ExitError{Code: command.ExitNo}
 	}
-	if r.dryRun {
+	if r.DryRun {
 		return nil
 	}
-	if !r.yes && !confirmed(r.streams, fmt.Sprintf("\nGo back to revision %d? [y/N] ", back.To.Number)) {
-		fmt.Fprintln(r.streams.Err, "Nothing was changed. To do it without being asked, add --yes.")
-		return command.ExitError{Code: command.ExitNo}
+	if err := r.Ask(fmt.Sprintf("Go back to revision %d?", back.To.Number), "Nothing was changed."); err != nil {
+		return err
 	}
 	if err := back.Apply(ctx, c); err != nil {
 		return err
 	}
-	printer := command.Progress(told(r.streams, r.output))
+	printer := r.Output.Progress(r.Streams)
 	printer.Done("requested a rollback of ClusterExtension %s to revision %d", name, back.To.Number)
 	if r.wait == 0 {
 		return nil
@@ -146,12 +132,4 @@ func (r *rollback) run(ctx context.Context, c client.Client, name string) error 
 		printer.Done("%s is installed again and works", e.Status.Install.Bundle.Name)
 	}
 	return nil
-}
-
-// told is where progress is shown: not among what programs read.
-func told(s command.Streams, format command.Output) io.Writer {
-	if format != command.OutputText {
-		return s.Err
-	}
-	return s.Out
 }

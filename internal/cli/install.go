@@ -97,10 +97,13 @@ var v0Only = []string{"starting-csv", "manual", "global-namespace"}
 func checkInstall(cmd *cobra.Command, api string, v1 *extensionInstall, both bothAPIs) error {
 	switch api {
 	case apiV0:
-		if name := v1.changed(cmd); name != "" {
-			return command.UsageError{Err: fmt.Errorf("--%s is for the v1 API: add --api v1, or leave it out", name)}
-		}
-		return nil
+		var err error
+		cmd.Flags().Visit(func(f *pflag.Flag) {
+			if v1.own.Lookup(f.Name) != nil || f.Name == "output" {
+				err = command.UsageError{Err: fmt.Errorf("--%s is for the v1 API: add --api v1, or leave it out", f.Name)}
+			}
+		})
+		return err
 	case apiV1:
 		for _, name := range v0Only {
 			if cmd.Flags().Changed(name) {

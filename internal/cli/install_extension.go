@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -52,17 +51,6 @@ func (i *extensionInstall) flags(cmd *cobra.Command) {
 	flags.BoolVar(&o.DryRun, "dry-run", false, "v1: let the API server check the ClusterExtension, print it, and write nothing")
 	i.output.Flag(cmd)
 	cmd.Flags().AddFlagSet(flags)
-}
-
-// changed names a flag of the v1 API that was given; empty when there is none.
-func (i *extensionInstall) changed(cmd *cobra.Command) string {
-	changed := ""
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if i.own.Lookup(f.Name) != nil || f.Name == "output" {
-			changed = f.Name
-		}
-	})
-	return changed
 }
 
 // bothAPIs is what both APIs have flags for.
@@ -123,9 +111,12 @@ func (i *extensionInstall) run(ctx context.Context, s command.Streams, c client.
 	if i.failing.rollback {
 		o.Annotations[ops.OnFailureKey] = ops.OnFailureRollback
 	}
-	o.ProgressDeadlineMinutes = i.failing.minutes()
+	o.ProgressDeadlineMinutes = int32(i.failing.deadline / time.Minute)
+	if i.failing.deadline == 0 && i.failing.rollback {
+		o.ProgressDeadlineMinutes = revision.RollbackDeadlineMinutes
+	}
 	if i.config != "" {
-		if o.Config, err = readConfig(s.In, i.config); err != nil {
+		if o.Config, err = readConfig(s, i.config); err != nil {
 			return err
 		}
 	}
@@ -139,7 +130,7 @@ func (i *extensionInstall) run(ctx context.Context, s command.Streams, c client.
 		}
 	}
 	asked, err := ops.InstallExtension(ctx, c, o)
-	printer := command.Progress(told(s, i.output))
+	printer := i.output.Progress(s)
 	for _, note := range asked.Notes {
 		fmt.Fprintf(s.Err, "note: %s\n", note)
 	}
@@ -152,7 +143,16 @@ func (i *extensionInstall) run(ctx context.Context, s command.Streams, c client.
 		return kubeconfig.Explain(err)
 	}
 	if o.DryRun {
-		return i.show(s, asked)
+		asked.Extension.ManagedFields = nil
+		return i.output.Write(s.Out, asked.Extension, func(w io.Writer) error {
+			for _, what := range asked.Created {
+				fmt.Fprintf(w, "would create %s\n", what)
+			}
+			if len(asked.Created) == 0 {
+				fmt.Fprintln(w, "nothing to create: all of it is there")
+			}
+			return nil
+		})
 	}
 	if both.Wait > 0 {
 		ctx, cancel := context.WithTimeout(ctx, both.Wait)
@@ -168,20 +168,6 @@ func (i *extensionInstall) run(ctx context.Context, s command.Streams, c client.
 		}
 	}
 	return i.output.Write(s.Out, asked.Extension, func(io.Writer) error { return nil })
-}
-
-// show prints what would be written.
-func (i *extensionInstall) show(s command.Streams, asked ops.AskedExtension) error {
-	asked.Extension.ManagedFields = nil
-	return i.output.Write(s.Out, asked.Extension, func(w io.Writer) error {
-		for _, what := range asked.Created {
-			fmt.Fprintf(w, "would create %s\n", what)
-		}
-		if len(asked.Created) == 0 {
-			fmt.Fprintln(w, "nothing to create: all of it is there")
-		}
-		return nil
-	})
 }
 
 // The bounds of spec.progressDeadlineMinutes.
@@ -209,27 +195,16 @@ func (f *failing) check() error {
 	return nil
 }
 
-// minutes is the progress deadline to ask for; 0 is none.
-func (f *failing) minutes() int32 {
-	if f.deadline == 0 && f.rollback {
-		return revision.RollbackDeadlineMinutes
-	}
-	return int32(f.deadline / time.Minute)
-}
-
 // maxConfig bounds what is read of a configuration, in bytes; the API server takes no object that is larger.
 const maxConfig = 1 << 20
 
 // readConfig reads the configuration of an operator from a file; - is standard input.
-func readConfig(in io.Reader, file string) (map[string]any, error) {
-	if file != "-" {
-		opened, err := os.Open(file)
-		if err != nil {
-			return nil, fmt.Errorf("read the configuration: %w", err)
-		}
-		defer opened.Close()
-		in = opened
+func readConfig(s command.Streams, file string) (map[string]any, error) {
+	in, err := s.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
+	defer in.Close()
 	text, err := io.ReadAll(io.LimitReader(in, maxConfig+1))
 	if err == nil && len(text) > maxConfig {
 		err = errors.New("it is larger than 1 MiB, which is more than the API server takes")

@@ -5,15 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // pullBundle reads the bundle of an image, as the user of the command can reach it: a tag is resolved to its digest once, now.
@@ -54,21 +50,4 @@ func chosenImage(ctx context.Context, s command.Streams, ref, pkg string) (pinne
 	}
 	fmt.Fprintf(s.Err, "note: the image cannot be read from here, and is left to the manager: %v\n", err)
 	return ref, pkg, nil
-}
-
-// pinned is the image that an extension is to have, by digest; empty when catalogs are to decide.
-func (u *upgrade) pinned(ctx context.Context, c client.Client, name string) (string, error) {
-	if u.image == "" {
-		return "", nil
-	}
-	e := &olmv1.ClusterExtension{}
-	if err := c.Get(ctx, client.ObjectKey{Name: name}, e); err != nil {
-		return "", kubeconfig.Explain(fmt.Errorf("read ClusterExtension %s: %w", name, err))
-	}
-	pkg := ""
-	if e.Spec.Source.Catalog != nil {
-		pkg = e.Spec.Source.Catalog.PackageName
-	}
-	pinned, _, err := chosenImage(ctx, u.streams, u.image, pkg)
-	return pinned, err
 }

@@ -11,7 +11,6 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/test/must"
 
@@ -110,11 +109,8 @@ func TestUpgradeToAnImage(t *testing.T) {
 	e.Spec.Source = olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: "greeter-operator"}}
 	c := cluster(t, e)
 	for _, step := range []struct{ image, annotation string }{{tagged, pinned}, {"", ""}} {
-		var errs strings.Builder
-		u := upgrade{streams: command.Streams{Out: &errs, Err: &errs}, image: step.image}
-		image := must.Value(u.pinned(t.Context(), c, "my"))(t)
-		if _, said, err := ops.ChangeExtension(t.Context(), c, "my", ops.ExtensionChange{Image: &image}); err != nil || len(said) != 1 {
-			t.Errorf("%q, %v", said, err)
+		if out, err := changed(t, c, "my", "--image", step.image); err != nil || strings.Count(out, "\n") != 1 {
+			t.Errorf("%q, %v", out, err)
 		}
 		if err := c.Get(t.Context(), client.ObjectKey{Name: "my"}, e); err != nil || e.Annotations[snapshot.BundleImageKey] != step.annotation {
 			t.Errorf("%v, %v", e.Annotations, err)

@@ -23,16 +23,13 @@ import (
 
 // migration is `fairlead migrate`: what its flags say.
 type migration struct {
-	streams command.Streams
+	command.Change
 	cluster kubeconfig.Flags
 	wish    migrate.Wish
 	backups string
 	again   string // what the flags say of the cluster and the backup, for the commands that are printed
 	undo    bool
-	yes     bool
-	dryRun  bool
 	timeout time.Duration
-	output  command.Output
 }
 
 const migrateHelp = `Make a ClusterExtension of an operator that a Subscription has installed, without touching its workloads: pods are not restarted, and
@@ -49,7 +46,7 @@ Exit code 0: it is done, or --dry-run has shown it. 3: nothing was done, because
 went wrong, which the error tells. 2: wrong usage.`
 
 func newMigrateCommand(s command.Streams) *cobra.Command {
-	m := migration{streams: s}
+	m := migration{Change: command.Change{Streams: s}}
 	cmd := &cobra.Command{
 		Use:   "migrate SUBSCRIPTION | migrate --undo EXTENSION",
 		Short: "Make a ClusterExtension of an installed Subscription in place, or take that back",
@@ -59,7 +56,12 @@ func newMigrateCommand(s command.Streams) *cobra.Command {
   fairlead migrate --undo etcd`,
 		Args: command.Usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := m.check(cmd); err != nil {
+			for _, flag := range []string{"name", "catalog"} {
+				if m.undo && cmd.Flags().Changed(flag) {
+					return command.UsageError{Err: fmt.Errorf("--%s says what to make, and --undo takes it back: leave one of them out", flag)}
+				}
+			}
+			if err := m.Check(); err != nil {
 				return err
 			}
 			m.again = repeated(cmd.Flags())
@@ -68,28 +70,14 @@ func newMigrateCommand(s command.Streams) *cobra.Command {
 	}
 	m.cluster.AddCluster(cmd.Flags())
 	m.cluster.AddNamespace(cmd.Flags())
-	m.output.Flag(cmd)
+	m.Flags(cmd, "only show what would be done")
 	flags := cmd.Flags()
 	flags.StringVar(&m.wish.Name, "name", "", "name of the ClusterExtension (default: that of the package)")
 	flags.StringVar(&m.wish.Catalog, "catalog", "", "ClusterCatalog that has the package (default: any)")
 	flags.StringVar(&m.backups, "backup-namespace", manager.DefaultGlobalNamespace, "namespace of the Secret with the backup; only administrators of the cluster should be able to write there")
 	flags.BoolVar(&m.undo, "undo", false, "take the migration of a ClusterExtension back")
-	flags.BoolVarP(&m.yes, "yes", "y", false, "do not ask")
-	flags.BoolVar(&m.dryRun, "dry-run", false, "only show what would be done")
 	flags.DurationVar(&m.timeout, "timeout", 5*time.Minute, "how long to wait until it is done")
 	return cmd
-}
-
-func (m *migration) check(cmd *cobra.Command) error {
-	if m.output != command.OutputText && !m.yes && !m.dryRun {
-		return command.UsageError{Err: fmt.Errorf("-o %s is for programs, which cannot be asked: add --dry-run or --yes", m.output)}
-	}
-	for _, flag := range []string{"name", "catalog"} {
-		if m.undo && cmd.Flags().Changed(flag) {
-			return command.UsageError{Err: fmt.Errorf("--%s says what to make, and --undo takes it back: leave one of them out", flag)}
-		}
-	}
-	return m.output.Check()
 }
 
 // repeated are the flags that a command has to repeat to be about the same cluster and the same backup; it begins with a space.
@@ -104,7 +92,7 @@ func repeated(flags *pflag.FlagSet) string {
 }
 
 func (m *migration) run(ctx context.Context, name string) error {
-	p := &extensionPlan{streams: m.streams, cluster: m.cluster}
+	p := &extensionPlan{streams: m.Streams, cluster: m.cluster}
 	c, q, err := p.question(ctx)
 	if err != nil {
 		return err
@@ -113,7 +101,7 @@ func (m *migration) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return withLibrary(ctx, m.streams, func(library *preview.Library) error {
+	return withLibrary(ctx, m.Streams, func(library *preview.Library) error {
 		return m.move(ctx, c, q, library, client.ObjectKey{Namespace: namespace, Name: name})
 	})
 }
@@ -146,7 +134,7 @@ func (m *migration) move(ctx context.Context, c client.Client, q *preview.Questi
 		return err
 	}
 	if v.Done {
-		fmt.Fprintf(m.streams.Out, "Subscription %s is ClusterExtension %s already; to take that back: fairlead migrate --undo %[2]s%[3]s\n", key, v.Extension.Name, m.again)
+		fmt.Fprintf(m.Out, "Subscription %s is ClusterExtension %s already; to take that back: fairlead migrate --undo %[2]s%[3]s\n", key, v.Extension.Name, m.again)
 		return nil
 	}
 	return m.act(ctx, v, v.Write, fmt.Sprintf("Make ClusterExtension %s of Subscription %s?", v.Extension.Name, v.Subscription), mover.Run,
@@ -155,26 +143,25 @@ func (m *migration) move(ctx context.Context, c client.Client, q *preview.Questi
 
 // act shows a move, asks, and makes it.
 func (m *migration) act(ctx context.Context, v *ops.Move, text func(io.Writer) error, question string, do func(context.Context, *ops.Move, func(string)) error, after string) error {
-	if err := m.output.Write(m.streams.Out, v, text); err != nil {
+	if err := m.Output.Write(m.Out, v, text); err != nil {
 		return err
 	}
 	if len(v.Refused) > 0 {
 		return command.ExitError{Code: command.ExitNo}
 	}
-	if m.dryRun {
+	if m.DryRun {
 		return nil
 	}
-	if !m.yes && !confirmed(m.streams, "\n"+question+" [y/N] ") {
-		fmt.Fprintln(m.streams.Err, "Nothing was changed. To do it without being asked, add --yes.")
-		return command.ExitError{Code: command.ExitNo}
+	if err := m.Ask(question, "Nothing was changed."); err != nil {
+		return err
 	}
-	printer := progressOf(m.streams, m.output)
+	printer := m.Output.Progress(m.Streams)
 	ctx, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
 	err := do(ctx, v, func(what string) { printer.Done("%s", what) })
 	var stale *ops.StaleError
 	if errors.As(err, &stale) {
-		fmt.Fprintln(m.streams.Err, err)
+		fmt.Fprintln(m.Err, err)
 		return command.ExitError{Code: command.ExitNo}
 	}
 	if err != nil {

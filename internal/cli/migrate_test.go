@@ -33,7 +33,7 @@ func TestAMigrationThatIsNotAsPlanned(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			m := migration{streams: command.Streams{In: strings.NewReader(""), Out: &out, Err: &out}, yes: true, timeout: time.Minute, output: command.OutputText, again: " --backup-namespace kept"}
+			m := migration{Change: command.Change{Streams: command.Streams{In: strings.NewReader(""), Out: &out, Err: &out}, Yes: true, Output: command.OutputText}, timeout: time.Minute, again: " --backup-namespace kept"}
 			v := &ops.Move{Plan: &migrate.Plan{Extension: &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "e"}}}}
 			err := m.act(t.Context(), v, func(io.Writer) error { return nil }, "?", func(context.Context, *ops.Move, func(string)) error { return test.err }, "done")
 			text := fmt.Sprint(out.String(), err)

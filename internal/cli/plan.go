@@ -6,18 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops/preview"
 
 	"github.com/spf13/cobra"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"fairlead.dev/fairlead/internal/cli/command"
 )
 
 func newPlanCommand(s command.Streams) *cobra.Command {
@@ -30,7 +28,11 @@ func newPlanCommand(s command.Streams) *cobra.Command {
   fairlead plan show install-abcde -n operators`,
 		Args: cobra.MaximumNArgs(1), // wrong usage is no plan that changes something, which exit code 2 says
 	}
-	plan := newExtensionPlan(s, cmd)
+	plan := &extensionPlan{streams: s}
+	plan.cluster.AddCluster(cmd.Flags())
+	plan.output.Flag(cmd)
+	cmd.Flags().StringVarP(&plan.file, "filename", "f", "", "read the ClusterExtension from this file; - is standard input")
+	cmd.Flags().StringArrayVar(&plan.catalogs, "catalog", nil, "read a ClusterCatalog from somewhere else, as NAME[,priority=N]=DIR|IMAGE (may be repeated)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		err := plan.run(cmd.Context(), args)
 		if command.Code(err) == command.ExitUsage {
@@ -63,8 +65,11 @@ images of the bundles, with the credentials of your auth file, or from what --bu
   fairlead plan show install-abcde -f plan.yaml --manifests --bundle ./my-bundle`,
 		Args: command.Usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(format.Check(), contents.check()); err != nil {
+			if err := format.Check(); err != nil {
 				return err
+			}
+			if len(contents.bundles) > 0 && !contents.wanted {
+				return command.UsageError{Err: errors.New("--bundle says where manifests are read from: it needs --manifests")}
 			}
 			read := func() (*v1alpha1.InstallPlan, error) {
 				name := args[0]
@@ -79,7 +84,7 @@ images of the bundles, with the credentials of your auth file, or from what --bu
 				return plan, nil
 			}
 			if file != "" {
-				read = func() (*v1alpha1.InstallPlan, error) { return filedPlan(s.In, file, args[0]) }
+				read = func() (*v1alpha1.InstallPlan, error) { return filedPlan(s, file, args[0]) }
 			}
 			plan, err := read()
 			if err != nil {
@@ -99,22 +104,20 @@ images of the bundles, with the credentials of your auth file, or from what --bu
 	k.AddNamespace(cmd.Flags())
 	format.Flag(cmd)
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "read the InstallPlan from this file instead of a cluster; - is standard input")
-	contents.flags(cmd)
+	cmd.Flags().BoolVar(&contents.wanted, "manifests", false, "show the objects of the steps")
+	cmd.Flags().StringArrayVar(&contents.bundles, "bundle", nil, "read a bundle of the plan from this directory or image instead of the image that the plan names; may be repeated")
 	return cmd
 }
 
 // maxPlanFile bounds what is read of a file, in bytes. The API server keeps no object that comes near.
 const maxPlanFile = 64 << 20
 
-func filedPlan(in io.Reader, file, name string) (*v1alpha1.InstallPlan, error) {
-	if file != "-" {
-		opened, err := os.Open(file)
-		if err != nil {
-			return nil, fmt.Errorf("read InstallPlan %s: %w", name, err)
-		}
-		defer opened.Close()
-		in = opened
+func filedPlan(s command.Streams, file, name string) (*v1alpha1.InstallPlan, error) {
+	in, err := s.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("read InstallPlan %s: %w", name, err)
 	}
+	defer in.Close()
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(io.LimitReader(in, maxPlanFile)))
 	for {
 		text, err := documents.Read()

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -41,16 +39,6 @@ type extensionPlan struct {
 	output   command.Output
 }
 
-// newExtensionPlan makes one that prints to some streams, and adds its flags to a command.
-func newExtensionPlan(s command.Streams, cmd *cobra.Command) *extensionPlan {
-	p := &extensionPlan{streams: s}
-	p.cluster.AddCluster(cmd.Flags())
-	p.output.Flag(cmd)
-	cmd.Flags().StringVarP(&p.file, "filename", "f", "", "read the ClusterExtension from this file; - is standard input")
-	cmd.Flags().StringArrayVar(&p.catalogs, "catalog", nil, "read a ClusterCatalog from somewhere else, as NAME[,priority=N]=DIR|IMAGE (may be repeated)")
-	return p
-}
-
 // run prints what would change for the extension that is named, or for the only one in the file.
 func (p *extensionPlan) run(ctx context.Context, args []string) error {
 	if len(args) == 0 && p.file == "" {
@@ -79,7 +67,20 @@ func (p *extensionPlan) run(ctx context.Context, args []string) error {
 		}
 	}
 	return withLibrary(ctx, p.streams, func(library *preview.Library) error {
-		return p.show(ctx, preview.Planner{Client: c, Library: library, Fetch: fetcher(library)}, q, name)
+		plan, err := preview.Planner{Client: c, Library: library, Fetch: fetcher(library)}.Plan(ctx, q, name)
+		if err != nil {
+			return err
+		}
+		if err := p.output.Write(p.streams.Out, plan, plan.Write); err != nil {
+			return err
+		}
+		switch {
+		case len(plan.Blocked) > 0:
+			return command.ExitError{Code: command.ExitFailed}
+		case plan.Changes():
+			return command.ExitError{Code: changesCode}
+		}
+		return nil
 	})
 }
 
@@ -107,15 +108,11 @@ func (p *extensionPlan) question(ctx context.Context) (client.Client, *preview.Q
 
 // filed puts the extension of the file into the place of the one of its name.
 func (p *extensionPlan) filed(ctx context.Context, c client.Client, q *preview.Question, name string) (string, error) {
-	in := p.streams.In
-	if p.file != "-" {
-		opened, err := os.Open(p.file)
-		if err != nil {
-			return "", fmt.Errorf("read the ClusterExtension: %w", err)
-		}
-		defer opened.Close()
-		in = opened
+	in, err := p.streams.Open(p.file)
+	if err != nil {
+		return "", fmt.Errorf("read the ClusterExtension: %w", err)
 	}
+	defer in.Close()
 	var o preview.Objects
 	if err := o.Decode(p.file, in); err != nil {
 		return "", err
@@ -142,23 +139,6 @@ func (p *extensionPlan) filed(ctx context.Context, c client.Client, q *preview.Q
 		return e.Name, nil
 	}
 	return "", fmt.Errorf("read the ClusterExtension from %s: it has %d (%s), and one has to be chosen: name it, as in fairlead plan NAME -f %[1]s", p.file, len(names), strings.Join(names, ", "))
-}
-
-func (p *extensionPlan) show(ctx context.Context, planner preview.Planner, q *preview.Question, name string) error {
-	plan, err := planner.Plan(ctx, q, name)
-	if err != nil {
-		return err
-	}
-	if err := p.output.Write(p.streams.Out, plan, plan.Write); err != nil {
-		return err
-	}
-	switch {
-	case len(plan.Blocked) > 0:
-		return command.ExitError{Code: command.ExitFailed}
-	case plan.Changes():
-		return command.ExitError{Code: changesCode}
-	}
-	return nil
 }
 
 // fetcher gets bundles as the manager does.

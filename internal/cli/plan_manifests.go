@@ -10,26 +10,12 @@ import (
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/ops/preview"
-
-	"github.com/spf13/cobra"
 )
 
 // planContents are the flags of what is shown of the objects of a plan.
 type planContents struct {
 	wanted  bool
 	bundles []string
-}
-
-func (c *planContents) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&c.wanted, "manifests", false, "show the objects of the steps")
-	cmd.Flags().StringArrayVar(&c.bundles, "bundle", nil, "read a bundle of the plan from this directory or image instead of the image that the plan names; may be repeated")
-}
-
-func (c *planContents) check() error {
-	if len(c.bundles) > 0 && !c.wanted {
-		return command.UsageError{Err: errors.New("--bundle says where manifests are read from: it needs --manifests")}
-	}
-	return nil
 }
 
 // add reads the bundles that it takes to show the objects of the steps.

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,12 +16,9 @@ import (
 
 // removal is `fairlead uninstall`: what its flags say.
 type removal struct {
-	streams command.Streams
+	command.Change
 	options ops.UninstallOptions
-	yes     bool
-	dryRun  bool
 	timeout time.Duration
-	output  command.Output
 }
 
 const uninstallHelp = `Remove an operator. First everything is listed that goes, and what stays and why, with the number of custom resources of each
@@ -42,7 +37,7 @@ Exit code 0: it is removed, or --dry-run has shown it. 3: nothing was removed, b
 error names the command that goes on where it stopped: a Subscription is gone by then, and its ClusterServiceVersion is named. 2: wrong usage.`
 
 func newUninstallCommand(s command.Streams) *cobra.Command {
-	r := removal{streams: s}
+	r := removal{Change: command.Change{Streams: s}}
 	var t target
 	cmd := &cobra.Command{
 		Use:   "uninstall NAME",
@@ -52,7 +47,7 @@ func newUninstallCommand(s command.Streams) *cobra.Command {
   fairlead uninstall etcd -n operators --delete-crd etcdclusters.etcd.database.coreos.com`,
 		Args: command.Usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.check(&t); err != nil {
+			if err := cmp.Or(r.Check(), t.check()); err != nil {
 				return err
 			}
 			c, namespace, api, err := t.connect(cmd.Context(), args[0])
@@ -64,24 +59,12 @@ func newUninstallCommand(s command.Streams) *cobra.Command {
 		},
 	}
 	t.flags(cmd)
-	r.output.Flag(cmd)
+	r.Flags(cmd, "only show what goes and what stays")
 	flags := cmd.Flags()
 	flags.StringSliceVar(&r.options.DeleteCRDs, "delete-crd", nil, "CustomResourceDefinition that goes with all its custom resources (may be repeated)")
 	flags.BoolVar(&r.options.KeepCRDs, "keep-crds", false, "keep the CustomResourceDefinitions that have no custom resources, too")
-	flags.BoolVarP(&r.yes, "yes", "y", false, "do not ask")
-	flags.BoolVar(&r.dryRun, "dry-run", false, "only show what goes and what stays")
 	flags.DurationVar(&r.timeout, "timeout", 5*time.Minute, "how long to wait until all of it is gone")
 	return cmd
-}
-
-func (r *removal) check(t *target) error {
-	if r.output != command.OutputText && !r.yes && !r.dryRun {
-		return command.UsageError{Err: fmt.Errorf("-o %s is for programs, which cannot be asked: add --dry-run or --yes", r.output)}
-	}
-	if err := t.check(); err != nil {
-		return err
-	}
-	return r.output.Check()
 }
 
 func (r *removal) run(ctx context.Context, c client.Client, api string) error {
@@ -93,14 +76,13 @@ func (r *removal) run(ctx context.Context, c client.Client, api string) error {
 	if err != nil {
 		return kubeconfig.Explain(err)
 	}
-	if err := r.output.Write(r.streams.Out, found, found.Write); err != nil || r.dryRun {
+	if err := r.Output.Write(r.Out, found, found.Write); err != nil || r.DryRun {
 		return err
 	}
-	if !r.yes && !confirmed(r.streams, fmt.Sprintf("\nRemove %s? [y/N] ", found.Operator)) {
-		fmt.Fprintln(r.streams.Err, "Nothing was removed. To do it without being asked, add --yes.")
-		return command.ExitError{Code: command.ExitNo}
+	if err := r.Ask(fmt.Sprintf("Remove %s?", found.Operator), "Nothing was removed."); err != nil {
+		return err
 	}
-	printer := progressOf(r.streams, r.output)
+	printer := r.Output.Progress(r.Streams)
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	if err := found.Run(ctx, c, func(what string) { printer.Done("%s", what) }); err != nil {
@@ -108,26 +90,4 @@ func (r *removal) run(ctx context.Context, c client.Client, api string) error {
 	}
 	printer.Done("%s is removed", found.Operator)
 	return nil
-}
-
-// progressOf prints progress where it is in nobody's way: what programs read stays what it is.
-func progressOf(s command.Streams, o command.Output) *command.ProgressPrinter {
-	if o != command.OutputText {
-		return command.Progress(s.Err)
-	}
-	return command.Progress(s.Out)
-}
-
-// maxAnswer is how much of an answer is read, in bytes.
-const maxAnswer = 100
-
-// confirmed asks, and tells whether the answer is yes. No answer is no.
-func confirmed(s command.Streams, question string) bool {
-	fmt.Fprint(s.Out, question)
-	if s.In == nil {
-		return false
-	}
-	line, _ := bufio.NewReader(io.LimitReader(s.In, maxAnswer)).ReadString('\n') // what was said before the end counts
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes"
 }

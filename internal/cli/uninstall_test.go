@@ -26,19 +26,19 @@ func TestUninstall(t *testing.T) {
 		"yes":           {answer: "y\n", gone: true, out: "Remove ClusterExtension kite? [y/N]"},
 		"no":            {answer: "n\n", code: command.ExitNo, out: "Remove ClusterExtension kite? [y/N]"},
 		"nobody there":  {code: command.ExitNo},
-		"asked before":  {removal: removal{yes: true}, gone: true, out: "✓ ClusterExtension kite is removed"},
-		"a dry run":     {removal: removal{dryRun: true}, out: "Goes:\n"},
-		"for a program": {removal: removal{dryRun: true, output: command.OutputJSON}, out: `"api": "v1"`},
+		"asked before":  {removal: removal{Change: command.Change{Yes: true}}, gone: true, out: "✓ ClusterExtension kite is removed"},
+		"a dry run":     {removal: removal{Change: command.Change{DryRun: true}}, out: "Goes:\n"},
+		"for a program": {removal: removal{Change: command.Change{DryRun: true, Output: command.OutputJSON}}, out: `"api": "v1"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "kite"}}
 			c := cluster(t, e)
 			var out, errs bytes.Buffer
 			r := test.removal
-			if r.timeout = time.Minute; r.output == "" {
-				r.output = command.OutputText
+			if r.timeout = time.Minute; r.Output == "" {
+				r.Output = command.OutputText
 			}
-			r.streams, r.options = command.Streams{In: strings.NewReader(test.answer), Out: &out, Err: &errs}, ops.UninstallOptions{Name: "kite"}
+			r.Streams, r.options = command.Streams{In: strings.NewReader(test.answer), Out: &out, Err: &errs}, ops.UninstallOptions{Name: "kite"}
 			err := r.run(t.Context(), c, apiV1)
 			if command.Code(err) != test.code || !strings.Contains(out.String(), test.out) {
 				t.Errorf("exit code %d, want %d: %v\n%s", command.Code(err), test.code, err, &out)

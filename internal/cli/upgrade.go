@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops"
@@ -120,11 +121,21 @@ func (u *upgrade) extension(cmd *cobra.Command, c client.Client, name string) er
 	}
 	ctx := cmd.Context()
 	if changed("image") {
-		pinned, err := u.pinned(ctx, c, name)
-		if err != nil {
-			return err
+		change.Image = new(string) // empty lets catalogs decide
+		if u.image != "" {
+			e := &olmv1.ClusterExtension{}
+			if err := c.Get(ctx, client.ObjectKey{Name: name}, e); err != nil {
+				return kubeconfig.Explain(fmt.Errorf("read ClusterExtension %s: %w", name, err))
+			}
+			pkg := ""
+			if e.Spec.Source.Catalog != nil {
+				pkg = e.Spec.Source.Catalog.PackageName
+			}
+			var err error
+			if *change.Image, _, err = chosenImage(ctx, u.streams, u.image, pkg); err != nil {
+				return err
+			}
 		}
-		change.Image = &pinned
 	}
 	_, said, err := ops.ChangeExtension(ctx, c, name, change)
 	if err != nil {

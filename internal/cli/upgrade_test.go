@@ -76,7 +76,7 @@ func TestRollback(t *testing.T) {
 	c := cluster(t, objects...)
 	run := func(r rollback, answer string) (string, int) {
 		var out, errs bytes.Buffer
-		r.streams, r.output = command.Streams{In: strings.NewReader(answer), Out: &out, Err: &errs}, command.OutputText
+		r.Streams, r.Output = command.Streams{In: strings.NewReader(answer), Out: &out, Err: &errs}, command.OutputText
 		err := r.run(t.Context(), c, "kite")
 		return out.String(), command.Code(err)
 	}
@@ -84,7 +84,7 @@ func TestRollback(t *testing.T) {
 		must.NoError(t, c.Get(t.Context(), client.ObjectKey{Name: "kite"}, e))
 		return e.Annotations[ops.RollbackToKey] + " " + e.Spec.Source.Catalog.Version
 	}
-	if out, code := run(rollback{dryRun: true}, ""); code != 0 || !strings.HasPrefix(out, "ClusterExtension kite: from revision 2 (2.0.0) back to revision 1 (1.0.0)\n") {
+	if out, code := run(rollback{Change: command.Change{DryRun: true}}, ""); code != 0 || !strings.HasPrefix(out, "ClusterExtension kite: from revision 2 (2.0.0) back to revision 1 (1.0.0)\n") {
 		t.Errorf("%d: %s", code, out)
 	}
 	if out, code := run(rollback{}, "no\n"); code != command.ExitNo || pinned() != " " {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"runtime"
@@ -31,29 +32,20 @@ func newVersionCommand(s command.Streams) *cobra.Command {
 		if err := format.Check(); err != nil {
 			return err
 		}
-		info := readVersion()
+		// The go command records in the running binary what it was built from.
+		info := versionInfo{Fairlead: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+		if build, ok := debug.ReadBuildInfo(); ok {
+			info.Fairlead = cmp.Or(build.Main.Version, info.Fairlead)
+			for _, dependency := range build.Deps {
+				if dependency.Path == "k8s.io/kubernetes" {
+					info.Kubernetes = dependency.Version
+				}
+			}
+		}
 		return format.Write(s.Out, info, func(w io.Writer) error {
 			_, err := fmt.Fprintf(w, "fairlead %s, embedded Kubernetes %s, %s %s\n", info.Fairlead, info.Kubernetes, info.Go, info.Platform)
 			return err
 		})
 	}
 	return cmd
-}
-
-// readVersion asks the running binary, in which the go command records what it was built from.
-func readVersion() versionInfo {
-	info := versionInfo{Fairlead: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	build, ok := debug.ReadBuildInfo()
-	if !ok {
-		return info
-	}
-	if build.Main.Version != "" {
-		info.Fairlead = build.Main.Version
-	}
-	for _, dependency := range build.Deps {
-		if dependency.Path == "k8s.io/kubernetes" {
-			info.Kubernetes = dependency.Version
-		}
-	}
-	return info
 }

@@ -14,18 +14,7 @@ import (
 
 // NewBundle is the command `bundle`.
 func NewBundle(s command.Streams) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "bundle",
-		Short: "Generate, check, build and unpack operator bundles",
-		Args:  command.Usage(cobra.NoArgs), // an unknown command is an error
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(bundleCommands(s)...)
-	return cmd
-}
-
-func bundleCommands(s command.Streams) []*cobra.Command {
-	return []*cobra.Command{
+	return command.Group("bundle", "Generate, check, build and unpack operator bundles",
 		newBundleBuildCommand(s),
 		newBundleExtractCommand(s),
 		newBundleGenerateCommand(s),
@@ -33,7 +22,7 @@ func bundleCommands(s command.Streams) []*cobra.Command {
 		newBundleRenderCommand(s),
 		newBundleUnpackCommand(s),
 		newBundleValidateCommand(s),
-	}
+	)
 }
 
 func newBundleUnpackCommand(s command.Streams) *cobra.Command {

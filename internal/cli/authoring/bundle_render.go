@@ -1,8 +1,6 @@
 package authoring
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -43,17 +41,11 @@ clusters need in their place, which is many times smaller and needs an image. Ho
 				return command.UsageError{Err: err}
 			}
 		}
-		c, err := renderedBundles(cmd.Context(), s, r, args)
+		c, err := renderedCatalog(cmd.Context(), s, r, args...)
 		if err != nil {
 			return err
 		}
 		return write(s.Out, c)
 	}
 	return cmd
-}
-
-func renderedBundles(ctx context.Context, s command.Streams, r *bundleio.Renderer, refs []string) (c *catalog.Catalog, err error) {
-	done := command.Attach(r, s)
-	defer func() { err = errors.Join(err, done()) }()
-	return r.Render(ctx, refs...)
 }

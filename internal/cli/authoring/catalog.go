@@ -10,18 +10,7 @@ import (
 
 // NewCatalog is the command `catalog`.
 func NewCatalog(s command.Streams) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "catalog",
-		Short: "Write, check, compare and serve file-based catalogs",
-		Args:  command.Usage(cobra.NoArgs), // an unknown command is an error
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(catalogCommands(s)...)
-	return cmd
-}
-
-func catalogCommands(s command.Streams) []*cobra.Command {
-	return []*cobra.Command{
+	return command.Group("catalog", "Write, check, compare and serve file-based catalogs",
 		newCatalogCheckCommand(s),
 		newCatalogDiffCommand(s),
 		newCatalogDockerfileCommand(s),
@@ -35,9 +24,10 @@ func catalogCommands(s command.Streams) []*cobra.Command {
 		newCatalogPushCommand(s),
 		newCatalogRenderCommand(s),
 		newCatalogServeCommand(s),
-		newCatalogTemplateCommand(s),
+		command.Group("template", "Make catalogs of short descriptions that name bundle images",
+			newCatalogTemplateRenderCommand(s), newCatalogTemplateConvertCommand(s)),
 		newCatalogValidateCommand(s),
-	}
+	)
 }
 
 func newCatalogInitCommand(s command.Streams) *cobra.Command {

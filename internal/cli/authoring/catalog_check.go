@@ -80,7 +80,7 @@ func (f *checkFlags) run(cmd *cobra.Command, s command.Streams, ref string) erro
 	if err := f.format.Check(); err != nil {
 		return err
 	}
-	installed, err := f.fleet.read(s.In)
+	installed, err := f.fleet.read(s)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,12 @@ func (f *checkFlags) run(cmd *cobra.Command, s command.Streams, ref string) erro
 	if err != nil {
 		return err
 	}
-	findings := append(graph.Check(c, graph.Options{Package: f.pkg, Installed: installed}), doubtful(c, f.pkg)...)
+	findings := graph.Check(c, graph.Options{Package: f.pkg, Installed: installed})
+	for _, p := range constraint.Review(c) { // needs of bundles that cannot be read or are probably not meant; both semantics take them alike
+		if f.pkg == "" || p.Object.Package == f.pkg {
+			findings = append(findings, graph.Finding{Problem: p, Semantics: []graph.Semantics{graph.V0, graph.V1}})
+		}
+	}
 	findings = append(findings, unpinned(c, f.pkg)...)
 	findings = append(findings, renamed(c, f.pkg, names)...)
 	result := judgement{Passed: whole && len(unread) == 0, Findings: []graph.Finding{}, Images: unread}
@@ -173,15 +178,4 @@ func printJudgement(w io.Writer, ref string, j judgement, hidden int) error {
 	}
 	_, err := fmt.Fprintln(w, text)
 	return err
-}
-
-// doubtful reports the needs of bundles that cannot be read or are probably not meant. Both semantics take them alike.
-func doubtful(c *catalog.Catalog, pkg string) []graph.Finding {
-	var findings []graph.Finding
-	for _, p := range constraint.Review(c) {
-		if pkg == "" || p.Object.Package == pkg {
-			findings = append(findings, graph.Finding{Problem: p, Semantics: []graph.Semantics{graph.V0, graph.V1}})
-		}
-	}
-	return findings
 }

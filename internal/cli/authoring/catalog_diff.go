@@ -5,6 +5,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog/diff"
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
 func newCatalogDiffCommand(s command.Streams) *cobra.Command {
@@ -34,11 +35,11 @@ be read. 2: wrong usage.`,
 		if err := format.Check(); err != nil {
 			return err
 		}
-		old, err := loadCatalog(cmd.Context(), s, args[0])
+		old, err := renderedCatalog(cmd.Context(), s, &bundleio.Renderer{}, args[0])
 		if err != nil {
 			return err
 		}
-		now, err := loadCatalog(cmd.Context(), s, args[1])
+		now, err := renderedCatalog(cmd.Context(), s, &bundleio.Renderer{}, args[1])
 		if err != nil {
 			return err
 		}

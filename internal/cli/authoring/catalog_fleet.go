@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,7 +26,7 @@ func (f *fleet) flags(cmd *cobra.Command, use string) {
 }
 
 // read is all that is said to be installed.
-func (f *fleet) read(stdin io.Reader) ([]graph.Installed, error) {
+func (f *fleet) read(s command.Streams) ([]graph.Installed, error) {
 	var all []graph.Installed
 	for _, text := range f.installed {
 		in, err := graph.ParseInstalled(text)
@@ -39,15 +38,12 @@ func (f *fleet) read(stdin io.Reader) ([]graph.Installed, error) {
 	if f.from == "" {
 		return all, nil
 	}
-	if f.from != "-" {
-		file, err := os.Open(f.from)
-		if err != nil {
-			return nil, fmt.Errorf("read installed versions: %w", err)
-		}
-		defer file.Close()
-		stdin = file
+	file, err := s.Open(f.from)
+	if err != nil {
+		return nil, fmt.Errorf("read installed versions: %w", err)
 	}
-	more, err := readFleet(stdin)
+	defer file.Close()
+	more, err := readFleet(file)
 	if err != nil {
 		return nil, fmt.Errorf("read installed versions from %s: %w", f.from, err)
 	}

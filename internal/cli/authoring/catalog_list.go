@@ -13,20 +13,14 @@ import (
 )
 
 func newCatalogListCommand(s command.Streams) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the packages, channels or bundles of a catalog",
-		Long: `List the packages, channels or bundles of a catalog: those that a cluster would be served. What is broken is told on standard
-error, and does not hide the rest.`,
-		Args: command.Usage(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(
+	cmd := command.Group("list", "List the packages, channels or bundles of a catalog",
 		catalogListCommand(s, "packages REF", "List packages with their display names and default channels", cobra.ExactArgs(1),
 			func(x *catalog.Index, _ string) ([]listing.Package, error) { return listing.Packages(x) }, listing.PackageTable),
 		catalogListCommand(s, "channels REF [PACKAGE]", "List channels with their heads", cobra.RangeArgs(1, 2), listing.Channels, listing.ChannelTable),
 		catalogListCommand(s, "bundles REF [PACKAGE]", "List the bundles of each channel with what they upgrade from", cobra.RangeArgs(1, 2), listing.Bundles, listing.BundleTable),
 	)
+	cmd.Long = `List the packages, channels or bundles of a catalog: those that a cluster would be served. What is broken is told on standard
+error, and does not hide the rest.`
 	return cmd
 }
 

@@ -10,13 +10,8 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
-// loadCatalog reads the catalogs and bundles that a command was given: directories, files or images. As with catalog.Load, an
-// *catalog.InvalidError comes with all that could be read.
-func loadCatalog(ctx context.Context, s command.Streams, refs ...string) (*catalog.Catalog, error) {
-	return renderedCatalog(ctx, s, &bundleio.Renderer{}, refs...)
-}
-
-// renderedCatalog uses a renderer that is not needed any more afterwards.
+// renderedCatalog reads the catalogs and bundles that a command was given: directories, files or images. As with catalog.Load, an
+// *catalog.InvalidError comes with all that could be read. The renderer is not needed any more afterwards.
 func renderedCatalog(ctx context.Context, s command.Streams, r *bundleio.Renderer, refs ...string) (c *catalog.Catalog, err error) {
 	done := command.Attach(r, s)
 	defer func() { err = errors.Join(err, done()) }()

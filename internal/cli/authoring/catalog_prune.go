@@ -72,7 +72,7 @@ func (f *pruneFlags) run(cmd *cobra.Command, s command.Streams, ref string) erro
 	if err != nil {
 		return err
 	}
-	opts, err := f.options(s.In)
+	opts, err := f.options(s)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (f *pruneFlags) show() (func(io.Writer, *prune.Report) error, error) {
 	return nil, f.to.check()
 }
 
-func (f *pruneFlags) options(stdin io.Reader) (prune.Options, error) {
+func (f *pruneFlags) options(streams command.Streams) (prune.Options, error) {
 	opts := prune.Options{WithoutDependencies: f.withoutDeps, DefaultChannels: map[string]string{}}
 	for _, text := range f.packages {
 		s, err := parseSelection(text)
@@ -51,7 +51,7 @@ func (f *pruneFlags) options(stdin io.Reader) (prune.Options, error) {
 		opts.DefaultChannels[pkg] = channel
 	}
 	var err error
-	if opts.Installed, err = f.fleet.read(stdin); err != nil {
+	if opts.Installed, err = f.fleet.read(streams); err != nil {
 		return opts, err
 	}
 	if len(opts.Packages) == 0 && len(opts.Installed) == 0 {

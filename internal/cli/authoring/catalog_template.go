@@ -3,7 +3,6 @@ package authoring
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -12,17 +11,6 @@ import (
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 )
-
-func newCatalogTemplateCommand(s command.Streams) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "template",
-		Short: "Make catalogs of short descriptions that name bundle images",
-		Args:  command.Usage(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newCatalogTemplateRenderCommand(s), newCatalogTemplateConvertCommand(s))
-	return cmd
-}
 
 func newCatalogTemplateRenderCommand(s command.Streams) *cobra.Command {
 	var f catalogForm
@@ -83,9 +71,8 @@ func fillTemplate(cmd *cobra.Command, s command.Streams, r *bundleio.Renderer, o
 	o.File, o.Bundles = file, r.Bundle
 	if file == "-" {
 		o.File = "standard input"
-		return template.Render(cmd.Context(), s.In, o)
 	}
-	in, err := os.Open(file)
+	in, err := s.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("read template: %w; give one of the types %v, or a file", err, template.Types())
 	}
@@ -115,18 +102,16 @@ holds the catalog as it is, with room for substitutions. Without a REF, or with 
 		if err != nil {
 			return command.UsageError{Err: err}
 		}
-		c, err := loadOrStdin(cmd, s, args[1:])
+		var c *catalog.Catalog
+		if len(args) == 2 && args[1] != "-" {
+			c, err = renderedCatalog(cmd.Context(), s, &bundleio.Renderer{}, args[1])
+		} else {
+			c, err = catalog.LoadFile(cmd.Context(), "standard input", s.In, catalog.LoadOptions{})
+		}
 		if err != nil {
 			return err
 		}
 		return template.Convert(s.Out, c, to, template.Format(output))
 	}
 	return cmd
-}
-
-func loadOrStdin(cmd *cobra.Command, s command.Streams, args []string) (*catalog.Catalog, error) {
-	if len(args) == 1 && args[0] != "-" {
-		return loadCatalog(cmd.Context(), s, args[0])
-	}
-	return catalog.LoadFile(cmd.Context(), "standard input", s.In, catalog.LoadOptions{})
 }

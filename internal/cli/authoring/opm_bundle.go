@@ -11,23 +11,6 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
-func newOpmBundleCommand(s command.Streams, access *accessFlags) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "bundle",
-		Short: "Generate, build, validate and unpack operator bundles",
-		Args:  command.Usage(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(
-		newOpmBundleBuildCommand(s),
-		newOpmBundleExtractCommand(s),
-		newOpmBundleGenerateCommand(s),
-		newOpmBundleUnpackCommand(s, access),
-		newOpmBundleValidateCommand(s, access),
-	)
-	return cmd
-}
-
 // scaffoldFlags are the flags of generate and build.
 type scaffoldFlags struct{ request scaffold.Request }
 

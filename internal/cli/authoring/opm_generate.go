@@ -7,17 +7,6 @@ import (
 	"fairlead.dev/fairlead/internal/cli/command"
 )
 
-func newOpmGenerateCommand(command.Streams) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "generate",
-		Short: "Write files for catalogs",
-		Args:  command.Usage(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newOpmGenerateDockerfileCommand())
-	return cmd
-}
-
 func newOpmGenerateDockerfileCommand() *cobra.Command {
 	var i scaffold.Image
 	var labels []string

@@ -13,19 +13,12 @@ import (
 )
 
 func newOpmListCommand(s command.Streams, access *accessFlags) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the contents of a catalog",
-		Args:  command.Usage(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(
+	return command.Group("list", "List the contents of a catalog",
 		opmListCommand(s, access, "packages <catalog>", "List packages", cobra.ExactArgs(1),
 			func(x *catalog.Index, _ string) ([]listing.Package, error) { return listing.Packages(x) }, listing.PackageTable),
 		opmListCommand(s, access, "channels <catalog> [package]", "List channels", cobra.RangeArgs(1, 2), listing.Channels, listing.ChannelTable),
 		opmListCommand(s, access, "bundles <catalog> [package]", "List bundles", cobra.RangeArgs(1, 2), listing.Bundles, listing.BundleTable),
 	)
-	return cmd
 }
 
 // opmListCommand makes one of the commands, which differ in their rows alone.

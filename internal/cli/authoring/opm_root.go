@@ -15,6 +15,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/scaffold"
+	"fairlead.dev/fairlead/catalog/template"
 	"fairlead.dev/fairlead/internal/cli/command"
 )
 
@@ -82,26 +83,26 @@ func newRoot(s command.Streams) *cobra.Command {
 }
 
 func opmCommands(s command.Streams, access *accessFlags) []*cobra.Command {
-	cmd := &cobra.Command{
-		Use:    "alpha",
-		Short:  "Commands that may change",
-		Hidden: !showOpmAlpha(),
-		Args:   command.Usage(cobra.NoArgs), // an unknown command is an error
-		RunE:   func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(
-		newOpmBundleCommand(s, access),
+	alpha := command.Group("alpha", "Commands that may change",
+		command.Group("bundle", "Generate, build, validate and unpack operator bundles",
+			newOpmBundleBuildCommand(s),
+			newOpmBundleExtractCommand(s),
+			newOpmBundleGenerateCommand(s),
+			newOpmBundleUnpackCommand(s, access),
+			newOpmBundleValidateCommand(s, access)),
 		newOpmListCommand(s, access),
 		newOpmRenderGraphCommand(s, access),
 		newOpmRenderTemplateCommand(s, access),
-		newOpmConvertTemplateCommand(s, access),
+		command.Group("convert-template", "Make a template out of a catalog",
+			newOpmConvertCommand(s, template.Basic), newOpmConvertCommand(s, template.Substitutes)),
 	)
+	alpha.Hidden = !showOpmAlpha()
 	for _, name := range slices.Sorted(maps.Keys(goneAlpha)) {
-		cmd.AddCommand(goneCommand(name, "opm alpha", goneAlpha[name]))
+		alpha.AddCommand(goneCommand(name, "opm alpha", goneAlpha[name]))
 	}
 	return []*cobra.Command{
-		cmd,
-		newOpmGenerateCommand(s),
+		alpha,
+		command.Group("generate", "Write files for catalogs", newOpmGenerateDockerfileCommand()),
 		newOpmInitCommand(s),
 		newOpmMigrateCommand(s, access),
 		newOpmRenderCommand(s, access),

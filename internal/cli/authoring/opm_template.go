@@ -3,8 +3,6 @@ package authoring
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +39,7 @@ Without FILE, or with -, the template is read from standard input.`,
 		r := access.renderer(s.Err, bundleio.Images)
 		defer closeNoting(s.Err, r)
 		r.Migrations = migrations
-		c, err := renderTemplate(cmd.Context(), s.In, args, r)
+		c, err := renderTemplate(cmd.Context(), s, args, r)
 		if err != nil {
 			return err
 		}
@@ -58,12 +56,12 @@ Without FILE, or with -, the template is read from standard input.`,
 }
 
 // renderTemplate reads the template that the arguments name: nothing, a type, a file, or both.
-func renderTemplate(ctx context.Context, stdin io.Reader, args []string, r *bundleio.Renderer) (*catalog.Catalog, error) {
+func renderTemplate(ctx context.Context, s command.Streams, args []string, r *bundleio.Renderer) (*catalog.Catalog, error) {
 	kind, file, err := template.Arguments(args)
 	if err != nil {
 		return nil, command.UsageError{Err: err}
 	}
-	content, err := openInput(stdin, file)
+	content, err := s.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("render template: %w", err)
 	}
@@ -73,25 +71,6 @@ func renderTemplate(ctx context.Context, stdin io.Reader, args []string, r *bund
 		return nil, err
 	}
 	return catalog.Migrate(c, r.Migrations) // what the template itself holds
-}
-
-// openInput opens a file, or standard input under the name -.
-func openInput(stdin io.Reader, file string) (io.ReadCloser, error) {
-	if file == "-" {
-		return io.NopCloser(stdin), nil
-	}
-	return os.Open(file)
-}
-
-func newOpmConvertTemplateCommand(s command.Streams, _ *accessFlags) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "convert-template",
-		Short: "Make a template out of a catalog",
-		Args:  command.Usage(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newOpmConvertCommand(s, template.Basic), newOpmConvertCommand(s, template.Substitutes))
-	return cmd
 }
 
 func newOpmConvertCommand(s command.Streams, kind template.Type) *cobra.Command {
@@ -111,7 +90,7 @@ func newOpmConvertCommand(s command.Streams, kind template.Type) *cobra.Command 
 		if len(args) == 1 {
 			file = args[0]
 		}
-		content, err := openInput(s.In, file)
+		content, err := s.Open(file)
 		if err != nil {
 			return fmt.Errorf("convert catalog: %w", err)
 		}

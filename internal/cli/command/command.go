@@ -1,8 +1,11 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -44,4 +47,48 @@ func Usage(args cobra.PositionalArgs) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// Group is a command that has nothing but others below it: by itself it prints its help, and an unknown one below it is an error.
+func Group(use, short string, below ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: Usage(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(below...)
+	return cmd
+}
+
+// Code is the exit code of a command that ended with err.
+func Code(err error) int {
+	var exit ExitError
+	var wrong UsageError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &exit):
+		return exit.Code
+	case errors.As(err, &wrong) || strings.HasPrefix(err.Error(), "if any flags in the group ["):
+		return ExitUsage
+	}
+	return ExitFailed
+}
+
+// Silent tells whether a command that ended with err has said all there is to say.
+func Silent(err error) bool {
+	var exit ExitError
+	return err == nil || errors.As(err, &exit)
+}
+
+// Count says how many there are of something: "1 error", "2 errors".
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Open opens a file for reading, or standard input under the name -.
+func (s Streams) Open(file string) (io.ReadCloser, error) {
+	if file == "-" {
+		return io.NopCloser(s.In), nil
+	}
+	return os.Open(file)
 }

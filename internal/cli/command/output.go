@@ -23,6 +23,14 @@ func (o *Output) Flag(cmd *cobra.Command) {
 	cmd.Flags().StringVarP((*string)(o), "output", "o", string(OutputText), "how to print the result: text, json or yaml")
 }
 
+// Progress prints progress where it is in no one's way: not among what programs read.
+func (o Output) Progress(s Streams) *ProgressPrinter {
+	if o != OutputText {
+		return Progress(s.Err)
+	}
+	return Progress(s.Out)
+}
+
 // Printer is a result that can be printed for people.
 type Printer interface{ Write(w io.Writer) error }
 
@@ -41,7 +49,13 @@ func (o Output) Write(w io.Writer, value any, text func(io.Writer) error) error 
 	var err error
 	switch o {
 	case OutputJSON:
-		content, err = readable(value)
+		// People read it too: > is written as itself, and not as a number for the sake of browsers.
+		var b bytes.Buffer
+		encoder := json.NewEncoder(&b)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(value)
+		content = b.Bytes()
 	case OutputYAML:
 		content, err = yaml.Marshal(value)
 	default:
@@ -54,14 +68,4 @@ func (o Output) Write(w io.Writer, value any, text func(io.Writer) error) error 
 		return fmt.Errorf("print the result: %w", err)
 	}
 	return nil
-}
-
-// readable is a value as JSON that people read too: > is written as itself, and not as a number for the sake of browsers.
-func readable(value any) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	err := encoder.Encode(value)
-	return b.Bytes(), err
 }

@@ -3,10 +3,13 @@ package command
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"golang.org/x/term"
 )
 
 // ProgressPrinter writes progress. It is safe for concurrent use.
@@ -21,16 +24,16 @@ type ProgressPrinter struct {
 	current string // the live line, empty when there is none
 }
 
-// New returns a printer. live says that out is a terminal of the given width, where a line may be rewritten.
-func New(out io.Writer, live bool, width int) *ProgressPrinter {
-	return newPrinter(out, live, width, time.Now)
-}
-
-func newPrinter(out io.Writer, live bool, width int, now func() time.Time) *ProgressPrinter {
-	if width < 20 {
-		width = 80
+// Progress is a printer that rewrites lines where w is a terminal.
+func Progress(w io.Writer) *ProgressPrinter {
+	p := &ProgressPrinter{out: w, width: 80, now: time.Now, start: time.Now()}
+	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		p.live = true
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width >= 20 {
+			p.width = width
+		}
 	}
-	return &ProgressPrinter{out: out, live: live, width: width, now: now, start: now()}
+	return p
 }
 
 // Doing shows what is going on now. In a pipe it writes nothing: what counts there is what was done.
@@ -41,7 +44,10 @@ func (p *ProgressPrinter) Doing(format string, args ...any) {
 		return
 	}
 	p.erase()
-	p.current = p.fit("  … " + fmt.Sprintf(format, args...))
+	p.current = "  … " + fmt.Sprintf(format, args...)
+	if utf8.RuneCountInString(p.current) >= p.width { // so that it can be rewritten in place
+		p.current = string([]rune(p.current)[:p.width-2]) + "…"
+	}
 	io.WriteString(p.out, p.current)
 }
 
@@ -63,10 +69,7 @@ func (p *ProgressPrinter) Problem(format string, args ...any) { p.line("✗", fa
 
 // Title writes a heading.
 func (p *ProgressPrinter) Title(format string, args ...any) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.erase()
-	fmt.Fprintf(p.out, "\n%s\n", fmt.Sprintf(format, args...))
+	p.Text("\n" + fmt.Sprintf(format, args...))
 }
 
 // Text writes lines as they are.
@@ -95,12 +98,4 @@ func (p *ProgressPrinter) erase() {
 		io.WriteString(p.out, "\r\x1b[K")
 		p.current = ""
 	}
-}
-
-// fit cuts a line to the width of the terminal, so that it can be rewritten in place.
-func (p *ProgressPrinter) fit(text string) string {
-	if utf8.RuneCountInString(text) < p.width {
-		return text
-	}
-	return string([]rune(text)[:p.width-2]) + "…"
 }

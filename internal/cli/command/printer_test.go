@@ -8,18 +8,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// clock advances by half a second each time it is asked.
-func clock() func() time.Time {
+// clock advances by half a second each time it is asked, from a start on.
+func clock() (now func() time.Time, start time.Time) {
 	at := time.Unix(0, 0)
 	return func() time.Time {
 		at = at.Add(500 * time.Millisecond)
 		return at
-	}
+	}, at
 }
 
 func TestAPipeGetsPlainLines(t *testing.T) {
 	var out strings.Builder
-	p := newPrinter(&out, false, 80, clock())
+	p := Progress(&out)
+	p.now, p.start = clock()
 	p.Title("Start")
 	p.Doing("working")
 	p.Done("made %d things", 3)
@@ -32,7 +33,9 @@ func TestAPipeGetsPlainLines(t *testing.T) {
 
 func TestATerminalKeepsTheLiveLineLastUntilItIsDone(t *testing.T) {
 	var out strings.Builder
-	p := newPrinter(&out, true, 24, clock())
+	p := Progress(&out)
+	p.live, p.width = true, 24
+	p.now, p.start = clock()
 	p.Doing("a line that is much longer than the terminal")
 	p.Note("news")
 	p.Done("it")
