@@ -11,7 +11,7 @@ func TestAPIs(t *testing.T) {
 	for text, want := range map[string]string{"v0": "v0", "v0,v1": "v0,v1", "v1,v0": "v0,v1", "v1": "cannot be switched off", "": "is no API", "v0,v2": "is no API"} {
 		var o Options
 		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-		flags.Var((*apis)(&o), "apis", "")
+		flags.Var(&textFlag{set: o.setAPIs}, "apis", "")
 		got := ""
 		if err := flags.Parse([]string{"--apis=" + text}); err != nil {
 			got = err.Error()

@@ -50,24 +50,18 @@ func (h CatalogHTTP) check() error {
 	if h.URL == "" {
 		return nil
 	}
-	u, err := url.Parse(h.withScheme())
+	base := h.withScheme(h.URL)
+	u, err := url.Parse(base)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return fmt.Errorf("serve ClusterCatalogs: the URL %q is of no use; give HOST[:PORT], or a URL with http or https", h.URL)
 	}
 	if h.secure() && u.Scheme == "http" && h.Certificate == "" {
 		return fmt.Errorf("serve ClusterCatalogs: clients of %s expect HTTP, but HTTPS is served at %s; give a URL with https, or --catalog-http-plain", h.URL, h.address())
 	}
-	if len(h.withScheme()) > maxCatalogURL {
-		return fmt.Errorf("serve ClusterCatalogs: the URL has %d bytes, which leaves no room for names of catalogs; give one of at most %d", len(h.withScheme()), maxCatalogURL)
+	if len(base) > maxCatalogURL {
+		return fmt.Errorf("serve ClusterCatalogs: the URL has %d bytes, which leaves no room for names of catalogs; give one of at most %d", len(base), maxCatalogURL)
 	}
 	return nil
-}
-
-func (h CatalogHTTP) scheme() string {
-	if h.secure() {
-		return "https://"
-	}
-	return "http://"
 }
 
 // secure reports whether HTTPS is served. What is on loopback does not leave the host, and needs no certificate unless the URL says so.
@@ -86,10 +80,14 @@ func (h CatalogHTTP) secure() bool {
 	return host != "localhost" && (err != nil || !at.IsLoopback())
 }
 
-func (h CatalogHTTP) withScheme() string {
-	base := h.URL
-	if !strings.Contains(base, "://") {
-		base = h.scheme() + base
+// withScheme is the URL of a host, or of a URL.
+func (h CatalogHTTP) withScheme(base string) string {
+	switch {
+	case strings.Contains(base, "://"):
+	case h.secure():
+		base = "https://" + base
+	default:
+		base = "http://" + base
 	}
 	return strings.TrimRight(base, "/")
 }
@@ -105,12 +103,12 @@ func (h CatalogHTTP) address() string {
 // url is where clients reach a server that listens at an address.
 func (h CatalogHTTP) url(listening *net.TCPAddr) string {
 	if h.URL != "" {
-		return h.withScheme()
+		return h.withScheme(h.URL)
 	}
 	if namespace := os.Getenv(podNamespaceVariable); namespace != "" && os.Getenv(PodIPVariable) != "" {
-		return h.scheme() + CatalogHTTPService + "." + namespace + ".svc"
+		return h.withScheme(CatalogHTTPService + "." + namespace + ".svc")
 	}
-	return h.scheme() + local(listening.AddrPort()).String()
+	return h.withScheme(local(listening.AddrPort()).String())
 }
 
 // identity is the certificate of HTTPS; nil for HTTP. Changes of the files are followed, and own is served where there are none.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -33,6 +34,7 @@ const contentWait = 20 * time.Second
 
 // catalogHTTP is the HTTP server of the contents of ClusterCatalogs. It runs in every manager: a Service leads to any of them.
 type catalogHTTP struct {
+	everyManager
 	clustercatalog.Serving
 	listener net.Listener
 	serving  *dynamiccertificates.DynamicServingCertificateController // nil without TLS
@@ -46,7 +48,7 @@ type catalogHTTP struct {
 }
 
 // openCatalogHTTP listens, so that a busy port is told before anything else; nil when catalogs are not to be served.
-func openCatalogHTTP(o Options, known *catalogstore.Set, own *identity) (*catalogHTTP, error) {
+func openCatalogHTTP(o Options, known *catalogstore.Set, own metrics.Certificate) (*catalogHTTP, error) {
 	h := o.CatalogHTTP
 	if err := h.check(); err != nil {
 		return nil, err
@@ -56,7 +58,7 @@ func openCatalogHTTP(o Options, known *catalogstore.Set, own *identity) (*catalo
 	}
 	s := &catalogHTTP{known: known, profile: o.TLS, health: catalogserver.NewHealth(), wait: contentWait, log: o.Log.WithName("catalogs")}
 	var err error
-	if s.serving, s.pair, err = h.identity(own.certificate()); err != nil {
+	if s.serving, s.pair, err = h.identity(own); err != nil {
 		return nil, err
 	}
 	if s.listener, err = net.Listen("tcp", h.address()); err != nil {
@@ -64,14 +66,6 @@ func openCatalogHTTP(o Options, known *catalogstore.Set, own *identity) (*catalo
 	}
 	s.Serving = clustercatalog.Serving{URL: h.url(s.listener.Addr().(*net.TCPAddr)), Catalogs: &catalogserver.Set{}}
 	return s, nil
-}
-
-// toController is what the controller gets to know.
-func (s *catalogHTTP) toController() *clustercatalog.Serving {
-	if s == nil {
-		return nil
-	}
-	return &s.Serving
 }
 
 // addTo makes the manager run the server, and be ready once it has read what clients expect.
@@ -87,9 +81,6 @@ func (s *catalogHTTP) addTo(mgr manager.Manager) error {
 		return nil
 	}))
 }
-
-// NeedLeaderElection lets every manager serve.
-func (s *catalogHTTP) NeedLeaderElection() bool { return false }
 
 // Start serves until the context ends.
 func (s *catalogHTTP) Start(ctx context.Context) error {
@@ -132,19 +123,19 @@ func (s *catalogHTTP) becomeHealthy(ctx context.Context) {
 	defer s.health.Set(true) // says nothing any more once the server stops
 	ctx, cancel := context.WithTimeout(ctx, firstLooks)
 	defer cancel()
-	until(ctx, 100*time.Millisecond, func() bool {
+	_ = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(context.Context) (bool, error) {
 		var all olmv1.ClusterCatalogList
 		if s.reader.List(ctx, &all) != nil {
-			return false // the cache is not filled yet
+			return false, nil // the cache is not filled yet
 		}
 		for i := range all.Items {
 			if object := &all.Items[i]; expected(object) {
 				if _, looked := s.known.Get(snapshot.CatalogRef(object.Name)); !looked {
-					return false
+					return false, nil
 				}
 			}
 		}
-		return true
+		return true, nil
 	})
 }
 
@@ -169,7 +160,7 @@ func (s *catalogHTTP) awaiting(next http.Handler) http.Handler {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(2 * s.wait)) // otherwise its end would be taken for that of the client
 		ctx, cancel := context.WithTimeout(r.Context(), s.wait)
 		defer cancel()
-		if until(ctx, 50*time.Millisecond, func() bool { return s.served(name) }) {
+		if wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(context.Context) (bool, error) { return s.served(name), nil }) == nil {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -181,20 +172,6 @@ func (s *catalogHTTP) awaiting(next http.Handler) http.Handler {
 func (s *catalogHTTP) served(name string) bool {
 	_, ok := s.Catalogs.Catalog(name)
 	return ok
-}
-
-// until asks again and again, and tells whether the answer came to be yes before the context ended.
-func until(ctx context.Context, every time.Duration, yes func() bool) bool {
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for !yes() {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-ticker.C:
-		}
-	}
-	return true
 }
 
 // measured observes how long answers take. It is said also of those that are broken off.

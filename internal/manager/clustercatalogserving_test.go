@@ -18,6 +18,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -189,7 +190,7 @@ func TestAReplicaIsReadyWithItsContent(t *testing.T) {
 	s.known.Publish(snapshot.CatalogRef("two"), catalogstore.Entry{Problem: "the registry is down"})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if !until(ctx, time.Millisecond, s.health.Serving) {
+	if wait.PollUntilContextCancel(ctx, time.Millisecond, true, func(context.Context) (bool, error) { return s.health.Serving(), nil }) != nil {
 		t.Error("it is not ready")
 	}
 }

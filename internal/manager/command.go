@@ -72,9 +72,11 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 				o.PackageServer.Route = reach(config.Host, k.Files())
 			}
 			if o.StoreDir == "" {
-				if o.StoreDir, err = defaultStore(); err != nil {
-					return err
+				cache, err := os.UserCacheDir()
+				if err != nil {
+					return fmt.Errorf("find a place for the content store: %w; name one with --store", err)
 				}
+				o.StoreDir = filepath.Join(cache, "fairlead", "content")
 			}
 			if o.BundleUnpackTimeout == 0 {
 				o.BundleUnpackTimeout = -1 // as the flag says; in the options 0 is the default
@@ -82,7 +84,10 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 			if o.Debug {
 				verbosity = max(verbosity, 1)
 			}
-			o.Log = logger(log, verbosity)
+			// All that logs in this process, libraries included, logs to stderr.
+			o.Log = logr.FromSlogHandler(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.Level(-verbosity)}))
+			ctrl.SetLogger(o.Log)
+			klog.SetLogger(o.Log)
 			LimitMemory(o.Log)
 			return run(cmd.Context(), log, o, installCRDs, installPolicies)
 		},
@@ -98,7 +103,7 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 	flags.StringVar(&o.GlobalNamespace, "global-namespace", DefaultGlobalNamespace, "namespace of the catalogs that all namespaces see; the variable GLOBAL_CATALOG_NAMESPACE wins")
 	flags.StringSliceVar(&o.Namespaces, "namespaces", nil, "work on these namespaces only (default: all)")
 	flags.StringSliceVar(&o.ProtectedCopiedCSVNamespaces, "protected-copied-csv-namespaces", nil, "namespaces that have copies of ClusterServiceVersions even where the OLMConfig disables these")
-	flags.Var((*apis)(&o), "apis", "APIs to work on: v0, v1, or both, separated by commas; without v1 the manager needs no right on every resource")
+	flags.Var(&textFlag{kind: "apis", text: "v0,v1", set: o.setAPIs}, "apis", "APIs to work on: v0, v1, or both, separated by commas; without v1 the manager needs no right on every resource")
 	addTelemetryFlags(flags, &o, &speak)
 	flags.StringVar(&o.HealthAddress, "health-address", "0", "host:port to serve /healthz and /readyz on, 0 for none")
 	flags.StringVar(&o.CatalogAddress, "catalog-address", "", "host:port to serve catalogs on over gRPC, 0 for none (default: :50051 in a pod with POD_IP set, else none)")
@@ -134,20 +139,4 @@ func run(ctx context.Context, log io.Writer, o Options, installCRDs, installPoli
 	}
 	o.Ready = func() { fmt.Fprintf(log, "the controllers run against %s\n", o.Config.Host) }
 	return Run(ctx, o)
-}
-
-func defaultStore() (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("find a place for the content store: %w; name one with --store", err)
-	}
-	return filepath.Join(cache, "fairlead", "content"), nil
-}
-
-// logger makes all that logs in this process, libraries included, log to stderr.
-func logger(w io.Writer, verbosity int) logr.Logger {
-	log := logr.FromSlogHandler(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.Level(-verbosity)}))
-	ctrl.SetLogger(log)
-	klog.SetLogger(log)
-	return log
 }

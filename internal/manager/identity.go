@@ -10,12 +10,10 @@ import (
 	"os"
 	"slices"
 
-	telemetry "fairlead.dev/fairlead/internal/metrics"
 	certs "fairlead.dev/fairlead/internal/rollout/serving"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
 // Names of the objects of the manager's own serving certificate, in the namespace of its pod.
@@ -30,11 +28,9 @@ const (
 	outsidePod = "outside-pod-"
 )
 
-// identity is the serving certificate of the manager's own; nil where nothing needs one.
-type identity struct{ keeper *certs.Keeper }
-
-// ownCertificate prepares the certificate that metrics and ClusterCatalogs need where they are served over HTTPS without files of their own.
-func ownCertificate(ctx context.Context, o Options) (*identity, error) {
+// ownCertificate prepares the certificate that metrics and ClusterCatalogs need where they are served over HTTPS without files of their own; nil
+// where nothing needs one.
+func ownCertificate(ctx context.Context, o Options) (*certs.Keeper, error) {
 	catalogs := o.clusterWide() && o.CatalogHTTP.address() != noAddress && o.CatalogHTTP.secure() && o.CatalogHTTP.Certificate == ""
 	metrics := o.MetricsAddress != "" && o.MetricsAddress != noAddress && !o.MetricsPlain && o.MetricsTLS.Certificate == ""
 	if !catalogs && !metrics {
@@ -44,29 +40,25 @@ func ownCertificate(ctx context.Context, o Options) (*identity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the cluster for the serving certificate: %w", err)
 	}
+	home := cmp.Or(os.Getenv(podNamespaceVariable), o.PackageServer.Namespace, o.GlobalNamespace) // of what the manager keeps for itself
 	prefix := outsidePod
 	if os.Getenv(PodIPVariable) != "" {
 		prefix = ""
 	}
-	keeper := certs.NewKeeper(certs.Options{Client: c, Namespace: o.home(), Secret: prefix + ServingSecret, Name: "manager", Hosts: o.servingHosts(),
+	keeper := certs.NewKeeper(certs.Options{Client: c, Namespace: home, Secret: prefix + ServingSecret, Name: "manager", Hosts: o.servingHosts(home),
 		Clock: clock.RealClock{}, FieldManager: string(crdOwner), Log: o.Log.WithName("certificate")}, prefix+ServingCA)
 	if err := keeper.Prepare(ctx); err != nil {
 		return nil, fmt.Errorf("serve over HTTPS: %w; or give certificates by --tls-cert, --tls-key, --catalog-http-cert and --catalog-http-key", err)
 	}
-	return &identity{keeper: keeper}, nil
+	return keeper, nil
 }
 
-// home is the namespace of what the manager keeps for itself.
-func (o Options) home() string {
-	return cmp.Or(os.Getenv(podNamespaceVariable), o.PackageServer.Namespace, o.GlobalNamespace)
-}
-
-// servingHosts are the names and addresses that the certificate is for: those of the Services, of this host for port-forwarding, and those
+// servingHosts are the names and addresses that the certificate is for: those of the Services in a namespace, of this host for port-forwarding, and those
 // that flags name.
-func (o Options) servingHosts() []string {
+func (o Options) servingHosts(namespace string) []string {
 	var hosts []string
 	for _, service := range []string{CatalogHTTPService, MetricsService} {
-		short := service + "." + o.home() + ".svc"
+		short := service + "." + namespace + ".svc"
 		hosts = append(hosts, short, short+".cluster.local")
 	}
 	hosts = append(hosts, "localhost", "127.0.0.1", "::1")
@@ -76,7 +68,7 @@ func (o Options) servingHosts() []string {
 			hosts = append(hosts, host)
 		}
 	}
-	if u, err := url.Parse(o.CatalogHTTP.withScheme()); err == nil && o.CatalogHTTP.URL != "" {
+	if u, err := url.Parse(o.CatalogHTTP.withScheme(o.CatalogHTTP.URL)); err == nil && o.CatalogHTTP.URL != "" {
 		hosts = append(hosts, u.Hostname())
 	}
 	for i := range hosts {
@@ -86,20 +78,4 @@ func (o Options) servingHosts() []string {
 	}
 	slices.Sort(hosts[1:])
 	return slices.Compact(hosts)
-}
-
-// certificate is what servers serve; nil where nothing needs one.
-func (i *identity) certificate() telemetry.Certificate {
-	if i == nil {
-		return nil
-	}
-	return i.keeper.Provider()
-}
-
-// addTo makes the manager renew the certificate.
-func (i *identity) addTo(mgr manager.Manager) error {
-	if i == nil {
-		return nil
-	}
-	return mgr.Add(i.keeper)
 }

@@ -1,14 +1,10 @@
 package manager
 
 import (
-	"cmp"
 	"os"
 	"runtime/debug"
 	"strconv"
 	"strings"
-
-	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogstore"
 
 	"github.com/go-logr/logr"
 )
@@ -31,13 +27,6 @@ const (
 type CatalogLimits struct {
 	Bytes  int64 // of its files
 	Memory int64 // that it takes, as catalog.Limits measures
-}
-
-// apply makes them the limits of a cache.
-func (l CatalogLimits) apply(to *catalogstore.Cache) {
-	bytes := cmp.Or(l.Bytes, DefaultCatalogBytes)
-	to.Limits = catalog.Limits{TotalBytes: bytes, FileBytes: bytes, MemoryBytes: cmp.Or(l.Memory, DefaultCatalogMemory), DocumentBytes: catalogDocumentBytes}
-	to.Flags = map[string]string{"TotalBytes": "--" + CatalogBytesFlag + " of the manager", "MemoryBytes": "--" + CatalogMemoryFlag + " of the manager"}
 }
 
 // memoryFiles are where Linux says how much memory a container may have: control groups of version 2, and of version 1.

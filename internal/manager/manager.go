@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 	"fairlead.dev/fairlead/internal/controller/clusterserviceversion"
+	tlsprofile "fairlead.dev/fairlead/internal/controller/platform"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/platform"
@@ -26,6 +27,7 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
@@ -128,9 +130,13 @@ func Run(ctx context.Context, o Options) error {
 	if err := mayReadGroups(ctx, o); err != nil {
 		return err
 	}
-	own, err := ownCertificate(ctx, o)
+	keeper, err := ownCertificate(ctx, o)
 	if err != nil {
 		return err
+	}
+	var own metrics.Certificate
+	if keeper != nil {
+		own = keeper.Provider()
 	}
 	if s.http, err = openCatalogHTTP(o, s.clusterCatalogs, own); err != nil {
 		return err
@@ -139,15 +145,37 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	followTLS(ctx, mgr, o)
+	if o.TLS.Follows() {
+		// Servers start with the TLS profile of the cluster in force. Where it cannot be read, they start with the default one: the controller
+		// retries, and a manager that does not start would help no one.
+		log := o.Log.WithName("tls")
+		if err := tlsprofile.Begin(ctx, mgr.GetAPIReader(), o.TLS, log); err != nil {
+			log.Error(err, "the servers start with the default TLS profile; the read is retried")
+		}
+	}
 	if err := mgr.Add(s.policies); err != nil {
 		return err
 	}
 	if err := addControllers(mgr, o, s, o.Clock); err != nil {
 		return err
 	}
-	if err := errors.Join(addServices(mgr, o, s), own.addTo(mgr), addTelemetry(ctx, mgr, o, own)); err != nil {
+	if err := addServices(mgr, o, s); err != nil {
 		return err
+	}
+	if keeper != nil {
+		if err := mgr.Add(keeper); err != nil {
+			return err
+		}
+	}
+	telemetry, err := metrics.Open(ctx, metrics.Options{Address: o.MetricsAddress, TLS: o.MetricsTLS, Own: own, Plain: o.MetricsPlain, Profile: o.TLS, REST: mgr.GetConfig(),
+		Metrics: ctrlmetrics.Registry, Debug: o.Debug, Log: o.Log.WithName("metrics")})
+	if err != nil {
+		return err
+	}
+	if telemetry != nil {
+		if err := mgr.Add(telemetry); err != nil {
+			return err
+		}
 	}
 	if err := mgr.Start(ctx); err != nil {
 		return withUnfinished(ctx, o.Log, fmt.Errorf("run the controllers: %w", err))
@@ -204,6 +232,7 @@ func addServices(mgr manager.Manager, o Options, s stores) error {
 
 // readiness knows whether the caches are filled, and tells once when they are.
 type readiness struct {
+	everyManager
 	mgr    manager.Manager
 	tell   func()
 	filled atomic.Bool
@@ -220,8 +249,12 @@ func (r *readiness) Start(ctx context.Context) error {
 	return nil
 }
 
-// NeedLeaderElection lets a manager that waits for its turn be ready.
-func (r *readiness) NeedLeaderElection() bool { return false }
+// everyManager is in what runs in every manager, and not only in the one that leads: also one that waits for its turn is ready, and serves
+// catalogs and packages.
+type everyManager struct{}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (everyManager) NeedLeaderElection() bool { return false }
 
 // check is the readiness probe.
 func (r *readiness) check(*http.Request) error {

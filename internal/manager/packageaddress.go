@@ -17,6 +17,7 @@ const (
 	podNameVariable      = "POD_NAME"
 	podNamespaceVariable = "POD_NAMESPACE"
 	podUIDVariable       = "POD_UID"
+	accountVariable      = "POD_SERVICE_ACCOUNT"
 )
 
 // PackageServer says how PackageManifests are served.
@@ -48,31 +49,18 @@ func (p PackageServer) settle(global string) (PackageServer, error) {
 	if p.Address == noAddress {
 		return p, nil
 	}
-	return p, p.check(pod)
-}
-
-// check finds out early what can never work.
-func (p PackageServer) check(pod string) error {
 	host, port, err := net.SplitHostPort(p.Address)
 	if err != nil {
-		return fmt.Errorf("serve packages: %w; give HOST:PORT to listen on, or 0 for none", err)
+		return p, fmt.Errorf("serve packages: %w; give HOST:PORT to listen on, or 0 for none", err)
 	}
 	listening, err := netip.ParseAddrPort(net.JoinHostPort(cmp.Or(host, "0.0.0.0"), port))
 	if err != nil || p.Route != nil {
-		return nil // a name is known once it is listened on
+		return p, nil // a name is known once it is listened on
 	}
 	if _, err := advertise(p.Advertise, pod, listening); err != nil {
-		return fmt.Errorf("serve packages at %s: %w", p.Address, err)
+		return p, fmt.Errorf("serve packages at %s: %w", p.Address, err)
 	}
-	return nil
-}
-
-// podName is empty where the pod is not known well enough to belong to it.
-func (p *packages) podName() string {
-	if p.Namespace != os.Getenv(podNamespaceVariable) || os.Getenv(podUIDVariable) == "" {
-		return ""
-	}
-	return os.Getenv(podNameVariable)
+	return p, nil
 }
 
 // advertised is where the API server reaches a server that listens at an address.

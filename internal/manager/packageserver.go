@@ -32,6 +32,7 @@ const (
 // packages runs the package server, in every manager and not only in the one that leads: packages are to be read while that one is replaced.
 // It is never why a manager ends: operators are installed without it, too.
 type packages struct {
+	everyManager
 	PackageServer
 	mgr      manager.Manager
 	contents packageserver.Contents
@@ -65,9 +66,6 @@ func addPackageServer(mgr manager.Manager, o Options, s stores) error {
 	return mgr.Add(r)
 }
 
-// NeedLeaderElection lets every manager serve.
-func (p *packages) NeedLeaderElection() bool { return false }
-
 // clear is for a manager that does not serve packages: one before it that did, and was killed, has left what keeps namespaces from being
 // deleted.
 func (p *packages) clear(ctx context.Context) error {
@@ -90,8 +88,12 @@ func (p *packages) clear(ctx context.Context) error {
 
 // registration says what is registered for a server that the API server and other managers reach.
 func (p *packages) registration(at, reached netip.AddrPort) packageserver.RegistrationOptions {
-	return packageserver.RegistrationOptions{REST: p.mgr.GetConfig(), Namespace: p.Namespace, Home: os.Getenv(podNamespaceVariable), Address: at, Reached: reached,
-		Pod: packageserver.Pod{Name: p.podName(), UID: types.UID(os.Getenv(podUIDVariable))}, Clock: clock.RealClock{}, Log: p.log}
+	home, pod := os.Getenv(podNamespaceVariable), packageserver.Pod{UID: types.UID(os.Getenv(podUIDVariable))}
+	if p.Namespace == home && pod.UID != "" { // else the pod is not known well enough to belong to it
+		pod.Name = os.Getenv(podNameVariable)
+	}
+	return packageserver.RegistrationOptions{REST: p.mgr.GetConfig(), Namespace: p.Namespace, Home: home, Address: at, Reached: reached,
+		Pod: pod, Clock: clock.RealClock{}, Log: p.log}
 }
 
 // Start serves until the context ends, and tries again what fails.

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
 
@@ -21,7 +20,6 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
 const (
@@ -61,14 +59,6 @@ func policyChecker(reader client.Reader) *permissions.PolicyChecker {
 	return c
 }
 
-// requiredPolicies judges what extensions rely on; nil where the risk is accepted.
-func (o Options) requiredPolicies(reader client.Reader) *permissions.PolicyChecker {
-	if o.AcceptMissingPolicies {
-		return nil
-	}
-	return policyChecker(reader)
-}
-
 // policyWatch logs and counts the policies that are not in force, and has extensions reconciled when that changes.
 type policyWatch struct {
 	mgr     manager.Manager
@@ -78,18 +68,6 @@ type policyWatch struct {
 	log     logr.Logger
 	changed chan struct{}
 	known   []permissions.PolicyFinding
-}
-
-// addPolicies adds the watch on admission policies. A manager that is limited to namespaces has no extensions.
-func addPolicies(mgr manager.Manager, o Options, notify func()) error {
-	if !o.clusterWide() {
-		return nil
-	}
-	missing, err := metrics.Register(ctrlmetrics.Registry, metrics.NewMissingPolicies())
-	if err != nil {
-		return err
-	}
-	return mgr.Add(&policyWatch{mgr: mgr, checker: policyChecker(mgr.GetClient()), missing: missing, notify: notify, log: o.Log.WithName("policies"), changed: make(chan struct{}, 1)})
 }
 
 // Start judges the policies at start and after each change.

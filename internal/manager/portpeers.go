@@ -69,12 +69,7 @@ func (p *podPeers) admit(ctx context.Context, namespace string) error {
 	if err != nil {
 		return status.Errorf(codes.Unavailable, "find out which namespace the client at %s belongs to: %v; try again", address, err)
 	}
-	for _, owner := range owners {
-		if owner == namespace {
-			return nil
-		}
-	}
-	if len(owners) > 0 {
+	if len(owners) > 0 && !slices.Contains(owners, namespace) {
 		return status.Errorf(codes.PermissionDenied, "the catalogs of namespace %s are for its own pods, and %s is a pod of namespace %s; use a catalog of that namespace, or of the global one",
 			namespace, address, owners[0])
 	}

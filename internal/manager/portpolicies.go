@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -75,20 +76,13 @@ func (p *portPolicies) claimed(ctx context.Context) (claims, error) {
 	}
 	found := claims{}
 	for i := range all.Items {
-		if number, ok := portOf(all.Items[i].Name); ok {
-			found[number] = all.Items[i].Labels[catalogsOfLabel]
+		policy := &all.Items[i]
+		number, err := strconv.Atoi(strings.TrimPrefix(policy.Name, privatePolicyPrefix))
+		if err == nil && policy.Name == policyName(number) && number >= firstPrivatePort && number < firstPrivatePort+privatePorts {
+			found[number] = policy.Labels[catalogsOfLabel]
 		}
 	}
 	return found, nil
-}
-
-func portOf(policy string) (int, bool) {
-	for i := range privatePorts {
-		if policyName(firstPrivatePort+i) == policy {
-			return firstPrivatePort + i, true
-		}
-	}
-	return 0, false
 }
 
 func policyName(number int) string { return privatePolicyPrefix + strconv.Itoa(number) }

@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 
 	"google.golang.org/grpc"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Private catalogs are served at ports from here on, in a pod; a namespace has one of them. They are below those that outgoing connections
@@ -89,6 +90,8 @@ func (p *ports) place(ctx context.Context, namespace string) (catalogsource.Plac
 	return known.place, nil
 }
 
+var errNoPort = fmt.Errorf("all %d ports for namespaces with catalogs of their own are taken; delete the CatalogSources of another namespace, or serve catalogs in the global namespace", privatePorts)
+
 // begin listens at a port for the catalogs of a namespace.
 func (p *ports) begin(ctx context.Context, namespace string, catalogs *catalogserver.Set) (*port, error) {
 	if p.stopped {
@@ -111,15 +114,19 @@ func (p *ports) begin(ctx context.Context, namespace string, catalogs *catalogse
 	}
 	if !p.pod {
 		if len(p.open) >= privatePorts {
-			return nil, errNoPort()
+			return nil, errNoPort
 		}
 		return p.listen(namespace, 0, catalogs)
+	}
+	taken := sets.New[int]()
+	for _, other := range p.open {
+		taken.Insert(other.number)
 	}
 	for i := range privatePorts {
 		sum := fnv.New32a()
 		_, _ = sum.Write([]byte(namespace)) // a hash never fails
 		number := firstPrivatePort + (int(sum.Sum32()%privatePorts)+i)%privatePorts
-		if claimed[number] != "" || p.taken(number) {
+		if claimed[number] != "" || taken.Has(number) {
 			continue
 		}
 		if got, err := p.policies.claim(ctx, namespace, number); err != nil {
@@ -128,34 +135,17 @@ func (p *ports) begin(ctx context.Context, namespace string, catalogs *catalogse
 			return p.listen(namespace, number, catalogs)
 		}
 	}
-	return nil, errNoPort()
+	return nil, errNoPort
 }
 
-func errNoPort() error {
-	return fmt.Errorf("all %d ports for namespaces with catalogs of their own are taken; delete the CatalogSources of another namespace, or serve catalogs in the global namespace", privatePorts)
-}
-
-func (p *ports) taken(number int) bool {
-	for _, other := range p.open {
-		if other.number == number {
-			return true
-		}
-	}
-	return false
-}
-
-// address is where private catalogs are listened for: in a pod the advertised address alone, unless another one was given. A listener at all addresses
-// would have clients whose address is of a family that pods are not found by, see podPeers.
-func (p *ports) address() string {
-	if at, err := netip.ParseAddr(p.host); p.pod && (p.host == "" || err == nil && at.IsUnspecified()) {
-		return p.advertise.String()
-	}
-	return p.host
-}
-
-// listen serves the catalogs of a namespace at a port, 0 for any.
+// listen serves the catalogs of a namespace at a port, 0 for any: in a pod at the advertised address alone, unless another one was given. A
+// listener at all addresses would have clients whose address is of a family that pods are not found by, see podPeers.
 func (p *ports) listen(namespace string, number int, catalogs *catalogserver.Set) (*port, error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort(p.address(), strconv.Itoa(number)))
+	host := p.host
+	if at, err := netip.ParseAddr(host); p.pod && (host == "" || err == nil && at.IsUnspecified()) {
+		host = p.advertise.String()
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(number)))
 	if err != nil {
 		return nil, fmt.Errorf("listen for clients of private catalogs: %w; end what else listens there", err)
 	}
@@ -177,18 +167,16 @@ func (p *ports) listen(namespace string, number int, catalogs *catalogserver.Set
 
 // reclaim takes the ports of namespaces that have no CatalogSource any more, and returns the claims that are left.
 func (p *ports) reclaim(ctx context.Context, claimed claims) (claims, error) {
-	namespaces := map[string]bool{}
-	for namespace := range p.open {
-		namespaces[namespace] = true
-	}
+	namespaces := sets.KeySet(p.open)
 	for _, namespace := range claimed {
-		namespaces[namespace] = true
+		namespaces.Insert(namespace)
 	}
 	for namespace := range namespaces {
-		if used, err := p.used(ctx, namespace); err != nil || used {
-			if err != nil {
-				return nil, err
-			}
+		used, err := p.used(ctx, namespace)
+		if err != nil {
+			return nil, err
+		}
+		if used {
 			continue
 		}
 		if known := p.open[namespace]; known != nil {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"google.golang.org/grpc"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
@@ -41,13 +42,14 @@ const stopCalls = 5 * time.Second
 
 // serving are the gRPC servers of all catalogs: one for those that all namespaces see, and one for each other namespace.
 type serving struct {
+	everyManager
 	*catalogsource.Serving
 	listener net.Listener
 	private  *ports
 	peers    *podPeers
 	health   *catalogserver.Health
 	work     catalogserver.Work
-	log      logr.Logger
+	log      *slog.Logger
 	// Whether everything was looked at once is found out by comparing what there is with what is known.
 	reader  client.Reader
 	known   packageserver.Contents
@@ -73,19 +75,17 @@ func openServing(o Options, known *catalogstore.Set) (*serving, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("serve catalogs at %s: %w", address, err), listener.Close())
 	}
-	s := &serving{listener: listener, log: o.Log, known: known, health: catalogserver.NewHealth(), work: catalogserver.NewWork(), peers: &podPeers{now: time.Now, family: at.Addr().Unmap()}}
+	s := &serving{listener: listener, log: slog.New(logr.ToSlogHandler(o.Log)), known: known, health: catalogserver.NewHealth(), work: catalogserver.NewWork(), peers: &podPeers{now: time.Now, family: at.Addr().Unmap()}}
 	host, _, _ := net.SplitHostPort(address) // it was listened at
-	s.private = &ports{host: host, advertise: at.Addr(), pod: at.Addr().String() == pod, now: time.Now, log: s.slog(), serve: s.ofNamespace, used: s.hasCatalogs}
+	s.private = &ports{host: host, advertise: at.Addr(), pod: at.Addr().String() == pod, now: time.Now, log: s.log, serve: s.ofNamespace, used: s.hasCatalogs}
 	s.Serving = &catalogsource.Serving{GlobalNamespace: o.GlobalNamespace, Global: catalogsource.Place{Address: at, Catalogs: &catalogserver.Set{}},
 		Private: s.private.place, Pod: podOf(at, pod)}
 	return s, nil
 }
 
-func (s *serving) slog() *slog.Logger { return slog.New(logr.ToSlogHandler(s.log)) }
-
 // ofNamespace is a server for the pods of one namespace.
 func (s *serving) ofNamespace(namespace string, catalogs *catalogserver.Set) *grpc.Server {
-	return catalogserver.NewGRPC(named{catalogs}, s.health, s.slog(), catalogserver.GRPCOptions{Work: s.work, Admit: func(ctx context.Context) error { return s.peers.admit(ctx, namespace) }})
+	return catalogserver.NewGRPC(named{catalogs}, s.health, s.log, catalogserver.GRPCOptions{Work: s.work, Admit: func(ctx context.Context) error { return s.peers.admit(ctx, namespace) }})
 }
 
 // hasCatalogs reports whether a namespace has CatalogSources.
@@ -127,14 +127,6 @@ func advertise(wanted, pod string, listening netip.AddrPort) (netip.AddrPort, er
 	return netip.AddrPortFrom(host, listening.Port()), nil
 }
 
-// toController is what the CatalogSource controller gets to know.
-func (s *serving) toController() *catalogsource.Serving {
-	if s == nil {
-		return nil
-	}
-	return s.Serving
-}
-
 // addTo makes the manager run the server.
 func (s *serving) addTo(mgr manager.Manager) error {
 	if s == nil {
@@ -148,13 +140,13 @@ func (s *serving) addTo(mgr manager.Manager) error {
 	return mgr.Add(s)
 }
 
-// NeedLeaderElection lets a manager that waits for its turn say that it does not serve yet.
-func (s *serving) NeedLeaderElection() bool { return false }
-
 // Start serves until the context ends.
 func (s *serving) Start(ctx context.Context) error {
-	calls := catalogserver.NewGRPC(named{s.Global.Catalogs}, s.health, s.slog(), catalogserver.GRPCOptions{Work: s.work})
-	go s.becomeHealthy(ctx, s.health)
+	calls := catalogserver.NewGRPC(named{s.Global.Catalogs}, s.health, s.log, catalogserver.GRPCOptions{Work: s.work})
+	go func() {
+		defer s.health.Set(true) // says nothing any more once the server stops
+		s.lookAtAll(ctx)
+	}()
 	stopped := make(chan struct{})
 	defer context.AfterFunc(ctx, func() {
 		defer close(stopped)
@@ -179,12 +171,6 @@ func stopGracefully(s *grpc.Server) {
 	s.GracefulStop()
 }
 
-// becomeHealthy says that the server serves once every catalog that there is has been looked at.
-func (s *serving) becomeHealthy(ctx context.Context, health *catalogserver.Health) {
-	defer health.Set(true) // says nothing any more once the server stops
-	s.lookAtAll(ctx)
-}
-
 // lookAtAll returns once every catalog that there is has been looked at. It does not wait for long: one slow registry must not make the
 // other catalogs look as if they were not served.
 func (s *serving) lookAtAll(ctx context.Context) {
@@ -195,32 +181,19 @@ func (s *serving) lookAtAll(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, firstLooks)
 	defer cancel()
-	ticker := time.NewTicker(250 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		if s.lookedAtAll(ctx) {
-			return
+	_ = wait.PollUntilContextCancel(ctx, 250*time.Millisecond, true, func(context.Context) (bool, error) {
+		var all v1alpha1.CatalogSourceList
+		if err := s.reader.List(ctx, &all); err != nil {
+			return false, nil // the cache is not filled yet
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
+		for i := range all.Items {
+			e, _ := s.known.Get(catalog.Ref{Namespace: all.Items[i].Namespace, Name: all.Items[i].Name})
+			if e.Index == nil && e.Problem == "" {
+				return false, nil
+			}
 		}
-	}
-}
-
-func (s *serving) lookedAtAll(ctx context.Context) bool {
-	var all v1alpha1.CatalogSourceList
-	if err := s.reader.List(ctx, &all); err != nil {
-		return false // the cache is not filled yet
-	}
-	for i := range all.Items {
-		e, _ := s.known.Get(catalog.Ref{Namespace: all.Items[i].Namespace, Name: all.Items[i].Name})
-		if e.Index == nil && e.Problem == "" {
-			return false
-		}
-	}
-	return true
+		return true, nil
+	})
 }
 
 // named are catalogs that must be asked for by name: a client that means one which is not there yet must not get another.

@@ -1,13 +1,16 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/content/image"
@@ -51,9 +54,16 @@ func openStores(o Options) (stores, error) {
 	if err != nil {
 		return stores{}, fmt.Errorf("open the indexes of catalogs in %s: %w", dir, err)
 	}
-	o.CatalogLimits.apply(indexes)
+	bytes := cmp.Or(o.CatalogLimits.Bytes, DefaultCatalogBytes)
+	indexes.Limits = catalog.Limits{TotalBytes: bytes, FileBytes: bytes, MemoryBytes: cmp.Or(o.CatalogLimits.Memory, DefaultCatalogMemory), DocumentBytes: catalogDocumentBytes}
+	indexes.Flags = map[string]string{"TotalBytes": "--" + CatalogBytesFlag + " of the manager", "MemoryBytes": "--" + CatalogMemoryFlag + " of the manager"}
 	policies := &image.PolicyWatch{Store: contents, Clock: o.Clock}
 	return stores{contents: contents, policies: policies, indexes: indexes, catalogs: catalogstore.NewSet(), clusterCatalogs: catalogstore.NewSet(), standby: catalogstore.NewSet(), turns: grpccatalog.NewTurns()}, nil
+}
+
+// digests are those of all contents that are being served, or are about to be.
+func (s stores) digests() []string {
+	return slices.Concat(s.catalogs.Digests(), s.standby.Digests(), s.clusterCatalogs.Digests())
 }
 
 // verifier is what a store verifies images with in a manager: its policy may change.
