@@ -71,7 +71,11 @@ func (d *Demo) react(ctx context.Context, s *scene, event watch.Event) error {
 			state = object.Status.GRPCConnectionState.LastObservedState
 		}
 		if s.catalog != state && state != "" {
-			d.show.Note("CatalogSource %s is %s%s", object.Name, state, prefixed(": ", object.Status.Message))
+			text := state
+			if object.Status.Message != "" {
+				text += ": " + object.Status.Message
+			}
+			d.show.Note("CatalogSource %s is %s", object.Name, text)
 		}
 		s.catalog = state
 	case *v1alpha1.Subscription:
@@ -142,11 +146,4 @@ func (d *Demo) stuck(ctx context.Context) error {
 		return err
 	}
 	return fmt.Errorf("not done after %s:\n%s", d.options.Timeout, tree.String())
-}
-
-func prefixed(prefix, text string) string {
-	if text == "" {
-		return ""
-	}
-	return prefix + text
 }

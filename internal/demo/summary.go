@@ -29,8 +29,16 @@ func (d *Demo) summarise(ctx context.Context) error {
 	if d.Result.Operators, err = d.operators(ctx); err != nil {
 		return err
 	}
-	if d.Result.LargestInstallPlanBytes, err = d.largestPlan(ctx); err != nil {
-		return err
+	var plans v1alpha1.InstallPlanList
+	if err := d.client.List(ctx, &plans, client.InNamespace(namespace)); err != nil {
+		return fmt.Errorf("list the InstallPlans of namespace %s: %w", namespace, err)
+	}
+	for i := range plans.Items {
+		text, err := json.Marshal(&plans.Items[i])
+		if err != nil {
+			return fmt.Errorf("measure InstallPlan %s: %w", plans.Items[i].Name, err)
+		}
+		d.Result.LargestInstallPlanBytes = max(d.Result.LargestInstallPlanBytes, len(text))
 	}
 	d.Result.MemoryBytes = d.cluster.Status().MemoryBytes
 	report, err := ops.InspectNamespace(ctx, d.client, namespace)
@@ -64,20 +72,4 @@ func (d *Demo) operators(ctx context.Context) ([]Operator, error) {
 	}
 	slices.SortFunc(operators, func(a, b Operator) int { return cmp.Compare(a.Name, b.Name) })
 	return operators, nil
-}
-
-func (d *Demo) largestPlan(ctx context.Context) (int, error) {
-	var plans v1alpha1.InstallPlanList
-	if err := d.client.List(ctx, &plans, client.InNamespace(namespace)); err != nil {
-		return 0, fmt.Errorf("list the InstallPlans of namespace %s: %w", namespace, err)
-	}
-	largest := 0
-	for i := range plans.Items {
-		text, err := json.Marshal(&plans.Items[i])
-		if err != nil {
-			return 0, fmt.Errorf("measure InstallPlan %s: %w", plans.Items[i].Name, err)
-		}
-		largest = max(largest, len(text))
-	}
-	return largest, nil
 }
