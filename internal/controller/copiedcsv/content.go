@@ -31,7 +31,15 @@ type content struct {
 
 // newContent works out what the copies of a ClusterServiceVersion are.
 func newContent(csv *v1alpha1.ClusterServiceVersion) (*content, error) {
-	labels, annotations := copyMetadata(csv)
+	// The target namespaces are left out of the metadata: they would tell tenants of each other.
+	labels, annotations := map[string]string{}, map[string]string{}
+	maps.Copy(labels, csv.Labels)
+	maps.DeleteFunc(labels, func(key, _ string) bool { return strings.HasPrefix(key, v1alpha1.ComponentLabelPrefix) })
+	labels[v1alpha1.CopiedFromLabel] = csv.Namespace
+	maps.Copy(annotations, csv.Annotations)
+	delete(annotations, v1alpha1.TargetNamespacesAnnotation)
+	delete(annotations, corev1.LastAppliedConfigAnnotation)
+	delete(annotations, markAnnotation) // it comes last
 	status := csv.Status.DeepCopy()
 	status.Reason = v1alpha1.CSVReasonCopied
 	status.Message = fmt.Sprintf("The operator is running in %s but is managing this namespace", csv.Namespace)
@@ -50,8 +58,6 @@ func newContent(csv *v1alpha1.ClusterServiceVersion) (*content, error) {
 
 // headOf is the object up to the end of its mark: the string, the annotations, the metadata and the object are left open.
 func headOf(name string, labels, annotations map[string]string, mark string) ([]byte, error) {
-	annotations = maps.Clone(annotations)
-	delete(annotations, markAnnotation) // it comes last
 	about, err := json.Marshal(annotations)
 	if err != nil {
 		return nil, fmt.Errorf("encode the annotations of the copies of ClusterServiceVersion %s: %w", name, err)
@@ -69,32 +75,13 @@ func headOf(name string, labels, annotations map[string]string, mark string) ([]
 		v1alpha1.GroupVersion, v1alpha1.ClusterServiceVersionKind, text, open, markAnnotation, mark), nil
 }
 
-// copyMetadata are the labels and annotations of the copies, without the mark. The target namespaces are left out: they
-// would tell tenants of each other.
-func copyMetadata(csv *v1alpha1.ClusterServiceVersion) (labels, annotations map[string]string) {
-	labels = map[string]string{}
-	maps.Copy(labels, csv.Labels)
-	maps.DeleteFunc(labels, func(key, _ string) bool { return strings.HasPrefix(key, v1alpha1.ComponentLabelPrefix) })
-	labels[v1alpha1.CopiedFromLabel] = csv.Namespace
-	annotations = map[string]string{}
-	maps.Copy(annotations, csv.Annotations)
-	delete(annotations, v1alpha1.TargetNamespacesAnnotation)
-	delete(annotations, corev1.LastAppliedConfigAnnotation)
-	delete(annotations, markAnnotation)
-	return labels, annotations
-}
-
-// withSpec is the request that makes or replaces a copy, which then has a generation; the resource version is empty for one that is to be made.
-func (c *content) withSpec(resourceVersion string, generation int64) []byte {
-	return c.request(resourceVersion, generation, "spec", c.spec)
-}
-
-// withStatus is the request that replaces the status of a copy.
-func (c *content) withStatus(resourceVersion string) []byte {
-	return c.request(resourceVersion, 0, "status", c.status)
-}
-
-func (c *content) request(resourceVersion string, generation int64, part string, value []byte) []byte {
+// request is the request that makes or replaces a copy, whose part is then "spec", or its status, which is the part "status". The copy has the generation
+// then; the resource version is empty for one that is to be made.
+func (c *content) request(resourceVersion string, generation int64, part string) []byte {
+	value := c.spec
+	if part == "status" {
+		value = c.status
+	}
 	out := make([]byte, 0, len(c.head)+len(value)+len(resourceVersion)+60)
 	out = append(out, c.head...)
 	out = strconv.AppendInt(out, generation, 10)

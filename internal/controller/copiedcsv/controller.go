@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -47,8 +46,13 @@ func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if wait, err := c.unrest(ctx, from); err != nil || wait > 0 {
-		return ctrl.Result{RequeueAfter: wait}, err
+	if from != nil {
+		// While operators are being installed, nothing is copied: the status of one changes many times a second then, and each change that is copied is
+		// written to every target namespace.
+		wait, err := reconcile.UntilQuiet(from, c.clock.Now(), reconcile.ListOperators(ctx, c.client))
+		if err != nil || wait > 0 {
+			return ctrl.Result{RequeueAfter: wait}, err
+		}
 	}
 	live, err := c.find(ctx, key)
 	switch {
@@ -58,22 +62,15 @@ func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		err = c.make(ctx, key, from)
 	case live != nil && from != nil:
 		err = c.keepUp(ctx, key, from, live)
-	case live != nil && !keep(origin(live)):
-		err = c.drop(ctx, key, live)
+	case live != nil && !keep(origin(live)) && live.DeletionTimestamp.IsZero():
+		if err = c.writer.remove(ctx, key, live.UID); err != nil {
+			err = fmt.Errorf("remove the copy %s of a ClusterServiceVersion that is no longer managed from namespace %s: %w", key, origin(live), err)
+		}
 	}
 	if live == nil && from == nil {
 		c.written.Delete(key)
 	}
 	return ctrl.Result{}, quiet(err)
-}
-
-// unrest is how long nothing is copied yet, because operators are being installed: the status of one changes many times a second then, and
-// each change that is copied is written to every target namespace.
-func (c *Controller) unrest(ctx context.Context, from *v1alpha1.ClusterServiceVersion) (time.Duration, error) {
-	if from == nil {
-		return 0, nil
-	}
-	return reconcile.UntilQuiet(from, c.clock.Now(), reconcile.ListOperators(ctx, c.client))
 }
 
 // find reads the metadata of the copy; nil when there is none. One that has lost its label is not in the cache of copies,
@@ -110,7 +107,7 @@ func (c *Controller) make(ctx context.Context, key types.NamespacedName, from *v
 	if err != nil {
 		return err
 	}
-	made, err := c.writer.create(ctx, key, content.withSpec("", 1))
+	made, err := c.writer.create(ctx, key, content.request("", 1, "spec"))
 	if apierrors.IsAlreadyExists(err) {
 		// Write a copy that the caches do not show yet. What is no copy stays.
 		full, err := c.writer.read(ctx, key)
@@ -126,7 +123,7 @@ func (c *Controller) make(ctx context.Context, key types.NamespacedName, from *v
 		return fmt.Errorf("copy ClusterServiceVersion %s/%s into namespace %s: %w", from.Namespace, from.Name, key.Namespace, err)
 	}
 	c.written.Store(key, made.ResourceVersion)
-	answer, err := c.writer.replaceStatus(ctx, key, content.withStatus(made.ResourceVersion))
+	answer, err := c.writer.replace(ctx, key, "status", content.request(made.ResourceVersion, 0, "status"))
 	if err != nil {
 		return fmt.Errorf("write the status of the copy %s of a ClusterServiceVersion: %w", key, err)
 	}
@@ -185,7 +182,7 @@ func (c *Controller) write(ctx context.Context, key types.NamespacedName, conten
 		generation++
 	}
 	if status {
-		answer, err := c.writer.replaceStatus(ctx, key, content.withStatus(resourceVersion))
+		answer, err := c.writer.replace(ctx, key, "status", content.request(resourceVersion, 0, "status"))
 		if err != nil {
 			return fmt.Errorf("write the status of the copy %s of a ClusterServiceVersion: %w", key, err)
 		}
@@ -193,7 +190,7 @@ func (c *Controller) write(ctx context.Context, key types.NamespacedName, conten
 		c.written.Store(key, resourceVersion)
 	}
 	for {
-		answer, err := c.writer.replace(ctx, key, content.withSpec(resourceVersion, generation))
+		answer, err := c.writer.replace(ctx, key, "", content.request(resourceVersion, generation, "spec"))
 		if err != nil {
 			return fmt.Errorf("write the copy %s of a ClusterServiceVersion: %w", key, err)
 		}
@@ -203,17 +200,6 @@ func (c *Controller) write(ctx context.Context, key types.NamespacedName, conten
 		}
 		resourceVersion, generation = answer.ResourceVersion, answer.Generation
 	}
-}
-
-// drop removes a copy that is out of place.
-func (c *Controller) drop(ctx context.Context, key types.NamespacedName, live *metav1.PartialObjectMetadata) error {
-	if !live.DeletionTimestamp.IsZero() {
-		return nil
-	}
-	if err := c.writer.remove(ctx, key, live.UID); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("remove the copy %s of a ClusterServiceVersion that is no longer managed from namespace %s: %w", key, origin(live), err)
-	}
-	return nil
 }
 
 // quiet leaves out what an event follows that wakes the copy up, if anything is to be done at all: it has changed or is gone

@@ -297,7 +297,7 @@ func FuzzContent(f *testing.F) {
 		csv.Name, csv.Namespace, csv.Labels[key], csv.Annotations[key], csv.Spec.DisplayName = name, namespace, value, value, display
 		csv.Status.Phase = v1alpha1.ClusterServiceVersionPhase(phase)
 		c := must.Value(newContent(csv))(t)
-		for part, body := range map[string][]byte{"made": c.withSpec("", 1), "replaced": c.withSpec("12", 1), "status": c.withStatus("12")} {
+		for part, body := range map[string][]byte{"made": c.request("", 1, "spec"), "replaced": c.request("12", 1, "spec"), "status": c.request("12", 0, "status")} {
 			var o v1alpha1.ClusterServiceVersion
 			if err := json.Unmarshal(body, &o); err != nil {
 				t.Fatalf("%s: %v: %s", part, err, body)

@@ -65,27 +65,21 @@ func trimmed(full *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
+	allLabels := full.Labels
+	if allLabels == nil {
+		allLabels = map[string]string{}
+	}
 	mark, generation := readMark(annotations[markAnnotation])
 	delete(annotations, markAnnotation)
-	small.Annotations = map[string]string{markAnnotation: mark, aboutKey: hashOf(orEmpty(full.Labels), annotations)}
+	small.Annotations = map[string]string{markAnnotation: mark, aboutKey: hashOf(allLabels, annotations)}
 	fields, written := statusFields(full)
 	small.Annotations[fieldsKey] = unique.Make(fields).Value() // mostly those of thousands of others
-	if !written || foreign(full) || generation != strconv.FormatInt(full.Generation, 10) {
+	// Whether another client has written to the copy. Who only takes fields away owns none of them, and is not seen so.
+	foreign := slices.ContainsFunc(full.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Manager != fieldManager })
+	if !written || foreign || generation != strconv.FormatInt(full.Generation, 10) {
 		small.Annotations[foreignKey] = ""
 	}
 	return small
-}
-
-func orEmpty(m map[string]string) map[string]string {
-	if m == nil {
-		return map[string]string{}
-	}
-	return m
-}
-
-// foreign reports whether another client has written to a copy. Who only takes fields away owns none of them, and is not seen so.
-func foreign(full *metav1.PartialObjectMetadata) bool {
-	return slices.ContainsFunc(full.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Manager != fieldManager })
 }
 
 // statusFields are the fields of the status that was written here and are there still; false when it was never written.

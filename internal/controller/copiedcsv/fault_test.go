@@ -94,7 +94,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 					})
 					for range 10 {
 						k.restart()
-						for _, key := range append(k.server.keys(), keysOf(k.c.allCopies(t.Context(), nil))...) {
+						for _, key := range append(k.server.keys(), keysOf(k.c.copiesOfEach(t.Context(), nil))...) {
 							_ = k.try(key.Namespace, key.Name)
 						}
 					}

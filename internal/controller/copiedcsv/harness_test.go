@@ -86,7 +86,7 @@ func (k *cluster) settle() {
 	k.t.Helper()
 	for range 2 {
 		keys := k.server.keys()
-		for _, r := range k.c.allCopies(k.t.Context(), nil) {
+		for _, r := range k.c.copiesOfEach(k.t.Context(), nil) {
 			keys = append(keys, r.NamespacedName)
 		}
 		for _, key := range keys {
@@ -270,14 +270,13 @@ func (s *server) put(verb string, key types.NamespacedName, body []byte, subreso
 	return s.answer(verb, key)
 }
 
-func (s *server) replace(_ context.Context, key types.NamespacedName, body []byte) (*metav1.PartialObjectMetadata, error) {
+func (s *server) replace(_ context.Context, key types.NamespacedName, subresource string, body []byte) (*metav1.PartialObjectMetadata, error) {
+	if subresource == "status" {
+		return s.put("status", key, body, "status", func(old, asked *v1alpha1.ClusterServiceVersion) { old.Status = asked.Status })
+	}
 	return s.put("replace", key, body, "", func(old, asked *v1alpha1.ClusterServiceVersion) {
 		old.Labels, old.Annotations, old.Spec = asked.Labels, asked.Annotations, asked.Spec
 	})
-}
-
-func (s *server) replaceStatus(_ context.Context, key types.NamespacedName, body []byte) (*metav1.PartialObjectMetadata, error) {
-	return s.put("status", key, body, "status", func(old, asked *v1alpha1.ClusterServiceVersion) { old.Status = asked.Status })
 }
 
 func (s *server) remove(_ context.Context, key types.NamespacedName, uid types.UID) error {

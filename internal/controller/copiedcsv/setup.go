@@ -40,20 +40,18 @@ type Options struct {
 }
 
 // Setup adds the controllers, their watches, and the cache of copies to the manager.
-func Setup(mgr manager.Manager, o Options) error {
+func Setup(mgr manager.Manager, o Options) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("set up the controller of copied ClusterServiceVersions: %w", err)
+		}
+	}()
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
 	if o.Workers <= 0 {
 		o.Workers = defaultWorkers
 	}
-	if err := setUp(mgr, o); err != nil {
-		return fmt.Errorf("set up the controller of copied ClusterServiceVersions: %w", err)
-	}
-	return nil
-}
-
-func setUp(mgr manager.Manager, o Options) error {
 	for _, i := range indexes() {
 		if err := mgr.GetFieldIndexer().IndexField(context.Background(), i.object, i.name, i.values); err != nil {
 			return fmt.Errorf("index %T by %s: %w", i.object, i.name, err)
@@ -82,8 +80,8 @@ func setUp(mgr manager.Manager, o Options) error {
 	if err := builder.ControllerManagedBy(mgr).Named("copiedcsv").
 		WatchesRawSource(source.Kind[client.Object](copies, emptyCopy(), handler.EnqueueRequestsFromMapFunc(itself))).
 		Watches(&v1alpha1.ClusterServiceVersion{}, later(c.copiesOf)).
-		Watches(&v1.OperatorGroup{}, soon(c.copiesOfMembers), builder.WithPredicates(targetsMatter)).
-		Watches(&v1.OLMConfig{}, soon(c.allCopies)).
+		Watches(&v1.OperatorGroup{}, soon(c.copiesOfEach), builder.WithPredicates(targetsMatter)).
+		Watches(&v1.OLMConfig{}, soon(c.copiesOfEach)).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.copiesFor), builder.WithPredicates(appears)).
 		WithOptions(reconcile.Options(o.Workers)).
 		Complete(c); err != nil {

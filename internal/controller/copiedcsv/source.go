@@ -1,13 +1,12 @@
 package copiedcsv
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,10 +18,11 @@ import (
 // sourceOf finds the ClusterServiceVersion that a copy is to be made from; nil when there is none. Of several that have the
 // same name and target the same namespace, it is the oldest. keep reports whether a copy from a namespace stays as it is.
 func (c *Controller) sourceOf(ctx context.Context, key types.NamespacedName) (from *v1alpha1.ClusterServiceVersion, keep func(namespace string) bool, err error) {
-	policy, err := c.policy(ctx)
-	if err != nil {
-		return nil, nil, err
+	config := &v1.OLMConfig{}
+	if err := c.client.Get(ctx, client.ObjectKey{Name: v1.OLMConfigName}, config); client.IgnoreNotFound(err) != nil {
+		return nil, nil, fmt.Errorf("read OLMConfig %s: %w", v1.OLMConfigName, err)
 	}
+	policy := policy{disabled: !config.CopiedCSVsEnabled(), protected: c.limits.protected}
 	var list v1alpha1.ClusterServiceVersionList
 	if err := c.client.List(ctx, &list, client.MatchingFields{indexByName: key.Name}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, nil, fmt.Errorf("list the ClusterServiceVersions with the name %s: %w", key.Name, err)
@@ -36,7 +36,8 @@ func (c *Controller) sourceOf(ctx context.Context, key types.NamespacedName) (fr
 		}
 		switch policy.stand(csv, groups, key.Namespace) {
 		case desired:
-			if c.watches(csv.Namespace) && (from == nil || older(csv, from)) {
+			older := from == nil || cmp.Or(csv.CreationTimestamp.Compare(from.CreationTimestamp.Time), cmp.Compare(csv.Namespace, from.Namespace)) < 0
+			if c.watches(csv.Namespace) && older {
 				from = csv
 			}
 		case kept:
@@ -45,25 +46,6 @@ func (c *Controller) sourceOf(ctx context.Context, key types.NamespacedName) (fr
 	}
 	keep = func(namespace string) bool { return stay[namespace] || namespace != "" && !c.watches(namespace) }
 	return from, keep, nil
-}
-
-// policy reads whether copying is disabled.
-func (c *Controller) policy(ctx context.Context) (policy, error) {
-	config, err := c.config(ctx)
-	return policy{disabled: !config.CopiedCSVsEnabled(), protected: c.limits.protected}, err
-}
-
-// config reads the OLMConfig; nil when there is none.
-func (c *Controller) config(ctx context.Context) (*v1.OLMConfig, error) {
-	config := &v1.OLMConfig{}
-	err := c.client.Get(ctx, client.ObjectKey{Name: v1.OLMConfigName}, config)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read OLMConfig %s: %w", v1.OLMConfigName, err)
-	}
-	return config, nil
 }
 
 func (c *Controller) groupsIn(ctx context.Context, namespace string) ([]v1.OperatorGroup, error) {
@@ -77,13 +59,6 @@ func (c *Controller) groupsIn(ctx context.Context, namespace string) ([]v1.Opera
 // watches reports whether the manager manages a namespace.
 func (c *Controller) watches(namespace string) bool {
 	return len(c.limits.namespaces) == 0 || slices.Contains(c.limits.namespaces, namespace)
-}
-
-func older(a, b *v1alpha1.ClusterServiceVersion) bool {
-	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
-		return a.CreationTimestamp.Before(&b.CreationTimestamp)
-	}
-	return strings.Compare(a.Namespace, b.Namespace) < 0
 }
 
 // prepared remembers what copies are made from, so that it is worked out once for each version of a source. Its zero value
@@ -156,9 +131,10 @@ func (p policy) stand(csv *v1alpha1.ClusterServiceVersion, groups []v1.OperatorG
 		return kept
 	}
 	group := &groups[0]
+	global := tenancy.IsGlobal(group)
 	conflict := csv.Status.Phase == v1alpha1.CSVPhaseFailed && csv.Status.Reason == v1alpha1.CSVReasonInterOperatorGroupOwnerConflict
 	switch {
-	case conflict, !tenancy.Targets(group, namespace), p.disabled && tenancy.IsGlobal(group) && !slices.Contains(p.protected, namespace):
+	case conflict, !global && !slices.Contains(group.Status.Namespaces, namespace), p.disabled && global && !slices.Contains(p.protected, namespace):
 		return absent
 	case !(csv.Status.Phase != v1alpha1.CSVPhaseNone && !slices.Contains(uncopied, csv.Status.Reason)):
 		return kept

@@ -66,29 +66,22 @@ func (c *Controller) copiesOf(ctx context.Context, o client.Object) []reconcile.
 		c.prepared.forget(key)
 	}
 	// The last one is for a copy that could not be made because this one had its name.
-	return append(append(c.present(ctx, key), c.targeted(ctx, key)...), reconcile.Request{NamespacedName: key})
+	return append(c.copiesFrom(ctx, key), reconcile.Request{NamespacedName: key})
 }
 
-// present are the copies of a source that are there.
-func (c *Controller) present(ctx context.Context, from types.NamespacedName) []reconcile.Request {
-	list := emptyCopyList()
-	if err := c.copies.List(ctx, list, client.MatchingFields{indexBySource: from.String()}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil
-	}
+// copiesFrom are the copies of a source that are there, and those in the targets of its groups.
+func (c *Controller) copiesFrom(ctx context.Context, from types.NamespacedName) []reconcile.Request {
 	var out []reconcile.Request
-	for i := range list.Items {
-		out = append(out, itself(ctx, &list.Items[i])...)
+	list := emptyCopyList()
+	if err := c.copies.List(ctx, list, client.MatchingFields{indexBySource: from.String()}, client.UnsafeDisableDeepCopy); err == nil {
+		for i := range list.Items {
+			out = append(out, itself(ctx, &list.Items[i])...)
+		}
 	}
-	return out
-}
-
-// targeted are the copies of a source in the targets of its groups.
-func (c *Controller) targeted(ctx context.Context, from types.NamespacedName) []reconcile.Request {
 	groups, err := c.groupsIn(ctx, from.Namespace)
 	if err != nil {
-		return nil
+		return out
 	}
-	var out []reconcile.Request
 	add := func(namespace string) {
 		if namespace != from.Namespace {
 			out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: from.Name}})
@@ -132,11 +125,15 @@ func (c *Controller) originals(ctx context.Context, options ...client.ListOption
 	return out
 }
 
-// copiesOfMembers are the copies of the members of a group.
-func (c *Controller) copiesOfMembers(ctx context.Context, o client.Object) []reconcile.Request {
+// copiesOfEach are the copies of the members of a group; of all operators for an object that is no group.
+func (c *Controller) copiesOfEach(ctx context.Context, o client.Object) []reconcile.Request {
+	var within []client.ListOption
+	if group, ok := o.(*v1.OperatorGroup); ok {
+		within = append(within, client.InNamespace(group.Namespace))
+	}
 	var out []reconcile.Request
-	for _, csv := range c.originals(ctx, client.InNamespace(o.GetNamespace())) {
-		out = append(append(out, c.present(ctx, csv)...), c.targeted(ctx, csv)...)
+	for _, csv := range c.originals(ctx, within...) {
+		out = append(out, c.copiesFrom(ctx, csv)...)
 	}
 	return out
 }
@@ -154,15 +151,6 @@ func (c *Controller) copiesFor(ctx context.Context, o client.Object) []reconcile
 				out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: o.GetName(), Name: csv.Name}})
 			}
 		}
-	}
-	return out
-}
-
-// allCopies are those that are there and those that are to be.
-func (c *Controller) allCopies(ctx context.Context, _ client.Object) []reconcile.Request {
-	var out []reconcile.Request
-	for _, csv := range c.originals(ctx) {
-		out = append(append(out, c.present(ctx, csv)...), c.targeted(ctx, csv)...)
 	}
 	return out
 }

@@ -38,10 +38,10 @@ func TestWhatWakesUp(t *testing.T) {
 		"a source":                  {k.c.copiesOf, operator("op.v1"), "a/op.v1 b/op.v1 operators/op.v1"},
 		"a source with two targets": {k.c.copiesOf, single, "a/single.v1 b/single.v1 missing/single.v1"},
 		"what looks like a copy":    {k.c.copiesOf, stray, "a/stray.v1"},
-		"a group":                   {k.c.copiesOfMembers, own, "a/single.v1 missing/single.v1"},
+		"a group":                   {k.c.copiesOfEach, own, "a/single.v1 missing/single.v1"},
 		"a namespace":               {k.c.copiesFor, namespaces("new")[0], "new/op.v1"},
 		"a namespace that is named": {k.c.copiesFor, namespaces("missing")[0], "missing/op.v1 missing/single.v1"},
-		"the OLMConfig":             {k.c.allCopies, olmConfig(), "a/op.v1 a/single.v1 b/op.v1 missing/single.v1"},
+		"the OLMConfig":             {k.c.copiesOfEach, olmConfig(), "a/op.v1 a/single.v1 b/op.v1 missing/single.v1"},
 	} {
 		var got []string
 		for _, r := range test.wakes(t.Context(), test.o) {

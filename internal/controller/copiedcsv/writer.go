@@ -18,8 +18,8 @@ import (
 // writer writes copies. What it answers is the metadata of the copy afterwards.
 type writer interface {
 	create(ctx context.Context, key types.NamespacedName, body []byte) (*metav1.PartialObjectMetadata, error)
-	replace(ctx context.Context, key types.NamespacedName, body []byte) (*metav1.PartialObjectMetadata, error)
-	replaceStatus(ctx context.Context, key types.NamespacedName, body []byte) (*metav1.PartialObjectMetadata, error)
+	// replace replaces a copy, or the subresource of one that is not "".
+	replace(ctx context.Context, key types.NamespacedName, subresource string, body []byte) (*metav1.PartialObjectMetadata, error)
 	remove(ctx context.Context, key types.NamespacedName, uid types.UID) error
 	// read asks the cluster for the metadata of what is there, whether it is a copy or not.
 	read(ctx context.Context, key types.NamespacedName) (*metav1.PartialObjectMetadata, error)
@@ -50,12 +50,8 @@ func (w *wire) create(ctx context.Context, key types.NamespacedName, body []byte
 	return send(ctx, w.rest.Post().Namespace(key.Namespace).Resource(resource).Param("fieldManager", fieldManager).Body(body))
 }
 
-func (w *wire) replace(ctx context.Context, key types.NamespacedName, body []byte) (*metav1.PartialObjectMetadata, error) {
-	return send(ctx, w.rest.Put().Namespace(key.Namespace).Resource(resource).Name(key.Name).Param("fieldManager", fieldManager).Body(body))
-}
-
-func (w *wire) replaceStatus(ctx context.Context, key types.NamespacedName, body []byte) (*metav1.PartialObjectMetadata, error) {
-	return send(ctx, w.rest.Put().Namespace(key.Namespace).Resource(resource).Name(key.Name).SubResource("status").Param("fieldManager", fieldManager).Body(body))
+func (w *wire) replace(ctx context.Context, key types.NamespacedName, subresource string, body []byte) (*metav1.PartialObjectMetadata, error) {
+	return send(ctx, w.rest.Put().Namespace(key.Namespace).Resource(resource).Name(key.Name).SubResource(subresource).Param("fieldManager", fieldManager).Body(body))
 }
 
 func (w *wire) read(ctx context.Context, key types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
