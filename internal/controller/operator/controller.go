@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,8 +35,9 @@ type Controller struct {
 	// own reads the kinds of components that the controller has a cache of its own for.
 	own    client.Reader
 	events record.EventRecorder
-	limits limits
-	clock  clock.PassiveClock
+	// namespaces are those that the manager is limited to; none for no limit.
+	namespaces []string
+	clock      clock.PassiveClock
 
 	written reconcile.StatusMemory[v1.OperatorStatus]
 }
@@ -42,7 +45,10 @@ type Controller struct {
 // Reconcile makes one pass over an Operator and its components. It reports them at once, and labels further ones when these are at rest.
 func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	key := v1alpha1.ComponentLabel(req.Name)
-	if key == "" || !c.limits.allow(req.Name) {
+	// An Operator is the business of the manager of its namespace, which its name ends with. Two managers would otherwise write the same status, each with
+	// the components that it sees.
+	ours := len(c.namespaces) == 0 || slices.ContainsFunc(c.namespaces, func(namespace string) bool { return strings.HasSuffix(req.Name, "."+namespace) })
+	if key == "" || !ours {
 		return ctrl.Result{}, nil
 	}
 	wait, err := c.unrest(ctx, req.Name)

@@ -156,11 +156,11 @@ func TestLongNames(t *testing.T) {
 // TestLimitedManagers leave the Operators of other namespaces alone.
 func TestLimitedManagers(t *testing.T) {
 	k := newCluster(t, installed()...)
-	k.c.limits = limits{"elsewhere"}
+	k.c.namespaces = []string{"elsewhere"}
 	if writes := k.settle(name); writes != nil {
 		t.Errorf("writes: %v", writes)
 	}
-	k.c.limits = limits{"elsewhere", ns}
+	k.c.namespaces = []string{"elsewhere", ns}
 	if writes := k.settle(name); len(writes) == 0 {
 		t.Error("nothing is written for a namespace of the manager")
 	}

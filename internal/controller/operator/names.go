@@ -68,12 +68,3 @@ func refersToCSV(r metav1.OwnerReference) bool {
 	group, _, _ := strings.Cut(r.APIVersion, "/")
 	return r.Kind == v1alpha1.ClusterServiceVersionKind && group == v1alpha1.GroupName
 }
-
-// limits are the namespaces that the manager is limited to; none for no limit.
-type limits []string
-
-// allow reports whether the Operator of a name is this manager's business: it is that of the manager of its namespace, which the name ends
-// with. Two managers would otherwise write the same status, each with the components that it sees.
-func (l limits) allow(operator string) bool {
-	return len(l) == 0 || slices.ContainsFunc(l, func(namespace string) bool { return strings.HasSuffix(operator, "."+namespace) })
-}

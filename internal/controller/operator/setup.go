@@ -55,10 +55,10 @@ func Setup(mgr manager.Manager, namespaces []string) error {
 		}
 	}
 	c := &Controller{
-		client: mgr.GetClient(),
-		own:    own,
-		limits: namespaces,
-		clock:  clock.RealClock{},
+		client:     mgr.GetClient(),
+		own:        own,
+		namespaces: namespaces,
+		clock:      clock.RealClock{},
 		//nolint:staticcheck // The newer recorder has no source, and the source of these Events is documented.
 		events: mgr.GetEventRecorderFor(eventSource),
 	}
@@ -80,7 +80,12 @@ func Setup(mgr manager.Manager, namespaces []string) error {
 func indexes(managers, own client.FieldIndexer) []index {
 	out := []index{
 		{managers, &v1.Operator{}, indexByName, func(o client.Object) []string { return []string{v1alpha1.ComponentName(o.GetName())} }},
-		{managers, &v1alpha1.Subscription{}, indexByPackage, byPackage},
+		{managers, &v1alpha1.Subscription{}, indexByPackage, func(o client.Object) []string {
+			if name := packageName(o); name != "" {
+				return []string{v1alpha1.ComponentName(name)}
+			}
+			return nil
+		}},
 		{managers, &v1alpha1.Subscription{}, indexByOutcome, byOutcome},
 		{managers, &v1alpha1.ClusterServiceVersion{}, indexByCRD, byCRD},
 	}
@@ -89,7 +94,13 @@ func indexes(managers, own client.FieldIndexer) []index {
 		if k.own {
 			in = own
 		}
-		out = append(out, index{in, k.object(), indexByOperator, labelled}, index{in, k.object(), indexByOwner, byOwner})
+		out = append(out, index{in, k.object(), indexByOperator, labelled}, index{in, k.object(), indexByOwner, func(o client.Object) []string {
+			var names []string
+			for _, owner := range owners(o) {
+				names = append(names, owner.String())
+			}
+			return names
+		}})
 	}
 	return out
 }

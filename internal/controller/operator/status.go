@@ -69,6 +69,11 @@ func (k kind) reference(o client.Object) v1.RichReference {
 	for _, c := range conditionsOf(o) {
 		if c.Type != "" && c.Status != "" { // both are required
 			c.Message = safetext.Truncate(c.Message, maxMessage)
+			for _, at := range []**metav1.Time{&c.LastUpdateTime, &c.LastTransitionTime} {
+				if (*at).IsZero() {
+					*at = nil
+				}
+			}
 			r.Conditions = append(r.Conditions, c)
 		}
 	}
@@ -119,15 +124,7 @@ func ofMeta(c metav1.Condition) v1.Condition {
 }
 
 func condition[T ~string](kind T, status corev1.ConditionStatus, reason, message string, updated, changed *metav1.Time) v1.Condition {
-	return v1.Condition{Type: string(kind), Status: status, Reason: reason, Message: message, LastUpdateTime: known(updated), LastTransitionTime: known(changed)}
-}
-
-// known is a time, or nil for none.
-func known(t *metav1.Time) *metav1.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return t
+	return v1.Condition{Type: string(kind), Status: status, Reason: reason, Message: message, LastUpdateTime: updated, LastTransitionTime: changed}
 }
 
 func each[T any](in []T, f func(T) v1.Condition) []v1.Condition {

@@ -42,23 +42,6 @@ func byOutcome(o client.Object) []string {
 	return out
 }
 
-// byOwner are the keys of indexByOwner.
-func byOwner(o client.Object) []string {
-	var out []string
-	for _, owner := range owners(o) {
-		out = append(out, owner.String())
-	}
-	return out
-}
-
-// byPackage are the keys of indexByPackage.
-func byPackage(o client.Object) []string {
-	if name := packageName(o); name != "" {
-		return []string{v1alpha1.ComponentName(name)}
-	}
-	return nil
-}
-
 // byCRD are the keys of indexByCRD.
 func byCRD(o client.Object) []string {
 	csv, ok := o.(*v1alpha1.ClusterServiceVersion)
