@@ -1,6 +1,7 @@
 package operatorcondition
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,10 +89,7 @@ func (c *Controller) ensure(ctx context.Context, req ctrl.Request) (*v2.Operator
 	var spec v2.OperatorConditionSpec
 	strategy := csv.Spec.InstallStrategy.StrategySpec
 	for _, permission := range slices.Concat(strategy.ClusterPermissions, strategy.Permissions) {
-		name := permission.ServiceAccountName
-		if name == "" {
-			name = defaultAccount
-		}
+		name := cmp.Or(permission.ServiceAccountName, defaultAccount)
 		if !slices.Contains(spec.ServiceAccounts, name) {
 			spec.ServiceAccounts = append(spec.ServiceAccounts, name)
 		}
@@ -165,7 +163,11 @@ func (c *Controller) report(ctx context.Context, condition *v2.OperatorCondition
 		States: func(s *v2.OperatorConditionStatus) []reconcile.State { return reconcile.Conditions(s.Conditions) }}
 	next := w.Latest(condition).DeepCopy()
 	next.Status.Conditions = reported(next, ours)
-	w.Owner = managerOf(next)
+	// The manager of the field reports whether all of it was taken from the spec: the conditions of a status are one field, which does not tell who wrote
+	// which of them, and what an operator reported there must not go because something else was added.
+	if w.Owner = fieldManager; othersInStatus(next) {
+		w.Owner = keepingManager
+	}
 	_, err := w.Write(ctx, condition, next.Status)
 	return err
 }
@@ -210,7 +212,12 @@ func (c *Controller) bring(ctx context.Context, condition *v2.OperatorCondition,
 	if err == nil && owned(live, condition) && same() {
 		return false, nil
 	}
-	if err == nil && !owned(live, condition) && ofAnother(live, condition) {
+	// An object that was not made for an OperatorCondition of this name lacks the label of what is managed, or belongs to something else.
+	owners := live.GetOwnerReferences()
+	ofAnother := live.GetLabels()[v1alpha1.ManagedLabel] != v1alpha1.ManagedLabelValue || len(owners) > 0 && !slices.ContainsFunc(owners, func(r metav1.OwnerReference) bool {
+		return r.Kind == v2.OperatorConditionKind && r.Name == condition.Name
+	})
+	if err == nil && !owned(live, condition) && ofAnother {
 		c.events.Eventf(condition, corev1.EventTypeWarning, reasonNameTaken,
 			"the operator may not write its OperatorCondition: a %s of the name %s exists already and belongs to another owner; delete or rename it",
 			desired.GetObjectKind().GroupVersionKind().Kind, desired.GetName())
@@ -219,15 +226,6 @@ func (c *Controller) bring(ctx context.Context, condition *v2.OperatorCondition,
 		return true, nil
 	}
 	return false, c.apply(ctx, desired, live)
-}
-
-// ofAnother reports whether an object is none that was made for an OperatorCondition of this name: it lacks the label of what is managed, or
-// belongs to something else.
-func ofAnother(o client.Object, condition *v2.OperatorCondition) bool {
-	owners := o.GetOwnerReferences()
-	return o.GetLabels()[v1alpha1.ManagedLabel] != v1alpha1.ManagedLabelValue || len(owners) > 0 && !slices.ContainsFunc(owners, func(r metav1.OwnerReference) bool {
-		return r.Kind == v2.OperatorConditionKind && r.Name == condition.Name
-	})
 }
 
 // apply makes the cluster's object have the fields of the desired one, and reads the answer.

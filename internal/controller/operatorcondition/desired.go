@@ -6,7 +6,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
@@ -89,13 +88,4 @@ func othersInStatus(condition *v2.OperatorCondition) bool {
 	return slices.ContainsFunc(condition.Status.Conditions, func(c metav1.Condition) bool {
 		return meta.FindStatusCondition(condition.Spec.Conditions, c.Type) == nil
 	})
-}
-
-// managerOf is the field manager that a status is written as. It reports whether all of it was taken from the spec: the conditions of a status are
-// one field, which does not tell who wrote which of them, and what an operator reported there must not go because something else was added.
-func managerOf(condition *v2.OperatorCondition) client.FieldOwner {
-	if othersInStatus(condition) {
-		return keepingManager
-	}
-	return fieldManager
 }

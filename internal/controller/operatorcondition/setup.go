@@ -1,11 +1,9 @@
 package operatorcondition
 
 import (
-	"context"
 	"fmt"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -35,7 +33,7 @@ func Setup(mgr manager.Manager, namespaces []string) error {
 	original := predicate.NewPredicateFuncs(func(o client.Object) bool { return !v1alpha1.IsCopied(o) })
 	err := builder.ControllerManagedBy(mgr).Named("operatorcondition").
 		For(&v2.OperatorCondition{}).
-		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(sameName), builder.WithPredicates(original, predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.ClusterServiceVersion{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(original, predicate.GenerationChangedPredicate{})).
 		Owns(&rbacv1.Role{}).
 		Owns(&rbacv1.RoleBinding{}).
 		WithEventFilter(reconcile.Within(namespaces)).
@@ -45,9 +43,4 @@ func Setup(mgr manager.Manager, namespaces []string) error {
 		return fmt.Errorf("set up the OperatorCondition controller: %w", err)
 	}
 	return nil
-}
-
-// sameName is the OperatorCondition of a CSV.
-func sameName(_ context.Context, o client.Object) []ctrl.Request {
-	return []ctrl.Request{{NamespacedName: client.ObjectKeyFromObject(o)}}
 }
