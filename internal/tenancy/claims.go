@@ -6,10 +6,43 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 )
+
+// Bringers returns the ClusterServiceVersions whose InstallPlans brought a CRD, as its annotations record, sorted. A ClusterServiceVersion may list
+// any CRD as owned; only users who may write CRDs, and the manager, record who brought one.
+func Bringers(crd metav1.Object) []types.NamespacedName {
+	var all []types.NamespacedName
+	for key, value := range crd.GetAnnotations() {
+		namespace, name, ok := strings.Cut(value, "/")
+		if ok && strings.HasPrefix(key, v1alpha1.InstalledAlongsideAnnotationPrefix) {
+			all = append(all, types.NamespacedName{Namespace: namespace, Name: name})
+		}
+	}
+	slices.SortFunc(all, func(a, b types.NamespacedName) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return slices.Compact(all)
+}
+
+// BroughtFrom reports whether an InstallPlan of a namespace brought a CRD.
+func BroughtFrom(crd metav1.Object, namespace string) bool {
+	return slices.ContainsFunc(Bringers(crd), func(by types.NamespacedName) bool { return by.Namespace == namespace })
+}
+
+// MayAdopt reports whether a CRD that no InstallPlan brought may become that of an operator of a namespace, because someone who may write CRDs set
+// the annotation AdoptableByAnnotation.
+func MayAdopt(crd metav1.Object, namespace string) bool {
+	for name := range strings.SplitSeq(crd.GetAnnotations()[v1alpha1.AdoptableByAnnotation], ",") {
+		if name = strings.TrimSpace(name); name == "*" || name != "" && name == namespace {
+			return true
+		}
+	}
+	return false
+}
 
 // Brought reports whether an InstallPlan brought a CustomResourceDefinition for the ClusterServiceVersion of this name. A ClusterServiceVersion may
 // list any definition as owned; only writers of definitions can write the annotations that are read here. A definition that was there before the plan
@@ -98,16 +131,15 @@ func ClaimedBy(csv *v1alpha1.ClusterServiceVersion, confined bool, definitions D
 		if err != nil {
 			return nil, err
 		}
-		if service != nil && registeredFrom(service, csv.Namespace) {
+		if service == nil {
+			continue
+		}
+		// Whether it was registered for an operator of the namespace. While an operator is replaced, the label names its successor first, and both have
+		// the claim.
+		labels := service.GetLabels()
+		if labels[v1alpha1.OwnerKindLabel] == v1alpha1.ClusterServiceVersionKind && labels[v1alpha1.OwnerNamespaceLabel] == csv.Namespace && labels[v1alpha1.OwnerLabel] != "" {
 			claimed.Spec.APIServiceDefinitions.Owned = append(claimed.Spec.APIServiceDefinitions.Owned, d)
 		}
 	}
 	return ProvidedBy(claimed), nil
-}
-
-// registeredFrom reports whether an APIService was registered for an operator of a namespace. While an operator is replaced, the label names its
-// successor first, and both have the claim.
-func registeredFrom(service metav1.Object, namespace string) bool {
-	labels := service.GetLabels()
-	return labels[v1alpha1.OwnerKindLabel] == v1alpha1.ClusterServiceVersionKind && labels[v1alpha1.OwnerNamespaceLabel] == namespace && labels[v1alpha1.OwnerLabel] != ""
 }

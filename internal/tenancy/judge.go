@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -56,7 +59,7 @@ func Judge(member Member, group *v1.OperatorGroup, others []*v1.OperatorGroup) V
 	case len(r.rivals) > 0:
 		return Verdict{Reason: v1alpha1.CSVReasonInterOperatorGroupOwnerConflict, Detail: r.conflict(group)}
 	default:
-		return Verdict{Awaits: true, Detail: fmt.Sprintf("OperatorGroup %s to list %s among its provided APIs", group.Name, listed(r.claim.Sorted()))}
+		return Verdict{Awaits: true, Detail: fmt.Sprintf("OperatorGroup %s to list %s among its provided APIs", group.Name, listed(sets.List(r.claim)))}
 	}
 }
 
@@ -72,18 +75,16 @@ func Claim(group *v1.OperatorGroup, members []Member, others []*v1.OperatorGroup
 		if len(r.rivals) > 0 && !r.mayStay(group) {
 			continue
 		}
-		for api := range r.claim {
-			claim[api] = struct{}{}
-		}
+		claim = claim.Union(r.claim)
 	}
 	return claim
 }
 
 func relate(member Member, group *v1.OperatorGroup, others []*v1.OperatorGroup) relation {
 	mine := ProvidedBy(member.ClusterServiceVersion)
-	r := relation{mine: mine, claim: member.Claim, listed: member.Claim.Within(AnnotatedOn(group))}
+	r := relation{mine: mine, claim: member.Claim, listed: AnnotatedOn(group).IsSuperset(member.Claim)}
 	if group.Spec.StaticProvidedAPIs {
-		r.listed = mine.Within(AnnotatedOn(group))
+		r.listed = AnnotatedOn(group).IsSuperset(mine)
 	}
 	if len(mine) == 0 {
 		return r
@@ -93,15 +94,7 @@ func relate(member Member, group *v1.OperatorGroup, others []*v1.OperatorGroup) 
 		if other.Namespace == group.Namespace && other.Name == group.Name {
 			continue
 		}
-		// What two sets have in common.
-		b := AnnotatedOn(other)
-		common := APIs{}
-		for api := range mine {
-			if _, ok := b[api]; ok {
-				common[api] = struct{}{}
-			}
-		}
-		apis, namespaces := common, reach.Common(ReachOf(other))
+		apis, namespaces := mine.Intersection(AnnotatedOn(other)), reach.Common(ReachOf(other))
 		if len(apis) > 0 && len(namespaces) > 0 {
 			r.rivals = append(r.rivals, rival{other, apis, namespaces})
 		}
@@ -115,7 +108,7 @@ func relate(member Member, group *v1.OperatorGroup, others []*v1.OperatorGroup) 
 func (r *relation) mayStay(group *v1.OperatorGroup) bool {
 	mine := AnnotatedOn(group)
 	return r.listed && !slices.ContainsFunc(r.rivals, func(other rival) bool {
-		return !other.apis.Within(mine) || precedence(group, other.group) > 0 || group.Spec.StaticProvidedAPIs && other.group.Spec.StaticProvidedAPIs
+		return !mine.IsSuperset(other.apis) || precedence(group, other.group) > 0 || group.Spec.StaticProvidedAPIs && other.group.Spec.StaticProvidedAPIs
 	})
 }
 
@@ -131,26 +124,18 @@ func precedence(a, b *v1.OperatorGroup) int {
 	}
 	return cmp.Or(
 		static(a)-static(b),
-		settled(a).Compare(settled(b)),
+		ptr.Deref(a.Status.LastUpdated, metav1.Time{}).Compare(ptr.Deref(b.Status.LastUpdated, metav1.Time{}).Time),
 		a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
 		strings.Compare(a.Namespace, b.Namespace),
 		strings.Compare(a.Name, b.Name),
 	)
 }
 
-// settled is when the status of a group was last written.
-func settled(group *v1.OperatorGroup) time.Time {
-	if group.Status.LastUpdated == nil {
-		return time.Time{}
-	}
-	return group.Status.LastUpdated.Time
-}
-
 // conflict names both sides of a conflict and the ways out of it.
 func (r *relation) conflict(group *v1.OperatorGroup) string {
 	other := r.rivals[0]
 	text := fmt.Sprintf("OperatorGroup %s/%s provides %s too, and both it and OperatorGroup %s/%s reach %s",
-		other.group.Namespace, other.group.Name, listed(other.apis.Sorted()), group.Namespace, group.Name, other.namespaces)
+		other.group.Namespace, other.group.Name, listed(sets.List(other.apis)), group.Namespace, group.Name, other.namespaces)
 	if n := len(r.rivals) - 1; n > 0 {
 		text += fmt.Sprintf(" (so do %d more groups)", n)
 	}
@@ -161,12 +146,7 @@ func (r *relation) conflict(group *v1.OperatorGroup) string {
 func (r *relation) static(group *v1.OperatorGroup) string {
 	const prefix = "OperatorGroup %s/%s has spec.staticProvidedAPIs, so that its annotation %s is left as it is: "
 	if len(r.rivals) == 0 {
-		missing := APIs{}
-		for api := range r.mine {
-			if _, ok := AnnotatedOn(group)[api]; !ok {
-				missing[api] = struct{}{}
-			}
-		}
+		missing := strings.Join(sets.List(r.mine.Difference(AnnotatedOn(group))), ",")
 		return fmt.Sprintf(prefix+"add %s to it, or set spec.staticProvidedAPIs to false", group.Namespace, group.Name, v1alpha1.ProvidedAPIsAnnotation, missing)
 	}
 	return fmt.Sprintf(prefix+"%s", group.Namespace, group.Name, v1alpha1.ProvidedAPIsAnnotation, r.conflict(group))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -117,7 +118,7 @@ func TestIntersections(t *testing.T) {
 					t.Errorf("%q does not say %q", got.Detail, words)
 				}
 			}
-			if claim := Claim(test.group, []Member{claiming(csv)}, test.others).String(); claim != test.claim {
+			if claim := strings.Join(sets.List(Claim(test.group, []Member{claiming(csv)}, test.others)), ","); claim != test.claim {
 				t.Errorf("the group provides %q, want %q", claim, test.claim)
 			}
 		})
@@ -134,7 +135,7 @@ func claiming(csv *v1alpha1.ClusterServiceVersion) Member {
 func TestWithoutClaim(t *testing.T) {
 	idle := Member{ClusterServiceVersion: operator(goose)}
 	mine := group("a", "x", "")
-	must.Equal(t, "the group claims", Claim(mine, []Member{idle}, nil).String(), "")
+	must.Equal(t, "the group claims", strings.Join(sets.List(Claim(mine, []Member{idle}, nil)), ","), "")
 	must.Equal(t, "it may not be installed where no other group lists its API", Judge(idle, mine, nil), (Verdict{}))
 	other := group("b", "x", goose, changedAt(2000))
 	if v := Judge(idle, mine, []*v1.OperatorGroup{other}); v.Reason != v1alpha1.CSVReasonInterOperatorGroupOwnerConflict {
@@ -144,8 +145,8 @@ func TestWithoutClaim(t *testing.T) {
 	if v := Judge(idle, mine, nil); v.Reason != v1alpha1.CSVReasonCannotModifyStaticProvidedAPIs {
 		t.Errorf("a static group that does not list its API lets it in: %+v", v)
 	}
-	half := Member{ClusterServiceVersion: operator(goose, duck), Claim: ParseAPIs(duck)}
-	must.Equal(t, "the group claims", Claim(group("a", "x", ""), []Member{half}, nil).String(), duck)
+	half := Member{ClusterServiceVersion: operator(goose, duck), Claim: sets.New(duck)}
+	must.Equal(t, "the group claims", strings.Join(sets.List(Claim(group("a", "x", ""), []Member{half}, nil)), ","), duck)
 	if v := Judge(half, group("a", "x", duck), []*v1.OperatorGroup{other}); v.Reason != v1alpha1.CSVReasonInterOperatorGroupOwnerConflict {
 		t.Errorf("with a claim to another API only: %+v", v)
 	}
@@ -225,7 +226,7 @@ func TestClaimedBy(t *testing.T) {
 				return nil, nil
 			},
 		})
-		if err != nil || got.String() != test.want {
+		if err != nil || strings.Join(sets.List(got), ",") != test.want {
 			t.Errorf("%s: claims %q, %v; want %q", name, got, err, test.want)
 		}
 	}
@@ -282,9 +283,9 @@ func TestClaim(t *testing.T) {
 	copied := operator(egress)
 	copied.Labels = map[string]string{v1alpha1.CopiedFromLabel: "elsewhere"}
 	members := []Member{claiming(operator(goose)), claiming(own), claiming(copied)}
-	must.Equal(t, "the group provides", Claim(group("a", "x", ""), members, nil).String(), goose)
-	must.Equal(t, "the group provides", Claim(group("a", "a-ns", ""), members, nil).String(), duck+","+goose)
-	must.Equal(t, "a group without targets provides", Claim(group("a", "none", goose), members, nil).String(), "")
+	must.Equal(t, "the group provides", strings.Join(sets.List(Claim(group("a", "x", ""), members, nil)), ","), goose)
+	must.Equal(t, "the group provides", strings.Join(sets.List(Claim(group("a", "a-ns", ""), members, nil)), ","), duck+","+goose)
+	must.Equal(t, "a group without targets provides", strings.Join(sets.List(Claim(group("a", "none", goose), members, nil)), ","), "")
 }
 
 func TestParseAPIs(t *testing.T) {
@@ -295,7 +296,7 @@ func TestParseAPIs(t *testing.T) {
 		goose + "," + goose:                  goose,
 		"Goose,Goose.v1,.v1.g,Goose..g,,x..": "",
 	} {
-		must.Equal(t, "APIs of "+list, ParseAPIs(list).String(), want)
+		must.Equal(t, "APIs of "+list, strings.Join(sets.List(AnnotatedOn(group("a", "x", list))), ","), want)
 	}
 	odd := operator()
 	odd.Spec.CustomResourceDefinitions.Owned = []v1alpha1.CRDDescription{{Name: "nodot", Version: "v1", Kind: "Nodot"}, {Name: "a.b", Version: "v1"}, {Name: "a.b", Kind: "A,B", Version: "v1"}}
@@ -304,5 +305,5 @@ func TestParseAPIs(t *testing.T) {
 	}
 	service := operator()
 	service.Spec.APIServiceDefinitions.Owned = []v1alpha1.APIServiceDescription{{Name: "geese", Group: "birds.example.com", Version: "v1", Kind: "Goose"}}
-	must.Equal(t, "an aggregated API is", ProvidedBy(service).String(), goose)
+	must.Equal(t, "an aggregated API is", strings.Join(sets.List(ProvidedBy(service)), ","), goose)
 }

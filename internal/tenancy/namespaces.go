@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
 // Namespaces is a set of namespaces, sorted; one empty name stands for all.
@@ -30,11 +31,6 @@ func ReachOf(group *v1.OperatorGroup) Namespaces {
 // IsGlobal reports whether the targets of a group are all namespaces.
 func IsGlobal(group *v1.OperatorGroup) bool {
 	return slices.Contains(group.Status.Namespaces, metav1.NamespaceAll)
-}
-
-// Targets reports whether a namespace is among the targets of a group.
-func Targets(group *v1.OperatorGroup, namespace string) bool {
-	return IsGlobal(group) || slices.Contains(group.Status.Namespaces, namespace)
 }
 
 // Common are the namespaces that are in both sets.
@@ -88,4 +84,13 @@ func Distinct(groups []*v1.OperatorGroup) []*v1.OperatorGroup {
 		known[key] = true
 		return again
 	})
+}
+
+// MemberAnnotations are those of the ClusterServiceVersions that are members of a group, through which their pods learn about it.
+func MemberAnnotations(group *v1.OperatorGroup) map[string]string {
+	return map[string]string{
+		v1alpha1.OperatorGroupAnnotation:     group.Name,
+		v1alpha1.OperatorNamespaceAnnotation: group.Namespace,
+		v1alpha1.TargetNamespacesAnnotation:  strings.Join(slices.Sorted(slices.Values(group.Status.Namespaces)), ","),
+	}
 }

@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/util/sets"
 	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/applyconfigurations"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -398,7 +399,7 @@ func (k *cluster) listAPIs() {
 			must.NoError(k.t, err)
 			members = append(members, tenancy.Member{ClusterServiceVersion: &csvs.Items[i], Claim: claim})
 		}
-		claim := tenancy.Claim(group, members, all).String()
+		claim := strings.Join(sets.List(tenancy.Claim(group, members, all)), ",")
 		if group.Spec.StaticProvidedAPIs || claim == group.Annotations[v1alpha1.ProvidedAPIsAnnotation] {
 			continue
 		}

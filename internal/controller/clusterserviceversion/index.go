@@ -6,6 +6,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -65,10 +66,10 @@ func indexes() []index {
 			return []string{roleKey("", o.(*rbacv1.ClusterRoleBinding).RoleRef)}
 		}},
 		{&v1alpha1.ClusterServiceVersion{}, indexByProvided, ofCSV(func(csv *v1alpha1.ClusterServiceVersion) []string {
-			return tenancy.ProvidedBy(csv).Sorted()
+			return sets.List(tenancy.ProvidedBy(csv))
 		})},
 		{&v1.OperatorGroup{}, indexByListed, func(o client.Object) []string {
-			return tenancy.AnnotatedOn(o.(*v1.OperatorGroup)).Sorted()
+			return sets.List(tenancy.AnnotatedOn(o.(*v1.OperatorGroup)))
 		}},
 		{&v1.OperatorGroup{}, indexByTarget, func(o client.Object) []string {
 			return slices.Compact(slices.Sorted(slices.Values(o.(*v1.OperatorGroup).Status.Namespaces)))

@@ -3,11 +3,13 @@ package operatorgroup
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -33,24 +35,29 @@ func (c *Controller) claim(ctx context.Context, group *v1.OperatorGroup, seen *o
 	}
 	var again time.Duration
 	claim := tenancy.Claim(group, members, seen.rivals)
-	if !claim.Within(tenancy.AnnotatedOn(group)) {
+	if !tenancy.AnnotatedOn(group).IsSuperset(claim) {
 		// Groups are reconciled one after the other, and what is about to be claimed must not be what another one has
 		// claimed just before.
-		rivals, err := listGroups(ctx, c.live)
-		if err != nil {
-			return group, 0, err
+		var list v1.OperatorGroupList
+		if err := c.live.List(ctx, &list); err != nil {
+			return group, 0, fmt.Errorf("list the OperatorGroups of the cluster: %w", err)
+		}
+		var rivals []*v1.OperatorGroup
+		for i := range list.Items {
+			rivals = append(rivals, &list.Items[i])
 		}
 		granted := tenancy.Claim(group, members, rivals)
-		if !claim.Within(granted) {
+		if !granted.IsSuperset(claim) {
 			again = unseenInterval
 		}
 		claim = granted
 	}
+	apis := strings.Join(sets.List(claim), ",")
 	have, annotated := group.Annotations[v1alpha1.ProvidedAPIsAnnotation]
-	if have == claim.String() && (annotated || len(claim) == 0) {
+	if have == apis && (annotated || apis == "") {
 		return group, again, nil
 	}
-	group, err = c.annotate(ctx, group, claim)
+	group, err = c.annotate(ctx, group, apis)
 	return group, again, err
 }
 
@@ -89,38 +96,16 @@ func read(ctx context.Context, reader client.Reader, name string, into client.Ob
 }
 
 // annotate writes the annotation with the provided APIs. It stays, empty, when the last API goes, as clients of the published API expect.
-func (c *Controller) annotate(ctx context.Context, group *v1.OperatorGroup, apis tenancy.APIs) (*v1.OperatorGroup, error) {
+func (c *Controller) annotate(ctx context.Context, group *v1.OperatorGroup, apis string) (*v1.OperatorGroup, error) {
 	updated := group.DeepCopy()
 	if updated.Annotations == nil {
 		updated.Annotations = map[string]string{}
 	}
-	updated.Annotations[v1alpha1.ProvidedAPIsAnnotation] = apis.String()
+	updated.Annotations[v1alpha1.ProvidedAPIsAnnotation] = apis
 	patch := client.MergeFromWithOptions(group, client.MergeFromWithOptimisticLock{})
 	if err := c.client.Patch(ctx, updated, patch, fieldManager); err != nil {
 		return group, fmt.Errorf("annotate OperatorGroup %s with the APIs that its operators provide: %w", client.ObjectKeyFromObject(group), err)
 	}
-	reconcile.Log(ctx, updated).Info("provided APIs changed", "apis", apis.String(), "before", group.Annotations[v1alpha1.ProvidedAPIsAnnotation])
+	reconcile.Log(ctx, updated).Info("provided APIs changed", "apis", apis, "before", group.Annotations[v1alpha1.ProvidedAPIsAnnotation])
 	return updated, nil
-}
-
-// listGroups reads all groups.
-func listGroups(ctx context.Context, reader client.Reader) ([]*v1.OperatorGroup, error) {
-	var list v1.OperatorGroupList
-	if err := reader.List(ctx, &list); err != nil {
-		return nil, fmt.Errorf("list the OperatorGroups of the cluster: %w", err)
-	}
-	var groups []*v1.OperatorGroup
-	for i := range list.Items {
-		groups = append(groups, &list.Items[i])
-	}
-	return groups, nil
-}
-
-// providedBy are the keys of an operator in the index of what is provided; copies provide nothing.
-func providedBy(o client.Object) []string {
-	csv, ok := o.(*v1alpha1.ClusterServiceVersion)
-	if !ok || csv.IsCopied() {
-		return nil
-	}
-	return tenancy.ProvidedBy(csv).Sorted()
 }

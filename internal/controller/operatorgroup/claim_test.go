@@ -188,8 +188,8 @@ func TestLimitedManagersHearOfOtherGroups(t *testing.T) {
 	if len(requests) != 1 || requests[0].String() != "a/group" {
 		t.Errorf("the group of another namespace wakes up %v, want a/group", requests)
 	}
-	if k.c.watches().owns(lists) || !k.c.watches().owns(groupIn("a")) {
-		t.Errorf("it reconciles b/group (%t), and a/group (%t)", k.c.watches().owns(lists), k.c.watches().owns(groupIn("a")))
+	if k.c.watches().manages(lists.Namespace) || !k.c.watches().manages(groupIn("a").Namespace) {
+		t.Errorf("it reconciles b/group (%t), and a/group (%t)", k.c.watches().manages(lists.Namespace), k.c.watches().manages(groupIn("a").Namespace))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 	applyrbacv1 "k8s.io/client-go/applyconfigurations/rbac/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -41,10 +42,11 @@ func (c *Controller) applyClusterRoles(ctx context.Context, group *v1.OperatorGr
 	for _, suffix := range suffixes {
 		desired := clusterRole(group, suffix)
 		live := slices.IndexFunc(seen.roles, func(r rbacv1.ClusterRole) bool { return r.Name == desired.Name })
-		if live >= 0 && upToDate(desired, &seen.roles[live]) {
+		labelled := live >= 0 && hasLabels(desired, &seen.roles[live])
+		if labelled && equality.Semantic.DeepEqual(desired.AggregationRule, seen.roles[live].AggregationRule) { // its rules are written by the cluster
 			continue
 		}
-		if live >= 0 && hasLabels(desired, &seen.roles[live]) {
+		if labelled {
 			wait, err := c.unrest(ctx, toCome(desired, &seen.roles[live]), suffix, seen)
 			if err == nil && wait > 0 {
 				later = reconcile.Sooner(later, wait)
@@ -52,7 +54,13 @@ func (c *Controller) applyClusterRoles(ctx context.Context, group *v1.OperatorGr
 			}
 			errs = append(errs, err)
 		}
-		if err := rollout.Assert(ctx, c.client, applied(desired), fieldManager); err != nil {
+		rule := applyrbacv1.AggregationRule()
+		for _, selector := range desired.AggregationRule.ClusterRoleSelectors {
+			rule.WithClusterRoleSelectors(applymetav1.LabelSelector().WithMatchLabels(selector.MatchLabels))
+		}
+		// Without the rules, which belong to the cluster.
+		request := applyrbacv1.ClusterRole(desired.Name).WithLabels(desired.Labels).WithAggregationRule(rule)
+		if err := rollout.Assert(ctx, c.client, request, fieldManager); err != nil {
 			errs = append(errs, fmt.Errorf("apply ClusterRole %s of OperatorGroup %s: %w", desired.Name, client.ObjectKeyFromObject(group), err))
 		}
 	}
@@ -86,7 +94,7 @@ func (c *Controller) unrest(ctx context.Context, coming map[string]bool, suffix 
 	var wait time.Duration
 	for i := range seen.members {
 		member := &seen.members[i]
-		if !slices.ContainsFunc(tenancy.ProvidedBy(member).Sorted(), func(text string) bool {
+		if !slices.ContainsFunc(sets.List(tenancy.ProvidedBy(member)), func(text string) bool {
 			api, ok := tenancy.ParseAPI(text)
 			return ok && coming[selectorOf(catalog.GVK{Group: api.Group, Version: api.Version, Kind: api.Kind}, suffix)]
 		}) {
@@ -114,7 +122,7 @@ func clusterRole(group *v1.OperatorGroup, suffix string) *rbacv1.ClusterRole {
 	}
 	// Read the annotation of the group. What cannot be read is left out.
 	var apis []catalog.GVK
-	for _, item := range tenancy.AnnotatedOn(group).Sorted() {
+	for _, item := range sets.List(tenancy.AnnotatedOn(group)) {
 		if api, ok := tenancy.ParseAPI(item); ok {
 			apis = append(apis, catalog.GVK{Group: api.Group, Version: api.Version, Kind: api.Kind})
 		}
@@ -153,12 +161,6 @@ func roleName(group types.NamespacedName, suffix string) string {
 	return prefix + group.Name[:min(len(group.Name), room)] + tail
 }
 
-// upToDate reports whether the live role has the labels and the aggregation rule that are desired. Its rules are written by
-// the cluster.
-func upToDate(desired, live *rbacv1.ClusterRole) bool {
-	return hasLabels(desired, live) && equality.Semantic.DeepEqual(desired.AggregationRule, live.AggregationRule)
-}
-
 func hasLabels(desired, live *rbacv1.ClusterRole) bool {
 	for key, value := range desired.Labels {
 		if have, ok := live.Labels[key]; !ok || have != value {
@@ -166,13 +168,4 @@ func hasLabels(desired, live *rbacv1.ClusterRole) bool {
 		}
 	}
 	return true
-}
-
-// applied is the role as an apply request: without the rules, which belong to the cluster.
-func applied(role *rbacv1.ClusterRole) *applyrbacv1.ClusterRoleApplyConfiguration {
-	rule := applyrbacv1.AggregationRule()
-	for _, selector := range role.AggregationRule.ClusterRoleSelectors {
-		rule.WithClusterRoleSelectors(applymetav1.LabelSelector().WithMatchLabels(selector.MatchLabels))
-	}
-	return applyrbacv1.ClusterRole(role.Name).WithLabels(role.Labels).WithAggregationRule(rule)
 }

@@ -22,7 +22,8 @@ const fieldManager = client.FieldOwner("fairlead-operatorgroup")
 // Controller reconciles OperatorGroups. Its client reads from caches that have the indexes of setup.go.
 type Controller struct {
 	client client.Client
-	// live asks the cluster before APIs are claimed; the caches may not show yet what other groups have claimed.
+	// live asks the cluster before APIs are claimed, and which groups exist before the labels of others are removed; the caches may not show yet what
+	// other groups have claimed.
 	live       client.Reader
 	clock      clock.PassiveClock
 	namespaces []string // those that the manager is limited to, if any
@@ -32,7 +33,7 @@ type Controller struct {
 // Reconcile brings one OperatorGroup and what belongs to it up to date.
 func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	if req == sweeping {
-		return ctrl.Result{}, c.labels().sweep(ctx)
+		return ctrl.Result{}, c.sweep(ctx)
 	}
 	return reconcile.Typed[*v1.OperatorGroup]{Client: c.client, Step: c.pass,
 		Deleting: func(ctx context.Context, group *v1.OperatorGroup) (ctrl.Result, error) {
@@ -54,7 +55,10 @@ func (c *Controller) pass(ctx context.Context, group *v1.OperatorGroup) (ctrl.Re
 	}
 	// What the group itself reports: its status, and which APIs its operators provide in its target namespaces.
 	var again time.Duration
-	group, err = c.report(ctx, group, seen)
+	group, err = reconcile.StatusWriter[*v1.OperatorGroup, v1.OperatorGroupStatus]{Client: c.client, Owner: fieldManager, Memory: &c.written, Optimistic: true, Equal: sameStatus,
+		Status: func(group *v1.OperatorGroup) *v1.OperatorGroupStatus { return &group.Status },
+		States: func(s *v1.OperatorGroupStatus) []reconcile.State { return reconcile.Conditions(s.Conditions) },
+	}.Write(ctx, group, status(group, seen, c.clock.Now()))
 	if err == nil {
 		group, again, err = c.claim(ctx, group, seen)
 	}
@@ -66,7 +70,7 @@ func (c *Controller) pass(ctx context.Context, group *v1.OperatorGroup) (ctrl.Re
 	// had the name before go before their UIDs are forgotten, those of the group come after its own is remembered.
 	result := ctrl.Result{RequeueAfter: again}
 	err = errors.Join(err, c.manageAccount(ctx, group, seen))
-	if failed := c.labels().remove(ctx, staleUIDs(seen.roles, group.UID)); failed != nil {
+	if failed := c.removeLabels(ctx, staleUIDs(seen.roles, group.UID)); failed != nil {
 		return result, errors.Join(err, failed)
 	}
 	if seen.unlabelable == nil {
@@ -76,15 +80,7 @@ func (c *Controller) pass(ctx context.Context, group *v1.OperatorGroup) (ctrl.Re
 			return result, errors.Join(err, failed)
 		}
 	}
-	return result, errors.Join(err, c.labels().set(ctx, group, seen))
-}
-
-// report writes the status, if it changes.
-func (c *Controller) report(ctx context.Context, group *v1.OperatorGroup, seen *observed) (*v1.OperatorGroup, error) {
-	return reconcile.StatusWriter[*v1.OperatorGroup, v1.OperatorGroupStatus]{Client: c.client, Owner: fieldManager, Memory: &c.written, Optimistic: true, Equal: sameStatus,
-		Status: func(group *v1.OperatorGroup) *v1.OperatorGroupStatus { return &group.Status },
-		States: func(s *v1.OperatorGroupStatus) []reconcile.State { return reconcile.Conditions(s.Conditions) },
-	}.Write(ctx, group, status(group, seen, c.clock.Now()))
+	return result, errors.Join(err, c.setLabels(ctx, group, seen))
 }
 
 // cleanUp removes what a deleted group leaves behind. Its ClusterRoles go last: their labels remember its UID. A group with a name too long
@@ -94,11 +90,11 @@ func (c *Controller) cleanUp(ctx context.Context, group types.NamespacedName) er
 	if err != nil {
 		return err
 	}
-	if err := c.labels().remove(ctx, staleUIDs(roles, "")); err != nil {
+	if err := c.removeLabels(ctx, staleUIDs(roles, "")); err != nil {
 		return err
 	}
 	if len(roles) == 0 {
-		return c.labels().sweep(ctx)
+		return c.sweep(ctx)
 	}
 	for i := range roles {
 		if err := client.IgnoreNotFound(c.client.Delete(ctx, &roles[i])); err != nil {

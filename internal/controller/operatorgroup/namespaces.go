@@ -48,21 +48,13 @@ func staleUIDs(roles []rbacv1.ClusterRole, current types.UID) []string {
 	return sortedSet(uids)
 }
 
-// namespaceLabels are the labels of groups on their target namespaces.
-type namespaceLabels struct {
-	client client.Client
-	live   client.Reader // asked which groups exist before labels of those that do not are removed
-}
-
-func (c *Controller) labels() namespaceLabels { return namespaceLabels{c.client, c.live} }
-
-// set puts the label of the group on its target namespaces and takes it off all others. A group that targets all namespaces
+// setLabels puts the label of the group on its target namespaces and takes it off all others. A group that targets all namespaces
 // labels none.
-func (l namespaceLabels) set(ctx context.Context, group *v1.OperatorGroup, seen *observed) error {
+func (c *Controller) setLabels(ctx context.Context, group *v1.OperatorGroup, seen *observed) error {
 	if seen.invalid != nil {
 		return nil
 	}
-	labelled, err := l.of(ctx, string(group.UID))
+	labelled, err := c.labelled(ctx, string(group.UID))
 	if err != nil {
 		return err
 	}
@@ -76,37 +68,37 @@ func (l namespaceLabels) set(ctx context.Context, group *v1.OperatorGroup, seen 
 		name := labelled[i].Name
 		have[name] = true
 		if !slices.Contains(desired, name) {
-			errs = append(errs, l.patch(ctx, name, string(group.UID), false))
+			errs = append(errs, c.patchLabel(ctx, name, string(group.UID), false))
 		}
 	}
 	for _, name := range desired {
 		if !have[name] {
-			errs = append(errs, l.patch(ctx, name, string(group.UID), true))
+			errs = append(errs, c.patchLabel(ctx, name, string(group.UID), true))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// remove takes the labels of groups that are gone off all namespaces.
-func (l namespaceLabels) remove(ctx context.Context, uids []string) error {
+// removeLabels takes the labels of groups that are gone off all namespaces.
+func (c *Controller) removeLabels(ctx context.Context, uids []string) error {
 	var errs []error
 	for _, uid := range uids {
-		labelled, err := l.of(ctx, uid)
+		labelled, err := c.labelled(ctx, uid)
 		errs = append(errs, err)
 		for i := range labelled {
-			errs = append(errs, l.patch(ctx, labelled[i].Name, uid, false))
+			errs = append(errs, c.patchLabel(ctx, labelled[i].Name, uid, false))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// patch sets or removes one label of a namespace. It is no apply request because groups share namespaces, and an
+// patchLabel sets or removes one label of a namespace. It is no apply request because groups share namespaces, and an
 // apply request would have to know the labels of them all. A namespace that does not exist is left alone; it is labelled when
 // it comes into being.
-func (l namespaceLabels) patch(ctx context.Context, namespace, uid string, set bool) error {
+func (c *Controller) patchLabel(ctx context.Context, namespace, uid string, set bool) error {
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	if err := l.client.Get(ctx, client.ObjectKey{Name: namespace}, object); apierrors.IsNotFound(err) {
+	if err := c.client.Get(ctx, client.ObjectKey{Name: namespace}, object); apierrors.IsNotFound(err) {
 		return nil
 	} else if err != nil {
 		return fmt.Errorf("label namespace %s: %w", namespace, err)
@@ -119,18 +111,18 @@ func (l namespaceLabels) patch(ctx context.Context, namespace, uid string, set b
 	if err != nil {
 		return fmt.Errorf("label namespace %s: %w", namespace, err)
 	}
-	err = l.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), fieldManager)
+	err = c.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), fieldManager)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("label namespace %s with %s: %w", namespace, uidLabel(uid), err)
 	}
 	return nil
 }
 
-// of reads the namespaces that carry the label of the group with this UID.
-func (l namespaceLabels) of(ctx context.Context, uid string) ([]metav1.PartialObjectMetadata, error) {
+// labelled reads the namespaces that carry the label of the group with this UID.
+func (c *Controller) labelled(ctx context.Context, uid string) ([]metav1.PartialObjectMetadata, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
-	if err := l.client.List(ctx, list, client.MatchingFields{indexNamespaceByGroup: uid}); err != nil {
+	if err := c.client.List(ctx, list, client.MatchingFields{indexNamespaceByGroup: uid}); err != nil {
 		return nil, fmt.Errorf("list the namespaces of the OperatorGroup with UID %s: %w", uid, err)
 	}
 	return list.Items, nil
@@ -141,9 +133,9 @@ var sweeping = ctrl.Request{NamespacedName: types.NamespacedName{Name: "labels o
 
 // orphaned asks for a sweep when a namespace has the label of a group that is gone. That is how labels are found that stayed because the
 // group was deleted while no manager ran.
-func (l namespaceLabels) orphaned(ctx context.Context, o client.Object) []ctrl.Request {
+func (c *Controller) orphaned(ctx context.Context, o client.Object) []ctrl.Request {
 	for _, uid := range groupUIDs(o) {
-		if !l.known(ctx, uid) {
+		if !c.known(ctx, uid) {
 			return []ctrl.Request{sweeping}
 		}
 	}
@@ -151,24 +143,24 @@ func (l namespaceLabels) orphaned(ctx context.Context, o client.Object) []ctrl.R
 }
 
 // known reports whether the caches have a group of this UID. What cannot be read counts as known.
-func (l namespaceLabels) known(ctx context.Context, uid string) bool {
+func (c *Controller) known(ctx context.Context, uid string) bool {
 	var list v1.OperatorGroupList
-	err := l.client.List(ctx, &list, client.MatchingFields{indexGroupByUID: uid}, client.UnsafeDisableDeepCopy)
+	err := c.client.List(ctx, &list, client.MatchingFields{indexGroupByUID: uid}, client.UnsafeDisableDeepCopy)
 	return err != nil || len(list.Items) > 0
 }
 
 // sweep takes the labels of all groups that are gone off the namespaces. It asks the cluster which groups there are, after it has read the
 // labels: the caches may show a label sooner than its group.
-func (l namespaceLabels) sweep(ctx context.Context) error {
+func (c *Controller) sweep(ctx context.Context) error {
 	namespaces := &metav1.PartialObjectMetadataList{}
 	namespaces.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
-	if err := l.client.List(ctx, namespaces, client.UnsafeDisableDeepCopy); err != nil {
+	if err := c.client.List(ctx, namespaces, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the namespaces, to take the labels of deleted OperatorGroups off: %w", err)
 	}
 	var uids []string
 	for i := range namespaces.Items {
 		for _, uid := range groupUIDs(&namespaces.Items[i]) {
-			if !l.known(ctx, uid) {
+			if !c.known(ctx, uid) {
 				uids = append(uids, uid)
 			}
 		}
@@ -177,7 +169,7 @@ func (l namespaceLabels) sweep(ctx context.Context) error {
 		return nil
 	}
 	var groups v1.OperatorGroupList
-	if err := l.live.List(ctx, &groups); err != nil {
+	if err := c.live.List(ctx, &groups); err != nil {
 		return fmt.Errorf("list the OperatorGroups, to take the labels of deleted ones off namespaces: %w", err)
 	}
 	there := map[string]bool{}
@@ -190,5 +182,5 @@ func (l namespaceLabels) sweep(ctx context.Context) error {
 			gone = append(gone, uid)
 		}
 	}
-	return l.remove(ctx, gone)
+	return c.removeLabels(ctx, gone)
 }

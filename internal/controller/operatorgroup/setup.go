@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -64,14 +65,14 @@ func Setup(mgr manager.Manager, o Options) error {
 	c := &Controller{client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: o.Clock, namespaces: o.Namespaces}
 	w := c.watches()
 	err := builder.ControllerManagedBy(mgr).Named("operatorgroup").
-		For(&v1.OperatorGroup{}, builder.WithPredicates(predicate.NewPredicateFuncs(w.owns))).
+		For(&v1.OperatorGroup{}, builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool { return w.manages(o.GetNamespace()) }))).
 		Watches(&v1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(w.siblings)).
 		Watches(&v1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(w.rivals)).
 		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(w.siblings), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, beganToRun))).
 		Watches(&apiextensionsv1.CustomResourceDefinition{}, handler.EnqueueRequestsFromMapFunc(w.owners), builder.WithPredicates(evidenceChanged)).
 		Watches(&apiregistrationv1.APIService{}, handler.EnqueueRequestsFromMapFunc(w.owners), builder.WithPredicates(evidenceChanged)).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(w.groupsOfNamespace)).
-		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.labels().orphaned)).
+		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.orphaned)).
 		WatchesMetadata(&corev1.ServiceAccount{}, handler.EnqueueRequestsFromMapFunc(w.groupsOfAccount)).
 		Watches(&rbacv1.ClusterRole{}, handler.EnqueueRequestsFromMapFunc(w.groupOfRole)).
 		WithOptions(reconcile.Options(1)). // see claim
@@ -98,10 +99,16 @@ func indexes() []index {
 			return sortedSet(slices.Concat(group.Spec.TargetNamespaces, group.Status.Namespaces))
 		}},
 		{&v1.OperatorGroup{}, indexGroupByAPI, func(o client.Object) []string {
-			return tenancy.AnnotatedOn(o.(*v1.OperatorGroup)).Sorted()
+			return sets.List(tenancy.AnnotatedOn(o.(*v1.OperatorGroup)))
 		}},
 		{&v1.OperatorGroup{}, indexGroupByUID, func(o client.Object) []string { return []string{string(o.GetUID())} }},
-		{&v1alpha1.ClusterServiceVersion{}, indexCSVByAPI, providedBy},
+		{&v1alpha1.ClusterServiceVersion{}, indexCSVByAPI, func(o client.Object) []string {
+			csv, ok := o.(*v1alpha1.ClusterServiceVersion)
+			if !ok || csv.IsCopied() {
+				return nil // copies provide nothing
+			}
+			return sets.List(tenancy.ProvidedBy(csv))
+		}},
 		{&v1alpha1.ClusterServiceVersion{}, indexCSVByDefinition, ownedBy},
 		{&v1.OperatorGroup{}, indexGroupBySelecting, func(o client.Object) []string {
 			if selects(&o.(*v1.OperatorGroup).Spec) {
@@ -188,19 +195,7 @@ func (w watches) owners(ctx context.Context, o client.Object) []ctrl.Request {
 	if _, ok := o.(*apiregistrationv1.APIService); ok {
 		kind = apiServiceKind
 	}
-	var list v1alpha1.ClusterServiceVersionList
-	if err := w.client.List(ctx, &list, client.MatchingFields{indexCSVByDefinition: kind + "/" + o.GetName()}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil // as in groups
-	}
-	var namespaces []string
-	for i := range list.Items {
-		namespaces = append(namespaces, list.Items[i].Namespace)
-	}
-	var requests []ctrl.Request
-	for _, namespace := range sortedSet(namespaces) {
-		requests = append(requests, w.groups(ctx, nil, client.InNamespace(namespace))...)
-	}
-	return requests
+	return w.groupsOfOperators(ctx, indexCSVByDefinition, kind+"/"+o.GetName())
 }
 
 // rivals wakes up the groups whose operators provide an API that a group lists, or listed before: they may have to give
@@ -210,27 +205,26 @@ func (w watches) rivals(ctx context.Context, o client.Object) []ctrl.Request {
 	if !ok {
 		return nil
 	}
-	var requests []ctrl.Request
-	for _, namespace := range w.providersOf(ctx, tenancy.AnnotatedOn(group)) {
-		requests = append(requests, w.groups(ctx, nil, client.InNamespace(namespace))...)
-	}
-	return requests
+	return w.groupsOfOperators(ctx, indexCSVByAPI, sets.List(tenancy.AnnotatedOn(group))...)
 }
 
-// providersOf are the namespaces of the operators that provide one of the APIs.
-func (w watches) providersOf(ctx context.Context, apis tenancy.APIs) []string {
+// groupsOfOperators wakes up the groups of the operators that an index has under some keys.
+func (w watches) groupsOfOperators(ctx context.Context, index string, keys ...string) []ctrl.Request {
 	var namespaces []string
-	for api := range apis {
+	for _, key := range keys {
 		var list v1alpha1.ClusterServiceVersionList
-		if err := w.client.List(ctx, &list, client.MatchingFields{indexCSVByAPI: api}, client.UnsafeDisableDeepCopy); err != nil {
-			return nil
+		if err := w.client.List(ctx, &list, client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy); err != nil {
+			return nil // as in groups
 		}
 		for i := range list.Items {
 			namespaces = append(namespaces, list.Items[i].Namespace)
 		}
 	}
-	slices.Sort(namespaces)
-	return slices.Compact(namespaces)
+	var requests []ctrl.Request
+	for _, namespace := range sortedSet(namespaces) {
+		requests = append(requests, w.groups(ctx, nil, client.InNamespace(namespace))...)
+	}
+	return requests
 }
 
 // groupsOfNamespace wakes up the groups that target a namespace or whose selector matches it.
@@ -260,9 +254,7 @@ func (w watches) groupOfRole(_ context.Context, o client.Object) []ctrl.Request 
 	return nil
 }
 
-// owns reports whether an object is in a namespace of this manager.
-func (w watches) owns(o client.Object) bool { return w.manages(o.GetNamespace()) }
-
+// manages reports whether a namespace is one of this manager.
 func (w watches) manages(namespace string) bool {
 	return len(w.namespaces) == 0 || slices.Contains(w.namespaces, namespace)
 }
@@ -282,7 +274,7 @@ func (w watches) groups(ctx context.Context, fits func(*v1.OperatorGroup) bool, 
 	}
 	var requests []ctrl.Request
 	for i := range list.Items {
-		if w.owns(&list.Items[i]) && (fits == nil || fits(&list.Items[i])) {
+		if w.manages(list.Items[i].Namespace) && (fits == nil || fits(&list.Items[i])) {
 			requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		}
 	}

@@ -73,7 +73,7 @@ func TestSweep(t *testing.T) {
 	n := tenant()
 	n.Labels = map[string]string{uidLabel("gone"): "", uidLabel(string(g.UID)): "", "other": "label"}
 	k := newCluster(t, g, n)
-	requests := k.c.labels().orphaned(t.Context(), n)
+	requests := k.c.orphaned(t.Context(), n)
 	if len(requests) != 1 {
 		t.Fatalf("a namespace with a label of a group that is gone asks for %v", requests)
 	}
@@ -85,7 +85,7 @@ func TestSweep(t *testing.T) {
 		t.Errorf("labels are %v", l)
 	}
 	n.Labels = l
-	must.Empty(t, "orphans once it is done", k.c.labels().orphaned(t.Context(), n))
+	must.Empty(t, "orphans once it is done", k.c.orphaned(t.Context(), n))
 }
 
 // TestSweepAsksTheCluster: the caches may show a label sooner than its group.
