@@ -79,7 +79,7 @@ func (w StatusWriter[T, S]) Write(ctx context.Context, object T, next S) (T, err
 	if err != nil {
 		return object, fmt.Errorf("write the status of %s %s: %w", kindOf(object), Name(object), err)
 	}
-	w.Memory.remember(object, after, next)
+	w.Memory.Remember(object, after, next)
 	w.log(ctx, object, w.Status(base), &next)
 	return after, nil
 }
@@ -126,7 +126,8 @@ func (m *StatusMemory[S]) unseen(object client.Object) (last statusWrite[S], ok 
 	return last, false
 }
 
-func (m *StatusMemory[S]) remember(before, after client.Object, status S) {
+// Remember notes a write to an object, with the status that it has since.
+func (m *StatusMemory[S]) Remember(before, after client.Object, status S) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.last == nil {

@@ -110,3 +110,32 @@ func TestStatusWriterAnotherObject(t *testing.T) {
 		t.Errorf("an object that is gone: %v, wrote is %t, stale is %t", err, after != second, m.Stale(second))
 	}
 }
+
+// TestStale: a pass over an object that a cache shows as it was before the last write would write the same again.
+func TestStale(t *testing.T) {
+	of := func(uid, version string) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "p", UID: types.UID(uid), ResourceVersion: version}}
+	}
+	for name, tc := range map[string]struct {
+		before, after, cached string
+		uid                   string
+		want                  bool
+	}{
+		"the version that was written over":       {"5", "9", "5", "a", true},
+		"one between the two":                     {"5", "9", "7", "a", true},
+		"the one that was written":                {"5", "9", "9", "a", false},
+		"a later one":                             {"5", "9", "12", "a", false},
+		"another object of the name, as restored": {"5", "9", "3", "b", false},
+		"versions that are no numbers":            {"x", "y", "x", "a", true},
+		"nothing was changed":                     {"5", "5", "5", "a", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &StatusMemory[corev1.PodStatus]{}
+			must.Equal(t, "stale before anything was written", m.Stale(of("a", tc.before)), false)
+			m.Remember(of("a", tc.before), of("a", tc.after), corev1.PodStatus{})
+			must.Equal(t, "stale", m.Stale(of(tc.uid, tc.cached)), tc.want)
+			m.Forget(types.NamespacedName{Namespace: "a", Name: "p"})
+			must.Equal(t, "stale after it was forgotten", m.Stale(of("a", tc.before)), false)
+		})
+	}
+}

@@ -43,7 +43,10 @@ type Controller struct {
 	limits   limits
 	proxy    proxyWatch
 	counted  *metrics.ClusterServiceVersions
-	written  writes
+	// written is what was written last to each ClusterServiceVersion, until a cache shows it: a pass before that would write the same again. writtenAt is
+	// when that was, by name.
+	written   reconcile.StatusMemory[v1alpha1.ClusterServiceVersionStatus]
+	writtenAt sync.Map
 	// dial reaches the servers of operators; nil where the manager cannot. unreached is how often they were asked in vain, by the name of the
 	// ClusterServiceVersion.
 	dial      Dial
@@ -72,7 +75,8 @@ func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	csv := &v1alpha1.ClusterServiceVersion{}
 	err := c.client.Get(ctx, req.NamespacedName, csv)
 	if apierrors.IsNotFound(err) {
-		c.written.forget(req.NamespacedName)
+		c.written.Forget(req.NamespacedName)
+		c.writtenAt.Delete(req.NamespacedName)
 		c.unreached.Delete(req.NamespacedName)
 		c.counted.Gone(req.Namespace, req.Name)
 		return ctrl.Result{}, c.removeOrphans(ctx, req.NamespacedName)
@@ -84,7 +88,7 @@ func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		c.counted.Gone(req.Namespace, req.Name)
 		return ctrl.Result{}, nil
 	}
-	if c.written.stale(csv) { // the event of the last write follows
+	if c.written.Stale(csv) { // the event of the last write follows
 		return ctrl.Result{}, nil
 	}
 	c.count(csv, &csv.Status)
@@ -108,7 +112,13 @@ func (c *Controller) pass(ctx context.Context, csv *v1alpha1.ClusterServiceVersi
 	result := c.wakeUp(after, p.seen)
 	var written error
 	if report(before, after, p.seen, now) {
-		if wait := c.tooSoon(csv, after, steps); wait > 0 {
+		// The details of an unchanged state are not written again at once. When it began is no detail.
+		last, known := c.writtenAt.Load(client.ObjectKeyFromObject(csv))
+		wait := time.Duration(0)
+		if known && len(steps) == 0 && after.LastTransitionTime.Equal(before.LastTransitionTime) {
+			wait = detailInterval - c.clock.Since(last.(time.Time))
+		}
+		if wait > 0 {
 			result.RequeueAfter = reconcile.Sooner(result.RequeueAfter, wait)
 		} else {
 			written = c.write(ctx, p.seen.csv, after, steps)
@@ -151,27 +161,21 @@ func (c *Controller) snapshot(csv *v1alpha1.ClusterServiceVersion) *snapshot {
 
 func (c *Controller) actor() *actor {
 	return &actor{client: c.client, live: c.live, accounts: c.accounts, clock: c.clock, limits: c.limits, issued: &c.issued, tell: c.tell,
-		wrote: func(before, after *v1alpha1.ClusterServiceVersion) { c.written.remember(before, after, c.clock.Now()) }}
-}
-
-// tooSoon is how long to wait before the details of an unchanged state are written again. When it began is no detail.
-func (c *Controller) tooSoon(csv *v1alpha1.ClusterServiceVersion, after *v1alpha1.ClusterServiceVersionStatus, steps []step) time.Duration {
-	last, ok := c.written.last(csv)
-	if !ok || len(steps) > 0 || !after.LastTransitionTime.Equal(csv.Status.LastTransitionTime) {
-		return 0
-	}
-	return detailInterval - c.clock.Since(last)
+		wrote: func(before, after *v1alpha1.ClusterServiceVersion) {
+			c.written.Remember(before, after, after.Status)
+			c.writtenAt.Store(client.ObjectKeyFromObject(after), c.clock.Now())
+		}}
 }
 
 // write writes the status and records the steps in Events.
 func (c *Controller) write(ctx context.Context, csv *v1alpha1.ClusterServiceVersion, status *v1alpha1.ClusterServiceVersionStatus, steps []step) error {
-	updated := csv.DeepCopy()
-	updated.Status = *status
-	patch := client.MergeFromWithOptions(csv, client.MergeFromWithOptimisticLock{})
-	if err := c.client.Status().Patch(ctx, updated, patch, fieldManager); err != nil {
-		return fmt.Errorf("write the status of ClusterServiceVersion %s: %w", client.ObjectKeyFromObject(csv), err)
+	w := reconcile.StatusWriter[*v1alpha1.ClusterServiceVersion, v1alpha1.ClusterServiceVersionStatus]{Client: c.client, Owner: fieldManager, Memory: &c.written,
+		Optimistic: true, Status: func(csv *v1alpha1.ClusterServiceVersion) *v1alpha1.ClusterServiceVersionStatus { return &csv.Status }}
+	updated, err := w.Write(ctx, csv, *status)
+	if err != nil || updated == csv {
+		return err
 	}
-	c.written.remember(csv, updated, c.clock.Now())
+	c.writtenAt.Store(client.ObjectKeyFromObject(csv), c.clock.Now())
 	c.count(updated, &updated.Status)
 	for _, s := range steps {
 		if s.phase == toReplacing {

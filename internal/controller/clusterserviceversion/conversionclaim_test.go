@@ -75,7 +75,7 @@ func TestOnlyWhatWasBroughtIsConverted(t *testing.T) {
 			k.create(newCSV("op.v1", withWebhooks, withoutAccounts))
 			k.pass("op.v1")
 			k.rollOut()
-			k.forgetTimes()
+			k.c.writtenAt.Clear()
 			_, err := k.reconcile("op.v1")
 			if tc.converts {
 				expect(t, k.csv("op.v1"), toSucceeded, "InstallSucceeded", "")

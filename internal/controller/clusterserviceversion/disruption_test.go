@@ -88,7 +88,7 @@ func TestDisruptedPodsAreNoFailure(t *testing.T) {
 			}
 			k.unavailable("manager")
 			k.answer("False")
-			k.forgetTimes()
+			k.c.writtenAt.Clear()
 			k.wrote()
 			result := must.Value(k.reconcile("op.v1"))(t)
 			if !tc.fine {

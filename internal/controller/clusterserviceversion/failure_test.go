@@ -100,7 +100,7 @@ func TestNoSuccessWithoutPermissions(t *testing.T) {
 		return nil
 	}
 	for range 3 {
-		k.forgetTimes()
+		k.c.writtenAt.Clear()
 		k.fails("op.v1")
 		expect(t, k.csv("op.v1"), toFailed, "InstallComponentFailed", "")
 		k.rollOut()

@@ -108,7 +108,7 @@ func FuzzReconcile(f *testing.F) {
 		var failure error
 		for range 6 {
 			k.wrote()
-			k.forgetTimes()
+			k.c.writtenAt.Clear()
 			_, failure = k.reconcile("op.v1")
 			_, _ = k.reconcile("op.v0")
 			k.rollOut()

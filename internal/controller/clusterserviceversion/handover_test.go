@@ -38,7 +38,7 @@ func TestAPIServiceIsHandedOver(t *testing.T) {
 	leads("manager-service", "op.v1")
 	k.silent = true
 	k.rollOut()
-	k.forgetTimes()
+	k.c.writtenAt.Clear()
 	k.fails("op.v2")
 	csv := k.csv("op.v2")
 	if expect(t, csv, toInstalling, "InstallWaiting", ""); !strings.Contains(csv.Status.Message, "Service operators/server-service has no endpoint that is ready; until it has one, it leads where it did") {
@@ -88,7 +88,7 @@ func TestServersOutliveTheirVersion(t *testing.T) {
 	must.Equal(t, "webhook configurations, until there are others", len(k.webhookConfigurations()), 2)
 	expect(t, k.pass("op.v2"), toSucceeded, "InstallSucceeded", "")
 	k.clock.SetTime(k.clock.Now().Add(handoverDelay / 2))
-	k.forgetTimes()
+	k.c.writtenAt.Clear()
 	result, err := k.reconcile("op.v1")
 	must.NoError(t, err)
 	must.Equal(t, "requeue after", result.RequeueAfter, handoverDelay/2)

@@ -68,14 +68,14 @@ func rolledOut(t *testing.T) (*cluster, *pod) {
 	k.create(permissions(t, csv)...)
 	_ = k.pass("op.v1")
 	k.rollOut()
-	k.forgetTimes()
+	k.c.writtenAt.Clear()
 	return k, p
 }
 
 // holds makes sure that the CRD is not converted, and that the CSV reports why.
 func (k *cluster) holds(words string) {
 	k.t.Helper()
-	k.forgetTimes()
+	k.c.writtenAt.Clear()
 	_, err := k.reconcile("op.v1")
 	csv := k.csv("op.v1")
 	if err == nil || csv.Status.Phase != toInstalling || !strings.Contains(csv.Status.Message, words) || !strings.Contains(csv.Status.Message, "the CRD is converted as before") {

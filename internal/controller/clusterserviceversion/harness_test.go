@@ -306,7 +306,7 @@ func (k *cluster) reconcile(name string) (reconcile.Result, error) {
 // pass makes a pass that has to go well, as if the last write were a while ago, and returns the CSV after it.
 func (k *cluster) pass(name string) *v1alpha1.ClusterServiceVersion {
 	k.t.Helper()
-	k.forgetTimes()
+	k.c.writtenAt.Clear()
 	if _, err := k.reconcile(name); err != nil {
 		k.t.Fatalf("reconcile %s: %v", name, err)
 	}
@@ -406,16 +406,6 @@ func (k *cluster) listAPIs() {
 		group.Annotations = map[string]string{v1alpha1.ProvidedAPIsAnnotation: claim}
 		must.NoError(k.t, k.client.Update(k.t.Context(), group))
 	}
-}
-
-// forgetTimes forgets when the controller wrote last, but not what.
-func (k *cluster) forgetTimes() {
-	k.c.written.all.Range(func(name, last any) bool {
-		was := last.(write)
-		was.at = time.Time{}
-		k.c.written.all.Store(name, was)
-		return true
-	})
 }
 
 // csv reads a CSV; nil when it is gone.

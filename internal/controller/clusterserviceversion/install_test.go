@@ -396,10 +396,12 @@ func TestConflictsAreQuiet(t *testing.T) {
 func TestCacheThatLagsBehind(t *testing.T) {
 	k := newCluster(t, newGroup(ns), newCSV("op.v1"))
 	csv := k.pass("op.v1")
-	k.c.written.all.Store(key(ns, "op.v1"), write{uid: csv.UID, version: csv.ResourceVersion + "0"})
+	later := csv.DeepCopy()
+	later.ResourceVersion += "0"
+	k.c.written.Remember(csv, later, csv.Status)
 	k.delete(newGroup())
 	k.rests("op.v1")
-	k.c.written.forget(key(ns, "op.v1"))
+	k.c.written.Forget(key(ns, "op.v1"))
 	expect(t, k.pass("op.v1"), toFailed, "NoOperatorGroup", "")
 }
 
@@ -427,7 +429,8 @@ func TestKilledAtEveryWrite(t *testing.T) {
 				for range 80 {
 					for _, name := range []string{"op.v1", "op.v2"} {
 						_, _ = k.reconcile(name)
-						k.c.written.all.Clear()
+						k.c.written.Forget(key(ns, name))
+						k.c.writtenAt.Clear()
 					}
 					k.rollOut()
 					if done() {

@@ -89,7 +89,7 @@ func TestFailedIsHealedWhileGroupIsNotReady(t *testing.T) {
 	edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Status = v1.OperatorGroupStatus{} })
 	k.delete(managerDeployment())
 	for range 2 {
-		k.forgetTimes()
+		k.c.writtenAt.Clear()
 		expect(t, k.pass("op.v1"), toFailed, "InstallCheckFailed", "")
 	}
 	must.Equal(t, "the Deployment is not made again", !k.get(ns, "manager", &appsv1.Deployment{}), false)
@@ -124,7 +124,7 @@ func TestInstallReadyIsHealedWhileGroupIsNotReady(t *testing.T) {
 			k.create(newCSV("op.v1", withoutAccounts))
 			tc.begin(k)
 			k.failAt("apply Deployment", apierrors.NewServerTimeout(schema.GroupResource{Group: "apps", Resource: "deployments"}, "patch", 1))
-			k.forgetTimes()
+			k.c.writtenAt.Clear()
 			k.fails("op.v1")
 			expect(t, k.csv("op.v1"), toInstallReady, reason(tc.reason), "")
 			k.fail = nil
@@ -132,7 +132,7 @@ func TestInstallReadyIsHealedWhileGroupIsNotReady(t *testing.T) {
 			if d := k.deploymentOrNil("manager"); d != nil {
 				k.delete(d)
 			}
-			k.forgetTimes()
+			k.c.writtenAt.Clear()
 			expect(t, k.pass("op.v1"), toInstallReady, reason(tc.reason), "")
 			must.Equal(t, "the Deployment is there", k.deploymentOrNil("manager") != nil, tc.there)
 		})
@@ -199,7 +199,7 @@ func TestHealedWhileGroupIsNotReady(t *testing.T) {
 			k := newCluster(t, newGroup(ns), newCRD("things.example.com", "v1"))
 			look := func() *v1alpha1.ClusterServiceVersion {
 				t.Helper()
-				k.forgetTimes()
+				k.c.writtenAt.Clear()
 				must.Value(k.c.Reconcile(t.Context(), reconcile.Request{NamespacedName: key(ns, "op.v1")}))(t)
 				return k.csv("op.v1")
 			}

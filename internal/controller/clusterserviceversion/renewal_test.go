@@ -98,7 +98,7 @@ func TestCertificateThatSomebodyElseHasWritten(t *testing.T) {
 		}
 		return nil
 	}
-	k.forgetTimes()
+	k.c.writtenAt.Clear()
 	k.fails("op.v1")
 	k.fail = nil
 	k.pass("op.v1")
@@ -114,7 +114,7 @@ func TestTrustThatCannotBeSpread(t *testing.T) {
 	k.failAt("apply MutatingWebhookConfiguration", errors.New("no"))
 	k.told()
 	for range 2 {
-		k.forgetTimes()
+		k.c.writtenAt.Clear()
 		k.fails("op.v1")
 		k.tells("Warning NeedsCertRotation spread trust in the next serving certificates")
 		k.clock.SetTime(k.clock.Now().Add(serving.APIServerDelay))

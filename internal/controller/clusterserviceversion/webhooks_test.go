@@ -287,7 +287,7 @@ func TestConversionOfAnotherNamespace(t *testing.T) {
 			k.create(newCSV("op.v1", withWebhooks, withoutAccounts))
 			k.pass("op.v1")
 			k.rollOut()
-			k.forgetTimes()
+			k.c.writtenAt.Clear()
 			_, err := k.reconcile("op.v1")
 			if tc.want == "" {
 				expect(t, k.csv("op.v1"), toSucceeded, "InstallSucceeded", "")
@@ -320,7 +320,7 @@ func TestAnotherNamespaceDoesNotHoldAnUpgrade(t *testing.T) {
 				_, _ = k.reconcile("op.v1")
 				_, _ = k.reconcile("op.v2")
 				k.rollOut()
-				k.forgetTimes()
+				k.c.writtenAt.Clear()
 			}
 			expect(t, k.csv("op.v2"), toSucceeded, "InstallSucceeded", "")
 			must.Equal(t, "path of the conversion", *k.conversion("things.example.com").Webhook.ClientConfig.Service.Path, "/convert/v2")
@@ -335,7 +335,7 @@ func TestWebhooksThatCannotBeRegistered(t *testing.T) {
 	k.failAt("apply MutatingWebhookConfiguration", errors.New("no"))
 	try := func() *v1alpha1.ClusterServiceVersion {
 		t.Helper()
-		k.forgetTimes()
+		k.c.writtenAt.Clear()
 		k.rollOut()
 		_, _ = k.reconcile("op.v1")
 		return k.csv("op.v1")
@@ -360,7 +360,7 @@ func TestPreserveUnknownFieldsCannotBeConverted(t *testing.T) {
 	k := newCluster(t, newGroup(""), crd, newCSV("op.v1", withWebhooks, withoutAccounts))
 	k.pass("op.v1")
 	k.rollOut()
-	k.forgetTimes()
+	k.c.writtenAt.Clear()
 	_, _ = k.reconcile("op.v1")
 	expect(t, k.csv("op.v1"), toInstalling, "InstallWaiting",
 		"Webhook install failed: convert CRD things.example.com with webhook c.example.com: spec.preserveUnknownFields is true; the CRD has to set it to false")
@@ -445,7 +445,7 @@ func TestKilledWhileACertificateIsRenewed(t *testing.T) {
 			k.fail = func(string) error { return kill(false) }
 			k.lose = func(string) error { return kill(true) }
 			for range 6 {
-				k.forgetTimes()
+				k.c.writtenAt.Clear()
 				if _, err := k.reconcile("op.v1"); err != nil {
 					k.c = k.restarted()
 				}
