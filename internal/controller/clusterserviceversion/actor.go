@@ -57,7 +57,7 @@ func (a *actor) do(ctx context.Context, what action, s *snapshot) (effect, error
 		if err != nil {
 			return effect{}, err
 		}
-		if err := a.removeAll(ctx, beyond); err != nil {
+		if err := remove(ctx, a.client, beyond...); err != nil {
 			return effect{}, fmt.Errorf("take away the permissions of ClusterServiceVersion %s outside of the target namespaces: %w", s.name(), err)
 		}
 		return effect{withdrawn: true}, nil
@@ -76,9 +76,9 @@ func (a *actor) do(ctx context.Context, what action, s *snapshot) (effect, error
 		}
 		return out, fmt.Errorf("correct the drift of ClusterServiceVersion %s: %w", s.name(), err)
 	case stage:
-		return a.stage(ctx, s, (*certificate).unstaged)
+		return a.stage(ctx, s, unstaged)
 	case stageOwn:
-		return a.stage(ctx, s, reasonOf((*certificate).unstaged).ownedBy(s.csv))
+		return a.stage(ctx, s, unstaged.ownedBy(s.csv))
 	case renewOwn:
 		return a.renewOwn(ctx, s)
 	case registerHook:
@@ -86,13 +86,13 @@ func (a *actor) do(ctx context.Context, what action, s *snapshot) (effect, error
 	case retire:
 		// Remove the admission webhooks of a version that the next one has registered as well. What the old ones lead to goes later.
 		live, err := s.registered(ctx)
-		return effect{}, errors.Join(err, a.removeAll(ctx, live))
+		return effect{}, errors.Join(err, remove(ctx, a.client, live...))
 	case stop:
 		// Delete the Deployments of a CSV that competes with another one.
 		live, err := s.formerDeployments(ctx, nil)
-		return effect{}, errors.Join(err, a.removeAll(ctx, live))
+		return effect{}, errors.Join(err, remove(ctx, a.client, live...))
 	case deleteSelf:
-		return effect{}, removeAs(ctx, a.client, s.csv.DeepCopy(), client.Preconditions{UID: &s.csv.UID})
+		return effect{}, remove(ctx, a.client, s.csv.DeepCopy())
 	default:
 		return effect{}, fmt.Errorf("action %q is not known", what)
 	}
@@ -153,7 +153,7 @@ func (a *actor) adopt(ctx context.Context, s *snapshot) (effect, error) {
 // install applies everything that the install strategy asks for and that is not there as desired. A failure is for the table, unless it is a transient one,
 // which shows nothing about the install.
 func (a *actor) install(ctx context.Context, s *snapshot) (effect, error) {
-	out, err := a.renew(ctx, s, (*certificate).replaceable)
+	out, err := a.renew(ctx, s, replaceable)
 	out.attempted = true
 	if err == nil {
 		var made effect
@@ -183,15 +183,11 @@ func (a *actor) applyAll(ctx context.Context, s *snapshot) (effect, error) {
 	if err != nil {
 		return effect{}, err
 	}
-	applied, err := a.apply(ctx, s, changes, false)
-	out := effect{applied: deployments{}}
-	for _, d := range applied {
-		generation := int64(0)
-		if was := before[d.Name]; was != nil {
-			generation = was.Generation
-		}
-		out.began = out.began || generation != d.Generation
-		out.applied[d.Name] = d
+	out := effect{}
+	out.applied, err = a.apply(ctx, s, changes, false)
+	for name, d := range out.applied {
+		was := before[name]
+		out.began = out.began || was == nil && d.Generation != 0 || was != nil && was.Generation != d.Generation
 	}
 	return out, err
 }
@@ -224,17 +220,18 @@ func (a *actor) tryOut(ctx context.Context, s *snapshot, changes []change) error
 
 // apply makes the changes in their order, all of them even when some fail, and returns the Deployments that were applied. Where one is refused nothing is
 // written at all, so that what runs keeps all that it has.
-func (a *actor) apply(ctx context.Context, s *snapshot, changes []change, dryRun bool) ([]*appsv1.Deployment, error) {
+func (a *actor) apply(ctx context.Context, s *snapshot, changes []change, dryRun bool) (deployments, error) {
+	applied := deployments{}
 	if len(changes) == 0 {
-		return nil, nil
+		return applied, nil
 	}
 	installer, err := a.installer(ctx, s)
 	if err != nil {
-		return nil, err
+		return applied, err
 	}
 	chain, err := s.chain(ctx)
 	if err != nil {
-		return nil, err
+		return applied, err
 	}
 	// One phase for each stretch of changes that are made with the same rights.
 	var phases []rollout.Phase
@@ -248,7 +245,7 @@ func (a *actor) apply(ctx context.Context, s *snapshot, changes []change, dryRun
 		}
 		object, err := c.object(chain, a.client.GroupVersionKindFor)
 		if err != nil {
-			return nil, err
+			return applied, err
 		}
 		last.Objects = append(last.Objects, object)
 	}
@@ -257,7 +254,6 @@ func (a *actor) apply(ctx context.Context, s *snapshot, changes []change, dryRun
 	}
 	engine := rollout.Engine{Client: installer, Reader: a.live, FieldManager: string(fieldManager), Parallel: 1}
 	result := engine.Apply(ctx, phases)
-	var applied []*appsv1.Deployment
 	for _, p := range result.Phases {
 		for _, o := range p.Objects {
 			if o.Err != nil || o.Live == nil || o.Ref.Kind != "Deployment" || o.Outcome == rollout.Deleted || o.Outcome == rollout.NotAttempted {
@@ -265,9 +261,9 @@ func (a *actor) apply(ctx context.Context, s *snapshot, changes []change, dryRun
 			}
 			live := &appsv1.Deployment{}
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Live.Object, live); err != nil {
-				return nil, fmt.Errorf("read the answer about %s: %w", o.Ref, err)
+				return applied, fmt.Errorf("read the answer about %s: %w", o.Ref, err)
 			}
-			applied = append(applied, live)
+			applied[live.Name] = live
 		}
 	}
 	if err := result.Err(); err != nil {
@@ -321,7 +317,7 @@ func (a *actor) convert(ctx context.Context, s *snapshot, desired bundle.Convers
 	if err := (conversions{s.observer}).convertedElsewhere(ctx, live); err != nil {
 		return err
 	}
-	if service := crd.ConverterOf(desired.Spec); service.IsService() && !leadsTo(live, desired.Spec) {
+	if service := crd.ConverterOf(desired.Spec); service.IsService() && !crd.ConverterOf(live.Spec.Conversion).SameService(service) {
 		what, until := "convert CRD "+desired.CRD+" by webhook", "the CRD is converted as before"
 		if err := (servers{s.observer}).answers(ctx, service.NamespacedName, what, until); err != nil {
 			return err
@@ -337,28 +333,17 @@ func (a *actor) convert(ctx context.Context, s *snapshot, desired bundle.Convers
 	return crd.Convert(ctx, a.client, desired.CRD, desired.Spec, fieldManager)
 }
 
-// removeAs deletes an object; one that is gone already is fine.
-func removeAs(ctx context.Context, as client.Client, object client.Object, options ...client.DeleteOption) error {
-	if err := as.Delete(ctx, object, options...); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete %s: %w", describeObject(object), err)
-	}
-	return nil
-}
-
-// thatOne keeps a deletion from an object that has been made since under the same name.
-func thatOne(object client.Object) client.Preconditions {
-	uid := object.GetUID()
-	if uid == "" {
-		return client.Preconditions{}
-	}
-	return client.Preconditions{UID: &uid}
-}
-
-// removeAll removes objects as they were read.
-func (a *actor) removeAll(ctx context.Context, objects []client.Object) error {
+// remove deletes objects as they were read: not one that has been made since under the same name. One that is gone already is fine.
+func remove(ctx context.Context, as client.Client, objects ...client.Object) error {
 	var errs []error
 	for _, object := range objects {
-		errs = append(errs, removeAs(ctx, a.client, object, thatOne(object)))
+		var that client.Preconditions
+		if uid := object.GetUID(); uid != "" {
+			that.UID = &uid
+		}
+		if err := as.Delete(ctx, object, that); client.IgnoreNotFound(err) != nil {
+			errs = append(errs, fmt.Errorf("delete %s: %w", describeObject(object), err))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -63,6 +63,23 @@ type certificates map[string]*certificate
 
 type reasonOf func(*certificate) error
 
+var (
+	// replaceable is why the Secret gets another certificate in use now; nil when it does not.
+	replaceable = stepDue(serving.StepIssue, serving.StepPromote)
+	// unstaged is why the next certificate has to be staged, or trusted; nil when neither is so.
+	unstaged = stepDue(serving.StepStage, serving.StepPublish)
+)
+
+// stepDue is why one of some steps is next.
+func stepDue(of ...serving.Step) reasonOf {
+	return func(c *certificate) error {
+		if slices.Contains(of, c.next.Step) {
+			return c.next.Reason
+		}
+		return nil
+	}
+}
+
 // certificates reads the serving certificates past the cache: the contents of Secrets are not cached.
 func (o *observer) certificates(ctx context.Context, chain *chain) (certificates, error) {
 	out := certificates{}
@@ -171,7 +188,7 @@ func (o servers) hookAuthorities(ctx context.Context, service string) ([][]byte,
 		if err != nil {
 			return nil, err
 		}
-		if crd != nil && converts(o.csv, owned.Name) {
+		if crd != nil && len(conversionsOf(o.csv, owned.Name)) > 0 {
 			clients = append(clients, crd)
 		}
 	}
@@ -184,23 +201,6 @@ func (o servers) hookAuthorities(ctx context.Context, service string) ([][]byte,
 		objects = append(objects, u)
 	}
 	return serving.Injected(objects, o.csv.Namespace, service), nil
-}
-
-// keeper names to whom an APIService belongs that the CSV cannot adopt; empty when it can: its own, and that of the
-// CSV that it replaces, of one that is on its way out, and of one that no longer exists.
-func (o servers) keeper(ctx context.Context, live *apiregistrationv1.APIService) (string, error) {
-	owner, ok := ownerOf(live)
-	if !ok {
-		return "an owner that is no ClusterServiceVersion", nil
-	}
-	if owner.Namespace == o.csv.Namespace && (owner.Name == o.csv.Name || owner.Name == o.csv.Spec.Replaces) {
-		return "", nil
-	}
-	csv, err := read[*v1alpha1.ClusterServiceVersion](ctx, o.readerFor(owner.Namespace), owner)
-	if err != nil || csv == nil || csv.Status.Phase == toReplacing || csv.Status.Phase == toDeleting {
-		return "", err
-	}
-	return fmt.Sprintf("ClusterServiceVersion %s", owner), nil
 }
 
 // decide works out what to do next about a certificate.
@@ -220,19 +220,6 @@ func (c *certificate) hold(reason error) {
 // key is the name of the Secret.
 func (c *certificate) key() types.NamespacedName {
 	return key(c.namespace, bundle.ServingSecretName(c.deployment))
-}
-
-// replaceable is why the Secret gets another certificate in use now; nil when it does not.
-func (c *certificate) replaceable() error { return c.reason(serving.StepIssue, serving.StepPromote) }
-
-// unstaged is why the next certificate has to be staged, or trusted; nil when neither is so.
-func (c *certificate) unstaged() error { return c.reason(serving.StepStage, serving.StepPublish) }
-
-func (c *certificate) reason(of ...serving.Step) error {
-	if slices.Contains(of, c.next.Step) {
-		return c.next.Reason
-	}
-	return nil
 }
 
 // allHosts are the names that a new certificate is for: those of the Service, and those by which clients still reach its pods.
@@ -291,14 +278,6 @@ func (cs certificates) choose(reason reasonOf) []*certificate {
 		}
 	}
 	return out
-}
-
-// first names the first certificate that there is a reason for.
-func (cs certificates) first(reason reasonOf) finding {
-	for _, c := range cs.choose(reason) {
-		return seen(fmt.Sprintf("Secret %s: %v", c.key().Name, reason(c)))
-	}
-	return seenNot
 }
 
 // bundles are the certificates as the bundle package takes them, with one of their CA bundles.

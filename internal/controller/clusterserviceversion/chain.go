@@ -237,16 +237,17 @@ func (c *chain) outgrown(crds map[string]*apiextensionsv1.CustomResourceDefiniti
 	return seenNot
 }
 
-// installBegan reports whether the install of one of the CSVs that replace this one, over any number of steps, has begun.
-func (c *chain) installBegan() bool {
-	return slices.ContainsFunc(c.successors(c.csv.Name), wasInstalled)
-}
-
-// installRefused reports whether the install of each of them that has begun was refused, and waits for a change.
-func (c *chain) installRefused() bool {
-	return !slices.ContainsFunc(c.successors(c.csv.Name), func(next *v1alpha1.ClusterServiceVersion) bool {
-		return wasInstalled(next) && (next.Status.Phase != toFailed || next.Status.Reason != v1alpha1.CSVReasonComponentFailedNoRetry)
-	})
+// installBegan reports whether the install of one of the CSVs that replace this one, over any number of steps, has begun, and whether that of each which
+// has begun was refused, and waits for a change.
+func (c *chain) installBegan() (began, refused bool) {
+	refused = true
+	for _, next := range c.successors(c.csv.Name) {
+		if wasInstalled(next) {
+			began = true
+			refused = refused && next.Status.Phase == toFailed && next.Status.Reason == v1alpha1.CSVReasonComponentFailedNoRetry
+		}
+	}
+	return began, refused
 }
 
 // crdConflict looks for another CSV of the namespace, outside the chain of replacements, that owns a CRD of this one and comes

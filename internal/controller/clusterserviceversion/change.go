@@ -39,15 +39,6 @@ func (c change) String() string {
 	return describeObject(c.apply) + " is not as the install strategy asks for"
 }
 
-// isFiltered reports whether the cache holds only those objects of a kind that have the label of what is managed.
-func isFiltered(object client.Object) bool {
-	switch object.(type) {
-	case *appsv1.Deployment, *corev1.Service, *corev1.Secret:
-		return true
-	}
-	return false
-}
-
 // object is a change as the engine makes it. Kind reports the one of an object that was read.
 func (c change) object(chain *chain, kind func(runtime.Object) (schema.GroupVersionKind, error)) (rollout.Object, error) {
 	if c.apply == nil {

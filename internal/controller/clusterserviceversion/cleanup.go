@@ -59,7 +59,7 @@ func (e *ending) cleanUp(ctx context.Context) (*remains, error) {
 	for _, description := range e.csv.Spec.CustomResourceDefinitions.Owned {
 		out.trouble = errors.Join(out.trouble, e.cleanUpKind(ctx, groups, description, out))
 	}
-	going, err := e.isGoing(ctx, e.csv.Namespace)
+	_, going, err := e.namespace(ctx, e.csv.Namespace)
 	if err != nil || going || out.total == 0 && out.trouble == nil {
 		return nil, err // a namespace takes the operator along: there is no one to wait for
 	}
@@ -168,48 +168,33 @@ func (e *ending) otherProviders(ctx context.Context, crd string) ([]string, erro
 	return out, nil
 }
 
-// eachInstance reads the metadata of the instances of a CRD in some namespaces, page by page, straight from the cluster.
+// eachInstance reads the metadata of the instances of a CRD in some namespaces, page by page, straight from the cluster: in the preferred version where it is
+// served, else in the first that is.
 func (e *ending) eachInstance(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, preferred string, namespaces []string, visit func(*metav1.PartialObjectMetadata)) error {
-	version := servedVersion(crd, preferred)
-	if version == "" {
-		return nil
-	}
-	kind := schema.GroupVersionKind{Group: crd.Spec.Group, Version: version, Kind: crd.Spec.Names.Kind}
-	var errs []error
-	for _, namespace := range namespaces {
-		errs = append(errs, e.eachInstanceIn(ctx, kind, namespace, visit))
-	}
-	return errors.Join(errs...)
-}
-
-func (e *ending) eachInstanceIn(ctx context.Context, kind schema.GroupVersionKind, namespace string, visit func(*metav1.PartialObjectMetadata)) error {
-	page := &metav1.PartialObjectMetadataList{}
-	for {
-		page.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err := e.live.List(ctx, page, client.InNamespace(namespace), client.Limit(cleanupPage), client.Continue(page.Continue)); err != nil {
-			return fmt.Errorf("list the %s objects of namespace %q: %w", kind.Kind, namespace, err)
-		}
-		for i := range page.Items {
-			page.Items[i].SetGroupVersionKind(kind)
-			visit(&page.Items[i])
-		}
-		if page.Continue == "" {
+	if !served(crd, preferred) {
+		at := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Served })
+		if at < 0 {
 			return nil
 		}
+		preferred = crd.Spec.Versions[at].Name
 	}
-}
-
-// servedVersion is the preferred version where it is served, else the first that is.
-func servedVersion(crd *apiextensionsv1.CustomResourceDefinition, preferred string) string {
-	if served(crd, preferred) {
-		return preferred
-	}
-	for _, v := range crd.Spec.Versions {
-		if v.Served {
-			return v.Name
+	kind := schema.GroupVersionKind{Group: crd.Spec.Group, Version: preferred, Kind: crd.Spec.Names.Kind}
+	var errs []error
+	for _, namespace := range namespaces {
+		page := &metav1.PartialObjectMetadataList{}
+		for more := true; more; more = page.Continue != "" {
+			page.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+			if err := e.live.List(ctx, page, client.InNamespace(namespace), client.Limit(cleanupPage), client.Continue(page.Continue)); err != nil {
+				errs = append(errs, fmt.Errorf("list the %s objects of namespace %q: %w", kind.Kind, namespace, err))
+				break
+			}
+			for i := range page.Items {
+				page.Items[i].SetGroupVersionKind(kind)
+				visit(&page.Items[i])
+			}
 		}
 	}
-	return ""
+	return errors.Join(errs...)
 }
 
 // waitForCleanup reports in the status what the CSV waits for.

@@ -96,7 +96,7 @@ func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		result, err := c.finalize(ctx, csv)
 		return result, quiet(err)
 	}
-	if going, err := c.observer(csv).isGoing(ctx, csv.Namespace); err != nil || going {
+	if _, going, err := c.snapshot(csv).namespace(ctx, csv.Namespace); err != nil || going {
 		return ctrl.Result{}, err
 	}
 	return c.pass(ctx, csv)
@@ -105,13 +105,13 @@ func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 // pass observes, decides and acts by way of the table, and reports with one write.
 func (c *Controller) pass(ctx context.Context, csv *v1alpha1.ClusterServiceVersion) (ctrl.Result, error) {
 	now := metav1.NewTime(c.clock.Now()).Rfc3339Copy()
-	p := &pass{seen: c.snapshot(csv), actor: c.actor()}
+	p := &pass{snapshot: c.snapshot(csv), actor: c.actor()}
 	before, after := &csv.Status, csv.Status.DeepCopy()
 	steps, walked := walk(ctx, after, p, now)
-	steps = settle(before, after, steps, p.seen.done.began)
-	result := c.wakeUp(after, p.seen)
+	steps = settle(before, after, steps, p.done.began)
+	result := c.wakeUp(after, p.snapshot)
 	var written error
-	if report(before, after, p.seen, now) {
+	if report(before, after, p.snapshot, now) {
 		// The details of an unchanged state are not written again at once. When it began is no detail.
 		last, known := c.writtenAt.Load(client.ObjectKeyFromObject(csv))
 		wait := time.Duration(0)
@@ -121,42 +121,37 @@ func (c *Controller) pass(ctx context.Context, csv *v1alpha1.ClusterServiceVersi
 		if wait > 0 {
 			result.RequeueAfter = reconcile.Sooner(result.RequeueAfter, wait)
 		} else {
-			written = c.write(ctx, p.seen.csv, after, steps)
+			written = c.write(ctx, p.csv, after, steps)
 		}
 	}
 	if after.Phase == toSucceeded {
-		for _, cert := range p.seen.certificatesRead.value {
+		for _, cert := range p.certificatesRead.value {
 			if cert.next.Step == serving.StepLimited && cert.held == nil {
 				c.tell(csv, corev1.EventTypeWarning, v1alpha1.CSVReasonNeedsCertRotation, fmt.Sprintf("the certificate in Secret %s is not renewed: %v", cert.key(), cert.next.Reason))
 			}
 		}
 	}
-	return result, quiet(errors.Join(walked, written, p.seen.due.retry))
+	return result, quiet(errors.Join(walked, written, p.due.retry))
 }
 
 // pass is what the table is asked about and acts on: what is observed, and who acts.
 type pass struct {
-	seen  *snapshot
+	*snapshot
 	actor *actor
 }
 
-func (p *pass) look(ctx context.Context, o observation) (finding, error) { return p.seen.look(ctx, o) }
-
 func (p *pass) do(ctx context.Context, a action) error {
-	done, err := p.actor.do(ctx, a, p.seen)
-	p.seen = p.seen.after(done)
+	done, err := p.actor.do(ctx, a, p.snapshot)
+	p.snapshot = p.after(done)
 	return err
 }
 
-// observer reads what a pass over a CSV has to know.
-func (c *Controller) observer(csv *v1alpha1.ClusterServiceVersion) *observer {
-	return &observer{cache: c.client, live: c.live, mapper: c.mapper, server: c.server, clock: c.clock, issued: &c.issued, namespaces: c.limits.namespaces,
+// snapshot is what a pass over a CSV has observed before it begins: nothing.
+func (c *Controller) snapshot(csv *v1alpha1.ClusterServiceVersion) *snapshot {
+	o := &observer{cache: c.client, live: c.live, mapper: c.mapper, server: c.server, clock: c.clock, issued: &c.issued, namespaces: c.limits.namespaces,
 		dial: c.dial, unreached: &c.unreached, csv: csv,
 		once: once{endpoints: map[types.NamespacedName][]discoveryv1.EndpointSlice{}, asked: map[string]*asked{}}}
-}
-
-func (c *Controller) snapshot(csv *v1alpha1.ClusterServiceVersion) *snapshot {
-	return &snapshot{observer: c.observer(csv), limits: c.limits, due: &due{}, findings: map[observation]finding{}, how: observers, tryOut: c.actor().tryOut}
+	return &snapshot{observer: o, limits: c.limits, due: &due{}, findings: map[observation]finding{}, how: observers, tryOut: c.actor().tryOut}
 }
 
 func (c *Controller) actor() *actor {

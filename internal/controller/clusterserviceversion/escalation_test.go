@@ -138,7 +138,8 @@ func TestBothNamesAreTaken(t *testing.T) {
 func TestMadeByOthersIsTakenOver(t *testing.T) {
 	csv := newCSV("op.v1", withWebhooks)
 	lifted := bundle.LiftRole(permissionRole(t, csv))
-	others := append(servingAccess(csv, "manager").objects(), lifted)
+	certificate, readsCertificate, delegation := servingAccess(csv, "manager")
+	others := append(delegation, certificate, readsCertificate, lifted)
 	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
 	k.create(others...)
 	k.installed(csv)

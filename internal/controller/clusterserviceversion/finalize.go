@@ -48,7 +48,7 @@ func (c *Controller) endMigration(ctx context.Context, csv *v1alpha1.ClusterServ
 	if !controllerutil.ContainsFinalizer(csv, migrate.Hold) {
 		return nil
 	}
-	if going, err := c.observer(csv).isGoing(ctx, csv.Namespace); err != nil || !going {
+	if _, going, err := c.snapshot(csv).namespace(ctx, csv.Namespace); err != nil || !going {
 		return err
 	}
 	updated := csv.DeepCopy()
@@ -68,7 +68,7 @@ type ending struct {
 
 // release removes what the garbage collector cannot, and then the finalizer.
 func (e *ending) release(ctx context.Context) error {
-	if err := errors.Join(e.resetConversions(ctx), e.removeOwned(ctx), e.removeCopies(ctx)); err != nil {
+	if err := errors.Join(e.resetConversions(ctx), e.removeOwned(ctx)); err != nil {
 		return fmt.Errorf("clean up after ClusterServiceVersion %s: %w", e.name(), err)
 	}
 	updated := e.csv.DeepCopy()
@@ -96,9 +96,10 @@ func (e *ending) resetConversions(ctx context.Context) error {
 				return err
 			}
 			taken := slices.ContainsFunc(chain.all, func(s *v1alpha1.ClusterServiceVersion) bool {
-				return s.Name != e.csv.Name && s.DeletionTimestamp.IsZero() && converts(s, name)
+				return s.Name != e.csv.Name && s.DeletionTimestamp.IsZero() && len(conversionsOf(s, name)) > 0
 			})
-			if live == nil || taken || !servedFrom(live, e.csv.Namespace, bundle.ServingServiceName(description.DeploymentName)) {
+			service := key(e.csv.Namespace, bundle.ServingServiceName(description.DeploymentName))
+			if live == nil || taken || crd.ConverterOf(live.Spec.Conversion).NamespacedName != service {
 				continue
 			}
 			none := &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
@@ -110,8 +111,8 @@ func (e *ending) resetConversions(ctx context.Context) error {
 	return nil
 }
 
-// removeOwned deletes what carries the owner labels of the CSV and is out of the reach of owner references. It asks the
-// cluster, not the cache, which may not show everything yet.
+// removeOwned deletes what carries the owner labels of the CSV and is out of the reach of owner references, the copies of its roles and bindings in
+// its target namespaces included. It asks the cluster, not the cache, which may not show everything yet: no one would delete the rest later.
 func (e *ending) removeOwned(ctx context.Context) error {
 	if !labelled(e.csv) {
 		return nil // nothing can carry the labels, and the cluster refuses to look for them
@@ -135,26 +136,13 @@ func (e *ending) removeOwned(ctx context.Context) error {
 	if client.IgnoreNotFound(err) != nil && (!apierrors.IsForbidden(err) || len(bundle.ServingDeployments(e.csv)) > 0) {
 		errs = append(errs, fmt.Errorf("delete every RoleBinding with the owner labels in %s: %w", systemSpace, err))
 	}
-	return errors.Join(errs...)
-}
-
-// removeCopies deletes the copies of the CSV's roles and bindings in its target namespaces. It asks the cluster too: no one would delete
-// later what the cache does not show yet.
-func (e *ending) removeCopies(ctx context.Context) error {
-	if !labelled(e.csv) {
-		return nil
-	}
 	copied := bundle.OwnerLabels(e.csv)
 	copied[v1alpha1.CopiedFromLabel] = e.csv.Namespace
-	var errs []error
 	for _, copies := range []client.ObjectList{&rbacv1.RoleList{}, &rbacv1.RoleBindingList{}} {
 		if err := list(ctx, e.live, copies, "the copied roles of ClusterServiceVersion "+e.name(), client.MatchingLabels(copied)); err != nil {
-			return err
+			return errors.Join(append(errs, err)...)
 		}
-		errs = append(errs, meta.EachListItem(copies, func(item runtime.Object) error {
-			object := item.(client.Object)
-			return removeAs(ctx, e.actor.client, object, thatOne(object))
-		}))
+		errs = append(errs, meta.EachListItem(copies, func(item runtime.Object) error { return remove(ctx, e.actor.client, item.(client.Object)) }))
 	}
 	return errors.Join(errs...)
 }
@@ -181,11 +169,7 @@ func (c *Controller) removeOrphans(ctx context.Context, owner types.NamespacedNa
 			others = nil
 		}
 	}
-	var errs []error
-	for _, object := range append(services, others...) {
-		errs = append(errs, removeAs(ctx, c.client, object, thatOne(object)))
-	}
-	return errors.Join(errs...)
+	return remove(ctx, c.client, append(services, others...)...)
 }
 
 // orphans lists the APIServices and the other objects without a namespace that carry the owner labels of CSVs.

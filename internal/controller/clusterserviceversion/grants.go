@@ -16,12 +16,8 @@ const maxComparisons = 20_000_000
 // comparing reports which rules are granted, within a limit: what rules ask for, and what is granted, was written by others.
 type comparing struct{ left int }
 
-// tooManyError reports that the limit is used up.
-type tooManyError struct{}
-
-func (tooManyError) Error() string {
-	return fmt.Sprintf("it is not known whether this is granted: that took more than %d comparisons with the rules that the account has; ask for it in smaller rules, or grant it in fewer", maxComparisons)
-}
+// errTooMany reports that the limit is used up.
+var errTooMany = fmt.Errorf("it is not known whether this is granted: that took more than %d comparisons with the rules that the account has; ask for it in smaller rules, or grant it in fewer", maxComparisons)
 
 // grants reports whether the granted rules allow everything that the desired rule asks for. Like the cluster, it means each
 // combination of verb, group, resource and name by itself, but does not go through them all: it takes what one granted rule
@@ -50,7 +46,7 @@ func (c *comparing) grants(ctx context.Context, granted []rbacv1.PolicyRule, wan
 			if len(in) == 0 {
 				continue
 			}
-			if _, verbs, err = c.split(ctx, verbs, granted[i].Verbs, matchesVerb); err != nil {
+			if _, verbs, err = c.split(ctx, verbs, granted[i].Verbs, matchesItem); err != nil {
 				return false, err
 			}
 		}
@@ -64,16 +60,12 @@ func (c *comparing) grants(ctx context.Context, granted []rbacv1.PolicyRule, wan
 // anyName stands for what is not limited to names. No object has it.
 const anyName = ""
 
-// box is what a rule asks of resources: all combinations of an item of each list.
+// box is what a rule asks of resources: all combinations of an item of each list. There are none when a list is empty.
 type box struct{ verbs, groups, resources, names []string }
-
-func (b box) empty() bool {
-	return len(b.verbs) == 0 || len(b.groups) == 0 || len(b.resources) == 0 || len(b.names) == 0
-}
 
 // allowed reports whether the rules allow all of a box.
 func (c *comparing) allowed(ctx context.Context, granted []rbacv1.PolicyRule, wanted box) (bool, error) {
-	if wanted.empty() {
+	if min(len(wanted.verbs), len(wanted.groups), len(wanted.resources), len(wanted.names)) == 0 {
 		return true, nil
 	}
 	// Only rules that allow something of it are of use for what the first of them leaves.
@@ -115,8 +107,8 @@ func (c *comparing) without(ctx context.Context, b box, rule *rbacv1.PolicyRule)
 		matches         func(granted, wanted string) bool
 		in, out         *[]string
 	}{
-		{b.verbs, rule.Verbs, matchesVerb, &in.verbs, &out.verbs},
-		{b.groups, rule.APIGroups, matchesGroup, &in.groups, &out.groups},
+		{b.verbs, rule.Verbs, matchesItem, &in.verbs, &out.verbs},
+		{b.groups, rule.APIGroups, matchesItem, &in.groups, &out.groups},
 		{b.resources, rule.Resources, matchesResource, &in.resources, &out.resources},
 		{b.names, rule.ResourceNames, matchesName, &in.names, &out.names},
 	} {
@@ -134,7 +126,7 @@ func (c *comparing) without(ctx context.Context, b box, rule *rbacv1.PolicyRule)
 		{in.verbs, in.groups, out.resources, b.names},
 		{in.verbs, in.groups, in.resources, out.names},
 	} {
-		if !part.empty() {
+		if min(len(part.verbs), len(part.groups), len(part.resources), len(part.names)) > 0 {
 			rest = append(rest, part)
 		}
 	}
@@ -145,7 +137,7 @@ func (c *comparing) without(ctx context.Context, b box, rule *rbacv1.PolicyRule)
 func (c *comparing) split(ctx context.Context, wanted, granted []string, matches func(granted, wanted string) bool) (in, out []string, err error) {
 	for _, w := range wanted {
 		if c.left -= len(granted) + 1; c.left < 0 {
-			return nil, nil, tooManyError{}
+			return nil, nil, errTooMany
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -161,11 +153,8 @@ func (c *comparing) split(ctx context.Context, wanted, granted []string, matches
 
 func matchesName(granted, wanted string) bool { return wanted != anyName && granted == wanted }
 
-func matchesVerb(granted, wanted string) bool { return granted == rbacv1.VerbAll || granted == wanted }
-
-func matchesGroup(granted, wanted string) bool {
-	return granted == rbacv1.APIGroupAll || granted == wanted
-}
+// matchesItem knows that a star stands for every verb and for every API group.
+func matchesItem(granted, wanted string) bool { return granted == "*" || granted == wanted }
 
 // matchesResource knows that */scale stands for the subresource scale of every resource.
 func matchesResource(granted, wanted string) bool {
@@ -183,15 +172,4 @@ func matchesURL(granted, wanted string) bool {
 	}
 	prefix, ok := strings.CutSuffix(granted, "*")
 	return ok && strings.HasPrefix(wanted, prefix)
-}
-
-// subjectsOf are the subjects that a service account is known by: itself, its user name, and its groups.
-func subjectsOf(namespace, name string) []rbacv1.Subject {
-	return []rbacv1.Subject{
-		{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: name},
-		{Kind: rbacv1.UserKind, Name: "system:serviceaccount:" + namespace + ":" + name},
-		{Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:" + namespace},
-		{Kind: rbacv1.GroupKind, Name: "system:serviceaccounts"},
-		{Kind: rbacv1.GroupKind, Name: "system:authenticated"},
-	}
 }

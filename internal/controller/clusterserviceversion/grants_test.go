@@ -53,11 +53,11 @@ func TestComparingEnds(t *testing.T) {
 		}
 		granted = append(granted, rule)
 	}
-	if ok, err := (&comparing{left: 20_000}).grants(t.Context(), granted, wanted); ok || !errors.As(err, &tooManyError{}) {
+	if ok, err := (&comparing{left: 20_000}).grants(t.Context(), granted, wanted); ok || !errors.Is(err, errTooMany) {
 		t.Errorf("beyond the limit: %v, %v", ok, err)
 	}
 	ok, err := grants(t, granted, wanted)
-	if errors.As(err, &tooManyError{}) || !ok {
+	if errors.Is(err, errTooMany) || !ok {
 		t.Errorf("within the limit: %v, %v", ok, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

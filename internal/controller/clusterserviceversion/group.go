@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
@@ -144,55 +142,4 @@ func (m membership) webhookNamespaces() *metav1.LabelSelector {
 		return &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha1.OperatorGroupUIDLabelPrefix + string(group.UID): ""}}
 	}
 	return group.Spec.Selector.DeepCopy()
-}
-
-func duplicateInstallModes(csv *v1alpha1.ClusterServiceVersion) finding {
-	if _, err := v1alpha1.NewInstallModeSet(csv.Spec.InstallModes); err != nil {
-		return seen(err.Error())
-	}
-	return seenNot
-}
-
-// verdict compares the APIs of the CSV with those of its group and of all groups that list one of them.
-func (o *observer) verdict(ctx context.Context, members membership) (tenancy.Verdict, error) {
-	group := members.one()
-	if group == nil {
-		return tenancy.Verdict{}, nil
-	}
-	var others []*v1.OperatorGroup
-	for api := range tenancy.ProvidedBy(o.csv) {
-		var all v1.OperatorGroupList
-		if err := list(ctx, o.cache, &all, "the OperatorGroups that provide "+api, client.MatchingFields{indexByListed: api}); err != nil {
-			return tenancy.Verdict{}, err
-		}
-		for i := range all.Items {
-			others = append(others, &all.Items[i])
-		}
-	}
-	claim, err := tenancy.ClaimedBy(o.csv, group.Spec.ServiceAccountName != "", tenancy.Definitions{
-		CRD: func(name string) (metav1.Object, error) {
-			crd, err := read[*apiextensionsv1.CustomResourceDefinition](ctx, o.cache, key("", name))
-			if err != nil || crd == nil {
-				return nil, err
-			}
-			return crd, nil
-		},
-		APIService: func(name string) (metav1.Object, error) {
-			service, err := read[*apiregistrationv1.APIService](ctx, o.cache, key("", name))
-			if err != nil || service == nil {
-				return nil, err
-			}
-			return service, nil
-		},
-	})
-	if err != nil {
-		return tenancy.Verdict{}, err
-	}
-	return tenancy.Judge(tenancy.Member{ClusterServiceVersion: o.csv, Claim: claim}, group, tenancy.Distinct(others)), nil
-}
-
-// isStopped reports whether the Deployments of a CSV were deleted because of a competing one.
-func isStopped(csv *v1alpha1.ClusterServiceVersion) bool {
-	because := csv.Status.Reason
-	return csv.Status.Phase == toFailed && (because == v1alpha1.CSVReasonInterOperatorGroupOwnerConflict || because == v1alpha1.CSVReasonCannotModifyStaticProvidedAPIs)
 }

@@ -20,7 +20,7 @@ import (
 const (
 	indexByReplaces = "csv.replaces"   // ClusterServiceVersions by what they replace
 	indexByPackage  = "csv.package"    // ClusterServiceVersions by the package that they come from
-	indexByAPI      = "csv.api"        // ClusterServiceVersions by the APIs that they own or need: see crdKey, apiServiceKey, groupKey
+	indexByAPI      = "csv.api"        // ClusterServiceVersions by the APIs that they own or need: see crdKey and the like
 	indexByAccount  = "csv.account"    // ClusterServiceVersions by the service accounts of their permissions
 	indexByDeploy   = "csv.deployment" // ClusterServiceVersions by the names of their Deployments
 	indexByOwner    = "csv.owner"      // objects by the ClusterServiceVersion of their owner labels, namespace/name
@@ -29,6 +29,13 @@ const (
 	indexByTarget   = "csv.target"     // OperatorGroups by target namespace
 	indexByListed   = "csv.listed"     // OperatorGroups by the APIs that they list
 	indexByProvided = "csv.provided"   // ClusterServiceVersions by the APIs that they own, as OperatorGroups list them
+)
+
+// What the keys of indexByAPI begin with: that of a CRD or APIService has its name after it, that of an API of any kind its group.
+const (
+	crdKey        = "crd/"
+	apiServiceKey = "apiservice/"
+	groupKey      = "group/"
 )
 
 // index is one cache index.
@@ -106,21 +113,17 @@ func ofCSV(values func(*v1alpha1.ClusterServiceVersion) []string) client.Indexer
 func apisOf(csv *v1alpha1.ClusterServiceVersion) []string {
 	var keys []string
 	for _, crd := range csv.AllCRDs() {
-		keys = append(keys, crdKey(crd.Name))
+		keys = append(keys, crdKey+crd.Name)
 	}
 	for _, api := range slices.Concat(csv.Spec.APIServiceDefinitions.Owned, csv.Spec.APIServiceDefinitions.Required) {
-		keys = append(keys, apiServiceKey(api.APIServiceName()))
+		keys = append(keys, apiServiceKey+api.APIServiceName())
 	}
 	for _, api := range csv.Spec.NativeAPIs {
-		keys = append(keys, groupKey(api.Group))
+		keys = append(keys, groupKey+api.Group)
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }
-
-func crdKey(name string) string        { return "crd/" + name }
-func apiServiceKey(name string) string { return "apiservice/" + name }
-func groupKey(group string) string     { return "group/" + group }
 
 func subjectKeys(subjects []rbacv1.Subject) []string {
 	var keys []string

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -96,15 +97,10 @@ func (o *observer) likeThis(ctx context.Context, object client.Object) (client.O
 	return live, nil
 }
 
-// namespace reads the metadata of a namespace; nil when it does not exist.
-func (o *observer) namespace(ctx context.Context, name string) (*metav1.PartialObjectMetadata, error) {
-	return o.metadata(ctx, corev1.SchemeGroupVersion.WithKind("Namespace"), key("", name))
-}
-
-// isGoing reports whether a namespace is being deleted: nothing can be made in it any more.
-func (o *observer) isGoing(ctx context.Context, name string) (bool, error) {
-	namespace, err := o.namespace(ctx, name)
-	return namespace != nil && !namespace.DeletionTimestamp.IsZero(), err
+// namespace reports whether a namespace exists, and whether it is being deleted: nothing can be made in it any more.
+func (o *observer) namespace(ctx context.Context, name string) (exists, going bool, _ error) {
+	namespace, err := o.metadata(ctx, corev1.SchemeGroupVersion.WithKind("Namespace"), key("", name))
+	return namespace != nil, namespace != nil && !namespace.DeletionTimestamp.IsZero(), err
 }
 
 // metadata reads the metadata of an object; nil when it does not exist.
@@ -136,7 +132,7 @@ func (o *observer) serves(gvk schema.GroupVersionKind) (bool, error) {
 // providers lists the CSVs of all namespaces that own or need a CRD.
 func (o *observer) providers(ctx context.Context, crd string) ([]v1alpha1.ClusterServiceVersion, error) {
 	var all v1alpha1.ClusterServiceVersionList
-	err := list(ctx, o.cache, &all, "the ClusterServiceVersions with CRD "+crd, client.MatchingFields{indexByAPI: crdKey(crd)})
+	err := list(ctx, o.cache, &all, "the ClusterServiceVersions with CRD "+crd, client.MatchingFields{indexByAPI: crdKey + crd})
 	return all.Items, err
 }
 
@@ -149,7 +145,12 @@ func (o *observer) drift(ctx context.Context, desired []client.Object) ([]change
 			return nil, err
 		}
 		if live == nil {
-			out = append(out, change{apply: object, unseen: true, absent: !isFiltered(object)})
+			absent := true
+			switch object.(type) {
+			case *appsv1.Deployment, *corev1.Service, *corev1.Secret:
+				absent = false // the cache holds only those that have the label of what is managed
+			}
+			out = append(out, change{apply: object, unseen: true, absent: absent})
 			continue
 		}
 		drifted, err := isDrifted(object, live)

@@ -2,6 +2,7 @@ package clusterserviceversion
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -20,12 +21,15 @@ var observers = map[observation]observe{
 	metadataDiffers: ofGroups(func(m membership, csv *v1alpha1.ClusterServiceVersion) finding {
 		return marksMissing(csv, m.annotations())
 	}),
-	beyondTargets:    observeBeyondTargets,
-	noGroup:          ofGroups(membership.none),
-	severalGroups:    ofGroups(membership.several),
-	groupUnsynced:    ofGroups(membership.unsynced),
-	noTargets:        ofGroups(membership.withoutTargets),
-	duplicateModes:   ofPass(func(s *snapshot) finding { return duplicateInstallModes(s.csv) }),
+	beyondTargets: observeBeyondTargets,
+	noGroup:       ofGroups(membership.none),
+	severalGroups: ofGroups(membership.several),
+	groupUnsynced: ofGroups(membership.unsynced),
+	noTargets:     ofGroups(membership.withoutTargets),
+	duplicateModes: ofPass(func(s *snapshot) finding {
+		_, err := v1alpha1.NewInstallModeSet(s.csv.Spec.InstallModes)
+		return failed(err)
+	}),
 	unsupportedGroup: ofGroups(membership.unsupported),
 	apisStatic:       ofVerdict(v1alpha1.CSVReasonCannotModifyStaticProvidedAPIs),
 	apisConflict:     ofVerdict(v1alpha1.CSVReasonInterOperatorGroupOwnerConflict),
@@ -92,15 +96,25 @@ var observers = map[observation]observe{
 		}
 		return seenNot, err
 	},
-	deploymentsMissing: ofWorkload(beforeInstall, func(ctx context.Context, s *snapshot, w *workload, live deployments) (finding, error) {
-		return w.first(live.missing(s.csv)), nil
+	deploymentsMissing: ofWorkload(beforeInstall, func(_ context.Context, s *snapshot, w *workload, live deployments) (finding, error) {
+		return w.first(func(desired *appsv1.Deployment) string {
+			if d := live[desired.Name]; d == nil || !d.DeletionTimestamp.IsZero() || !ownedBy(d, s.csv) {
+				return "missing deployment with name=" + desired.Name
+			}
+			return ""
+		}), nil
 	}),
 	deploymentsChanged: ofWorkload(beforeInstall, func(_ context.Context, _ *snapshot, w *workload, live deployments) (finding, error) {
 		return w.first(live.changed), nil
 	}),
 	deploymentsStuck: ofWorkload(anyTime, func(ctx context.Context, s *snapshot, w *workload, live deployments) (finding, error) {
 		health := s.health(ctx, live)
-		return w.first(func(d *appsv1.Deployment) string { return stuck(d, health(d)) }), nil
+		return w.first(func(d *appsv1.Deployment) string {
+			if h := health(d); h.State == rollout.Stuck {
+				return fmt.Sprintf("deployment %s not ready before timeout: %s", d.Name, h.Message)
+			}
+			return ""
+		}), nil
 	}),
 	deploymentsUnready: ofWorkload(anyTime, func(ctx context.Context, s *snapshot, w *workload, live deployments) (finding, error) {
 		// That the cluster has not reconciled yet a change to a Deployment that runs does not mean that it stops running: its answer is an event.
@@ -117,7 +131,7 @@ var observers = map[observation]observe{
 		return servers{s.observer}.apiServicesForeign(ctx)
 	},
 	apiServicesBroken: ofWorkload(beforeInstall, func(ctx context.Context, s *snapshot, w *workload, _ deployments) (finding, error) {
-		return firstChange(s.drift(ctx, w.registrations()))
+		return firstChange(s.drift(ctx, w.apiServices))
 	}),
 	apiServicesUnready: ofWorkload(anyTime, func(ctx context.Context, s *snapshot, w *workload, _ deployments) (finding, error) {
 		return servers{s.observer}.apiServicesUnready(ctx, w)
@@ -129,10 +143,10 @@ var observers = map[observation]observe{
 		}
 		return found, err
 	}),
-	certificatesDue:         ofCertificates((*certificate).replaceable),
-	certificatesUnstaged:    ofCertificates((*certificate).unstaged),
-	ownCertificatesUnstaged: ofOwnCertificates((*certificate).unstaged),
-	ownCertificatesDue:      ofOwnCertificates((*certificate).replaceable),
+	certificatesDue:         ofCertificates(replaceable),
+	certificatesUnstaged:    ofCertificates(unstaged),
+	ownCertificatesUnstaged: ofOwnCertificates(unstaged),
+	ownCertificatesDue:      ofOwnCertificates(replaceable),
 	webhooksMissing: func(ctx context.Context, s *snapshot) (finding, error) {
 		if s.done.hooked {
 			return seenNot, nil
@@ -202,7 +216,10 @@ func ofChain(judge func(*chain) finding) observe {
 func ofCertificates(reason reasonOf) observe {
 	return func(ctx context.Context, s *snapshot) (finding, error) {
 		all, err := s.certificates(ctx)
-		return all.first(reason), err
+		if due := all.choose(reason); len(due) > 0 {
+			return seen(fmt.Sprintf("Secret %s: %v", due[0].key().Name, reason(due[0]))), nil
+		}
+		return seenNot, err
 	}
 }
 
@@ -372,8 +389,8 @@ func observeDriftedMeanwhile(ctx context.Context, s *snapshot) (finding, error) 
 	if err != nil {
 		return seenNot, err
 	}
-	began := chain.installBegan()
-	if began && !chain.installRefused() {
+	began, refused := chain.installBegan()
+	if began && !refused {
 		return seenNot, nil
 	}
 	changes, err := s.changes(ctx)
@@ -414,7 +431,7 @@ func observeUnhealthyMeanwhile(ctx context.Context, s *snapshot) (finding, error
 		return seenNot, err
 	}
 	next := chain.successor(s.csv.Name)
-	if next == nil || chain.installBegan() {
+	if began, _ := chain.installBegan(); next == nil || began {
 		return seenNot, nil
 	}
 	found, err := ofWorkload(anyTime, func(ctx context.Context, s *snapshot, w *workload, live deployments) (finding, error) {

@@ -30,17 +30,13 @@ func roleLists() []client.ObjectList {
 	return []client.ObjectList{&rbacv1.ClusterRoleList{}, &rbacv1.ClusterRoleBindingList{}, &rbacv1.RoleList{}, &rbacv1.RoleBindingList{}}
 }
 
-// isLifted, isCopied and isServingAccess report for which purpose this controller made a role or binding for operators of the namespace of a CSV.
-func isLifted(object client.Object, csv *v1alpha1.ClusterServiceVersion) bool {
-	return object.GetAnnotations()[liftedFromAnnotation] == csv.Namespace
-}
-
-func isCopied(object client.Object, csv *v1alpha1.ClusterServiceVersion) bool {
-	return object.GetLabels()[v1alpha1.CopiedFromLabel] == csv.Namespace
-}
-
-func isServingAccess(object client.Object, csv *v1alpha1.ClusterServiceVersion) bool {
-	return object.GetAnnotations()[servingAnnotation] == csv.Namespace
+// madeFor reports whether this controller made a role or binding for operators of the namespace of a CSV, for the purpose that a mark stands for:
+// liftedFromAnnotation, servingAnnotation, or the label of copies.
+func madeFor(object client.Object, csv *v1alpha1.ClusterServiceVersion, mark string) bool {
+	if mark == v1alpha1.CopiedFromLabel {
+		return object.GetLabels()[mark] == csv.Namespace
+	}
+	return object.GetAnnotations()[mark] == csv.Namespace
 }
 
 // rights work out the roles and bindings of an operator, under names that are free.
@@ -83,11 +79,11 @@ func (o rights) permissions(ctx context.Context, owned []client.Object) ([]clien
 	}
 	var out []client.Object
 	for _, target := range o.members.targets() {
-		namespace, err := o.namespace(ctx, target)
+		exists, going, err := o.namespace(ctx, target)
 		if err != nil {
 			return nil, err
 		}
-		if target == o.csv.Namespace || namespace == nil || !namespace.DeletionTimestamp.IsZero() {
+		if target == o.csv.Namespace || !exists || going {
 			continue // a namespace that does not exist, or is being deleted, has none
 		}
 		for _, account := range accounts {
@@ -182,14 +178,18 @@ func (o rights) promoted(ctx context.Context, accounts []*bundle.AccountRBAC, ow
 
 // promotable reports whether an object with the owner labels of the CSV is in its namespace, and was not made there by this controller for another purpose.
 func promotable(object client.Object, csv *v1alpha1.ClusterServiceVersion) bool {
-	return object.GetNamespace() == csv.Namespace && object.GetDeletionTimestamp().IsZero() && !isServingAccess(object, csv) && !isCopied(object, csv)
+	return object.GetNamespace() == csv.Namespace && object.GetDeletionTimestamp().IsZero() && !madeFor(object, csv, servingAnnotation) && !madeFor(object, csv, v1alpha1.CopiedFromLabel)
 }
 
 // surplus are the lifted and copied roles and bindings that are not to be kept.
 func surplus(csv *v1alpha1.ClusterServiceVersion, owned []client.Object, keep func(client.Object) bool) []client.Object {
 	var out []client.Object
 	for _, object := range owned {
-		if (object.GetNamespace() == "" && isLifted(object, csv) || object.GetNamespace() != "" && isCopied(object, csv)) && !keep(object) {
+		mark := v1alpha1.CopiedFromLabel
+		if object.GetNamespace() == "" {
+			mark = liftedFromAnnotation
+		}
+		if madeFor(object, csv, mark) && !keep(object) {
 			out = append(out, object)
 		}
 	}
@@ -253,14 +253,14 @@ func (o rights) nameAsOwn(ctx context.Context, object client.Object) error {
 // no mark: what lacks nothing but the mark is adopted. What a revision of an extension has adopted keeps its name, and is not written.
 func madeLike(live, desired client.Object, csv *v1alpha1.ClusterServiceVersion) bool {
 	if isAdopted(live) {
-		return live.GetAnnotations()[liftedFromAnnotation]+live.GetAnnotations()[servingAnnotation] == csv.Namespace || isCopied(live, csv)
+		return live.GetAnnotations()[liftedFromAnnotation]+live.GetAnnotations()[servingAnnotation] == csv.Namespace || madeFor(live, csv, v1alpha1.CopiedFromLabel)
 	}
 	owner, ok := ownerOf(live)
 	if !ok || owner.Namespace != csv.Namespace {
 		return false
 	}
-	for _, purpose := range []func(client.Object, *v1alpha1.ClusterServiceVersion) bool{isLifted, isServingAccess, isCopied} {
-		if purpose(desired, csv) && purpose(live, csv) {
+	for _, mark := range []string{liftedFromAnnotation, servingAnnotation, v1alpha1.CopiedFromLabel} {
+		if madeFor(desired, csv, mark) && madeFor(live, csv, mark) {
 			return true
 		}
 	}
@@ -293,54 +293,40 @@ func (o rights) servingObjects(ctx context.Context) ([]client.Object, error) {
 		out = append(out, service)
 	}
 	for _, deployment := range bundle.ServingDeployments(o.csv) {
-		access := servingAccess(o.csv, deployment)
-		for _, object := range access.objects() {
+		certificate, readsCertificate, delegation := servingAccess(o.csv, deployment)
+		for _, object := range append([]client.Object{certificate, readsCertificate}, delegation...) {
 			object.SetAnnotations(map[string]string{servingAnnotation: o.csv.Namespace})
 			if err := o.nameAsOwn(ctx, object); err != nil {
 				return nil, err
 			}
 			out = append(out, object)
 		}
-		access.readsCertificate.RoleRef.Name = access.certificate.Name
+		readsCertificate.RoleRef.Name = certificate.Name
 	}
 	return out, nil
 }
 
-// access is the rights of the pods of one Deployment: to read their certificate, and to find out who calls them and what
+// servingAccess are the rights of the pods of one Deployment: to read their certificate, and the delegation by which they find out who calls them and what
 // the callers may do.
-type access struct {
-	certificate      *rbacv1.Role
-	readsCertificate *rbacv1.RoleBinding
-	delegates        *rbacv1.ClusterRoleBinding
-	authenticates    *rbacv1.RoleBinding
-}
-
-func (a *access) objects() []client.Object {
-	return []client.Object{a.certificate, a.readsCertificate, a.delegates, a.authenticates}
-}
-
-func servingAccess(csv *v1alpha1.ClusterServiceVersion, deployment string) *access {
+func servingAccess(csv *v1alpha1.ClusterServiceVersion, deployment string) (certificate *rbacv1.Role, readsCertificate *rbacv1.RoleBinding, delegation []client.Object) {
 	secret := bundle.ServingSecretName(deployment)
 	delegates, authenticates := bundle.Delegation(csv, deployment)
 	own := metav1.ObjectMeta{Name: secret, Namespace: csv.Namespace, Labels: managedLabels(csv)}
 	own.OwnerReferences = []metav1.OwnerReference{bundle.OwnerReference(csv)}
-	return &access{
-		certificate: &rbacv1.Role{
-			TypeMeta:   rbacType("Role"),
-			ObjectMeta: own,
-			Rules: []rbacv1.PolicyRule{{
-				Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{secret},
-			}},
-		},
-		readsCertificate: &rbacv1.RoleBinding{
-			TypeMeta:   rbacType("RoleBinding"),
-			ObjectMeta: *own.DeepCopy(),
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: secret},
-			Subjects:   delegates.Subjects,
-		},
-		delegates:     delegates,
-		authenticates: authenticates,
+	certificate = &rbacv1.Role{
+		TypeMeta:   rbacType("Role"),
+		ObjectMeta: own,
+		Rules: []rbacv1.PolicyRule{{
+			Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{secret},
+		}},
 	}
+	readsCertificate = &rbacv1.RoleBinding{
+		TypeMeta:   rbacType("RoleBinding"),
+		ObjectMeta: *own.DeepCopy(),
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: secret},
+		Subjects:   delegates.Subjects,
+	}
+	return certificate, readsCertificate, []client.Object{delegates, authenticates}
 }
 
 // managedLabels are the labels of objects that this controller makes for a CSV.

@@ -86,7 +86,7 @@ func TestAGroupWithAnAccountPromotesNothing(t *testing.T) {
 		t.Fatal("without an account it is promoted")
 	}
 	edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Spec.ServiceAccountName = "installer" })
-	o := k.c.observer(k.csv("op.v1"))
+	o := k.c.snapshot(k.csv("op.v1")).observer
 	owned := must.Value(o.ownedObjects(t.Context(), true, roleLists()...))(t)
 	groups := must.Value(o.membership(t.Context()))(t)
 	if promoted, err := (rights{o, groups}).promoted(t.Context(), nil, owned, map[string]string{}); err != nil || len(promoted) > 0 {

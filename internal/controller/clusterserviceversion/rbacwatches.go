@@ -33,7 +33,8 @@ func (t *triggers) usingSubjects(ctx context.Context, namespace string, subjects
 		case subject.Kind == rbacv1.ServiceAccountKind:
 			out = append(out, t.ofAccount(ctx, subject.Namespace, subject.Name)...)
 		case subject.Kind == rbacv1.UserKind:
-			if of, name, ok := accountOfUser(subject.Name); ok {
+			account, isAccount := strings.CutPrefix(subject.Name, "system:serviceaccount:")
+			if of, name, ok := strings.Cut(account, ":"); ok && isAccount {
 				out = append(out, t.ofAccount(ctx, of, name)...)
 			}
 		case subject.Name == "system:serviceaccounts" || subject.Name == "system:authenticated":
@@ -58,15 +59,6 @@ func (t *triggers) ofAccount(ctx context.Context, namespace, name string) []reco
 		return t.csvs(ctx, client.InNamespace(namespace))
 	}
 	return t.csvs(ctx, client.InNamespace(namespace), client.MatchingFields{indexByAccount: name})
-}
-
-// accountOfUser takes the user name of a service account apart.
-func accountOfUser(user string) (namespace, name string, ok bool) {
-	rest, ok := strings.CutPrefix(user, "system:serviceaccount:")
-	if !ok {
-		return "", "", false
-	}
-	return strings.Cut(rest, ":")
 }
 
 // usingRole are the owner of a role, and the CSVs that hold it by way of bindings.

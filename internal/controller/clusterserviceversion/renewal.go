@@ -129,7 +129,7 @@ func (a *actor) renewOwn(ctx context.Context, s *snapshot) (effect, error) {
 	if err != nil {
 		return effect{}, err
 	}
-	reason := reasonOf((*certificate).replaceable).ownedBy(s.csv)
+	reason := replaceable.ownedBy(s.csv)
 	due := all.choose(reason)
 	out, err := a.renew(ctx, s, reason)
 	if err != nil {
@@ -151,12 +151,7 @@ func (a *actor) renewOwn(ctx context.Context, s *snapshot) (effect, error) {
 			changes = append(changes, change{apply: d})
 		}
 	}
-	applied, err := a.apply(ctx, renewed, changes, false)
-	out.applied = deployments{}
-	for _, d := range applied {
-		out.applied[d.Name] = d
-	}
-	if err != nil {
+	if out.applied, err = a.apply(ctx, renewed, changes, false); err != nil {
 		return out, fmt.Errorf("roll out the renewed serving certificates of ClusterServiceVersion %s: %w", s.name(), err)
 	}
 	return out, nil
@@ -192,10 +187,10 @@ func (a *actor) spreadTrust(ctx context.Context, s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	errs := []error{a.update(ctx, s, append(w.registrations(), hooks.configurations...))}
+	errs := []error{a.update(ctx, s, slices.Concat(w.apiServices, hooks.configurations))}
 	for _, conversion := range hooks.conversions {
 		live, err := s.crd(ctx, conversion.CRD)
-		if err == nil && live != nil && leadsTo(live, conversion.Spec) {
+		if err == nil && live != nil && crd.ConverterOf(live.Spec.Conversion).SameService(crd.ConverterOf(conversion.Spec)) {
 			err = crd.Convert(ctx, a.client, conversion.CRD, conversion.Spec, fieldManager)
 		}
 		errs = append(errs, err)

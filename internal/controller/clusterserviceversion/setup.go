@@ -60,7 +60,8 @@ type Options struct {
 	Workers int
 }
 
-func (o Options) withDefaults() Options {
+// Setup adds the controller, its watches and the indexes it reads to the manager.
+func Setup(mgr manager.Manager, o Options) error {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
@@ -73,12 +74,6 @@ func (o Options) withDefaults() Options {
 	if o.Workers <= 0 {
 		o.Workers = defaultWorkers
 	}
-	return o
-}
-
-// Setup adds the controller, its watches and the indexes it reads to the manager.
-func Setup(mgr manager.Manager, o Options) error {
-	o = o.withDefaults()
 	for _, i := range indexes() {
 		if err := mgr.GetFieldIndexer().IndexField(context.Background(), i.object, i.name, i.values); err != nil {
 			return fmt.Errorf("set up the ClusterServiceVersion controller: index %T by %s: %w", i.object, i.name, err)
@@ -130,13 +125,13 @@ func (c *Controller) watch(mgr manager.Manager, o Options) error {
 		WatchesMetadata(&corev1.Namespace{}, to(t.targeting), builder.WithPredicates(comesOrGoes)).
 		Watches(&apiextensionsv1.CustomResourceDefinition{}, burst(t.usingCRD)).
 		Watches(&apiregistrationv1.APIService{}, to(t.usingAPIService)).
-		WatchesMetadata(&corev1.ServiceAccount{}, burst(t.usingAccount)).
+		WatchesMetadata(&corev1.ServiceAccount{}, burst(t.named(indexByAccount))).
 		Watches(&rbacv1.Role{}, burst(t.usingRole)).
 		Watches(&rbacv1.ClusterRole{}, burst(t.usingRole)).
 		Watches(&rbacv1.RoleBinding{}, burst(t.usingBinding)).
 		Watches(&rbacv1.ClusterRoleBinding{}, burst(t.usingBinding)).
 		Watches(&appsv1.Deployment{}, to(t.owner)).
-		Watches(&appsv1.Deployment{}, to(t.wanting), builder.WithPredicates(goes)).
+		Watches(&appsv1.Deployment{}, to(t.named(indexByDeploy)), builder.WithPredicates(goes)).
 		Watches(&corev1.Service{}, to(t.owner)).
 		WatchesMetadata(&corev1.Secret{}, to(t.owner)).
 		Watches(&admissionv1.ValidatingWebhookConfiguration{}, to(t.owner)).

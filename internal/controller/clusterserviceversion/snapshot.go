@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/tenancy"
@@ -152,14 +156,45 @@ func (s *snapshot) chain(ctx context.Context) (*chain, error) {
 	return s.chainRead.get(func() (*chain, error) { return s.observer.chain(ctx) })
 }
 
-// verdict is what speaks against providing the APIs of the CSV in the target namespaces.
+// verdict compares the APIs of the CSV with those of its group and of all groups that list one of them: what speaks against providing them in the target
+// namespaces.
 func (s *snapshot) verdict(ctx context.Context) (tenancy.Verdict, error) {
-	return s.verdictRead.get(func() (tenancy.Verdict, error) {
+	return s.verdictRead.get(func() (none tenancy.Verdict, _ error) {
 		groups, err := s.groups(ctx)
-		if err != nil {
-			return tenancy.Verdict{}, err
+		group := groups.one()
+		if err != nil || group == nil {
+			return none, err
 		}
-		return s.observer.verdict(ctx, groups)
+		var others []*v1.OperatorGroup
+		for api := range tenancy.ProvidedBy(s.csv) {
+			var all v1.OperatorGroupList
+			if err := list(ctx, s.cache, &all, "the OperatorGroups that provide "+api, client.MatchingFields{indexByListed: api}); err != nil {
+				return none, err
+			}
+			for i := range all.Items {
+				others = append(others, &all.Items[i])
+			}
+		}
+		claim, err := tenancy.ClaimedBy(s.csv, group.Spec.ServiceAccountName != "", tenancy.Definitions{
+			CRD: func(name string) (metav1.Object, error) {
+				crd, err := s.crd(ctx, name)
+				if err != nil || crd == nil {
+					return nil, err
+				}
+				return crd, nil
+			},
+			APIService: func(name string) (metav1.Object, error) {
+				service, err := s.apiService(ctx, name)
+				if err != nil || service == nil {
+					return nil, err
+				}
+				return service, nil
+			},
+		})
+		if err != nil {
+			return none, err
+		}
+		return tenancy.Judge(tenancy.Member{ClusterServiceVersion: s.csv, Claim: claim}, group, tenancy.Distinct(others)), nil
 	})
 }
 
@@ -182,14 +217,21 @@ func (s *snapshot) requirements(ctx context.Context) (*requirements, error) {
 	})
 }
 
-// deployments are the live Deployments, as the cluster answered in this pass where it was written to.
+// deployments are the live Deployments under the names of those of the strategy, as the cluster answered in this pass where it was written to.
 func (s *snapshot) deployments(ctx context.Context) (deployments, error) {
 	return s.liveRead.get(func() (deployments, error) {
-		live, err := s.observer.deployments(ctx)
-		if err == nil {
-			maps.Copy(live, s.done.applied)
+		out := deployments{}
+		for _, d := range s.csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
+			live, err := read[*appsv1.Deployment](ctx, s.cache, key(s.csv.Namespace, d.Name), client.UnsafeDisableDeepCopy)
+			if err != nil {
+				return nil, err
+			}
+			if live != nil {
+				out[d.Name] = live
+			}
 		}
-		return live, err
+		maps.Copy(out, s.done.applied)
+		return out, nil
 	})
 }
 
@@ -260,7 +302,12 @@ func (s *snapshot) changes(ctx context.Context) ([]change, error) {
 	if err != nil {
 		return nil, err
 	}
-	installed, err := s.drift(ctx, w.installed())
+	// What the install itself makes, in the order in which it is applied.
+	desired := slices.Clone(w.serving)
+	for _, d := range w.deployments {
+		desired = append(desired, d)
+	}
+	installed, err := s.drift(ctx, append(desired, w.apiServices...))
 	if err != nil {
 		return nil, err
 	}

@@ -7,10 +7,10 @@ import (
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/types"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -27,26 +27,20 @@ type triggers struct {
 	proxy      *proxyWatch
 }
 
-// owner is the CSV of the owner references or of the owner labels of an object.
+// owner is the CSV of the owner references or of the owner labels of an object, unless the manager leaves its namespace to another one.
 func (t *triggers) owner(_ context.Context, o client.Object) []reconcile.Request {
 	var out []reconcile.Request
 	for _, r := range o.GetOwnerReferences() {
 		if r.Kind == v1alpha1.ClusterServiceVersionKind && strings.HasPrefix(r.APIVersion, v1alpha1.GroupName+"/") {
-			out = append(out, t.request(key(o.GetNamespace(), r.Name))...)
+			out = append(out, reconcile.Request{NamespacedName: key(o.GetNamespace(), r.Name)})
 		}
 	}
 	if owner, ok := ownerOf(o); ok {
-		out = append(out, t.request(owner)...)
+		out = append(out, reconcile.Request{NamespacedName: owner})
 	}
-	return out
-}
-
-// request is about one CSV, unless the manager leaves its namespace to another one.
-func (t *triggers) request(name types.NamespacedName) []reconcile.Request {
-	if len(t.namespaces) > 0 && !slices.Contains(t.namespaces, name.Namespace) {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: name}}
+	return slices.DeleteFunc(out, func(r reconcile.Request) bool {
+		return len(t.namespaces) > 0 && !slices.Contains(t.namespaces, r.Namespace)
+	})
 }
 
 // csvs are the CSVs that the list options select, copies left out.
@@ -80,10 +74,10 @@ func (t *triggers) neighbours(ctx context.Context, o client.Object) []reconcile.
 		out = append(out, t.csvs(ctx, client.InNamespace(csv.Namespace), client.MatchingFields{indexByDeploy: d.Name})...)
 	}
 	for _, crd := range csv.Spec.CustomResourceDefinitions.Owned {
-		out = append(out, t.csvs(ctx, client.MatchingFields{indexByAPI: crdKey(crd.Name)})...)
+		out = append(out, t.csvs(ctx, client.MatchingFields{indexByAPI: crdKey + crd.Name})...)
 	}
 	for _, api := range csv.Spec.APIServiceDefinitions.Owned {
-		out = append(out, t.csvs(ctx, client.MatchingFields{indexByAPI: apiServiceKey(api.APIServiceName())})...)
+		out = append(out, t.csvs(ctx, client.MatchingFields{indexByAPI: apiServiceKey + api.APIServiceName()})...)
 	}
 	return slices.DeleteFunc(out, func(r reconcile.Request) bool { return r.NamespacedName == key(csv.Namespace, csv.Name) })
 }
@@ -96,9 +90,12 @@ var matterToNeighbours = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) b
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero())
 }}
 
-// wanting are the CSVs with a Deployment of the name, to whatever owner it belongs.
-func (t *triggers) wanting(ctx context.Context, o client.Object) []reconcile.Request {
-	return t.csvs(ctx, client.InNamespace(o.GetNamespace()), client.MatchingFields{indexByDeploy: o.GetName()})
+// named are the CSVs of its namespace that an index has under the name of an object: those with a Deployment of the name, to whatever owner it belongs,
+// and those whose permissions are for a service account.
+func (t *triggers) named(index string) handler.MapFunc {
+	return func(ctx context.Context, o client.Object) []reconcile.Request {
+		return t.csvs(ctx, client.InNamespace(o.GetNamespace()), client.MatchingFields{index: o.GetName()})
+	}
 }
 
 // goes leaves out everything but that an object is gone.
@@ -151,20 +148,13 @@ func (t *triggers) targeting(ctx context.Context, o client.Object) []reconcile.R
 	}
 	if !o.GetDeletionTimestamp().IsZero() {
 		out = append(out, t.csvs(ctx, client.InNamespace(o.GetName()))...)
-		out = append(out, t.orphansOf(ctx, o.GetName())...)
-	}
-	return out
-}
-
-// orphansOf are the CSVs of a namespace that is gone of which something without a namespace has the owner labels.
-func (t *triggers) orphansOf(ctx context.Context, namespace string) []reconcile.Request {
-	_, others, err := orphans(ctx, t.cache, client.MatchingLabels{v1alpha1.OwnerNamespaceLabel: namespace, v1alpha1.OwnerKindLabel: v1alpha1.ClusterServiceVersionKind})
-	if err != nil {
-		return nil // the cache can be read while events arrive, unless the manager is shutting down
-	}
-	var out []reconcile.Request
-	for _, o := range others {
-		out = append(out, t.owner(ctx, o)...)
+		// Of the CSVs of a namespace that is gone, something without a namespace may have the owner labels.
+		labels := client.MatchingLabels{v1alpha1.OwnerNamespaceLabel: o.GetName(), v1alpha1.OwnerKindLabel: v1alpha1.ClusterServiceVersionKind}
+		if _, others, err := orphans(ctx, t.cache, labels); err == nil {
+			for _, left := range others {
+				out = append(out, t.owner(ctx, left)...)
+			}
+		}
 	}
 	return out
 }
@@ -177,12 +167,7 @@ var comesOrGoes = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 // conditioned are the CSV that an OperatorCondition is about, and those that are to replace it.
 func (t *triggers) conditioned(ctx context.Context, o client.Object) []reconcile.Request {
 	own := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)}
-	return append(t.csvs(ctx, client.InNamespace(o.GetNamespace()), client.MatchingFields{indexByReplaces: o.GetName()}), own)
-}
-
-// usingAccount are the CSVs of its namespace whose permissions are for a service account.
-func (t *triggers) usingAccount(ctx context.Context, o client.Object) []reconcile.Request {
-	return t.csvs(ctx, client.InNamespace(o.GetNamespace()), client.MatchingFields{indexByAccount: o.GetName()})
+	return append(t.named(indexByReplaces)(ctx, o), own)
 }
 
 // usingCRD are the CSVs that own or need a CRD, and those that need an API of its group from any provider.
@@ -198,8 +183,8 @@ func (t *triggers) usingCRD(ctx context.Context, o client.Object) []reconcile.Re
 		return t.everyone(ctx, o)
 	}
 	return append(
-		t.csvs(ctx, client.MatchingFields{indexByAPI: crdKey(crd.Name)}),
-		t.csvs(ctx, client.MatchingFields{indexByAPI: groupKey(crd.Spec.Group)})...)
+		t.csvs(ctx, client.MatchingFields{indexByAPI: crdKey + crd.Name}),
+		t.csvs(ctx, client.MatchingFields{indexByAPI: groupKey + crd.Spec.Group})...)
 }
 
 // usingAPIService are the CSVs that own or need an APIService, those that need an API of its group, and its owner.
@@ -210,8 +195,8 @@ func (t *triggers) usingAPIService(ctx context.Context, o client.Object) []recon
 	}
 	return slices.Concat(
 		t.owner(ctx, o),
-		t.csvs(ctx, client.MatchingFields{indexByAPI: apiServiceKey(service.Name)}),
-		t.csvs(ctx, client.MatchingFields{indexByAPI: groupKey(service.Spec.Group)}))
+		t.csvs(ctx, client.MatchingFields{indexByAPI: apiServiceKey + service.Name}),
+		t.csvs(ctx, client.MatchingFields{indexByAPI: groupKey + service.Spec.Group}))
 }
 
 // competing are the CSVs that provide an API that a group lists, or listed before: what one group has, others have not.

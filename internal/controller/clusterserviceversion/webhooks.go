@@ -84,9 +84,22 @@ func (o *observer) hooks(ctx context.Context, members membership, certificates c
 		}
 	}
 	out.surplus = keepNames(out.configurations, live)
-	former, err := conversions{o}.formerConversions(ctx)
-	out.conversions = append(out.conversions, former...)
-	return out, err
+	// What the CSV described before: nothing converts those CRDs any more.
+	former := conversions{o}
+	secrets, err := former.formerCertificates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, secret := range secrets {
+		crds, err := former.convertedThrough(ctx, strings.TrimSuffix(secret, certSuffix))
+		if err != nil {
+			return nil, err
+		}
+		for _, crd := range crds {
+			out.conversions = append(out.conversions, bundle.Conversion{CRD: crd, Spec: &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}})
+		}
+	}
+	return out, nil
 }
 
 // keepNames gives each desired configuration the name under which it is registered, found by the label with its
@@ -200,15 +213,6 @@ func admissionService(o client.Object) *admissionv1.ServiceReference {
 	return nil
 }
 
-// leadsTo reports whether a CRD is converted by the same Service.
-func leadsTo(live *apiextensionsv1.CustomResourceDefinition, conversion *apiextensionsv1.CustomResourceConversion) bool {
-	return crd.ConverterOf(live.Spec.Conversion).SameService(crd.ConverterOf(conversion))
-}
-
-func servedFrom(live *apiextensionsv1.CustomResourceDefinition, namespace, service string) bool {
-	return crd.ConverterOf(live.Spec.Conversion).NamespacedName == key(namespace, service)
-}
-
 // conversionsOf are the conversion webhooks of a CSV for a CRD.
 func conversionsOf(csv *v1alpha1.ClusterServiceVersion, name string) []v1alpha1.WebhookDescription {
 	var out []v1alpha1.WebhookDescription
@@ -220,18 +224,14 @@ func conversionsOf(csv *v1alpha1.ClusterServiceVersion, name string) []v1alpha1.
 	return out
 }
 
-// converts reports whether a CSV describes a conversion webhook for the CRD.
-func converts(csv *v1alpha1.ClusterServiceVersion, name string) bool {
-	return len(conversionsOf(csv, name)) > 0
-}
-
 // conversions observe what converts the CRDs of a CSV.
 type conversions struct{ *observer }
 
 // convertedElsewhere refuses to convert a CRD that a CSV of another namespace converts, or, while none does, that an older one is about to
 // convert. That a CSV describes a conversion is not enough: it may never have been installed.
 func (o conversions) convertedElsewhere(ctx context.Context, live *apiextensionsv1.CustomResourceDefinition) error {
-	if crd.ConverterOf(live.Spec.Conversion).Namespace == o.csv.Namespace {
+	converter := crd.ConverterOf(live.Spec.Conversion)
+	if converter.Namespace == o.csv.Namespace {
 		return nil
 	}
 	all, err := o.providers(ctx, live.Name)
@@ -245,16 +245,19 @@ func (o conversions) convertedElsewhere(ctx context.Context, live *apiextensions
 	var next *v1alpha1.ClusterServiceVersion
 	for i := range all {
 		other := &all[i]
-		if other.Namespace == o.csv.Namespace || !other.DeletionTimestamp.IsZero() || isStopped(other) {
+		// The Deployments of one that is stopped were deleted because of a competing one.
+		stopped := other.Status.Phase == toFailed && slices.Contains(having(v1alpha1.CSVReasonInterOperatorGroupOwnerConflict, v1alpha1.CSVReasonCannotModifyStaticProvidedAPIs), other.Status.Reason)
+		if other.Namespace == o.csv.Namespace || !other.DeletionTimestamp.IsZero() || stopped {
 			continue
 		}
-		if slices.ContainsFunc(conversionsOf(other, live.Name), func(d v1alpha1.WebhookDescription) bool {
-			return servedFrom(live, other.Namespace, bundle.ServingServiceName(d.DeploymentName))
+		theirs := conversionsOf(other, live.Name)
+		if slices.ContainsFunc(theirs, func(d v1alpha1.WebhookDescription) bool {
+			return converter.NamespacedName == key(other.Namespace, bundle.ServingServiceName(d.DeploymentName))
 		}) {
 			return held("is", other)
 		}
 		older := cmp.Or(other.CreationTimestamp.Compare(o.csv.CreationTimestamp.Time), cmp.Compare(other.Namespace, o.csv.Namespace)) < 0
-		if older && installs(other) && converts(other, live.Name) {
+		if older && installs(other) && len(theirs) > 0 {
 			next = other
 		}
 	}
@@ -269,7 +272,7 @@ func (o conversions) convertedElsewhere(ctx context.Context, live *apiextensions
 // namespace alone: a plan of the namespace created it for this operator, and no operator of another namespace brought it as well. To join by an equal
 // definition, or to be allowed to adopt the CRD, gives no right to its conversion, also when the other operators are gone. A conversion that leads here already is none to redirect.
 func (o conversions) mayConvert(ctx context.Context, members membership, live *apiextensionsv1.CustomResourceDefinition, desired bundle.Conversion, installer func(context.Context) (client.Client, error)) error {
-	if leadsTo(live, desired.Spec) {
+	if crd.ConverterOf(live.Spec.Conversion).SameService(crd.ConverterOf(desired.Spec)) {
 		return nil
 	}
 	bringers := tenancy.Bringers(live)
@@ -387,33 +390,14 @@ func (o conversions) formerCertificates(ctx context.Context) ([]string, error) {
 func (o conversions) convertedThrough(ctx context.Context, service string) ([]string, error) {
 	var out []string
 	for _, owned := range o.csv.Spec.CustomResourceDefinitions.Owned {
-		crd, err := o.crd(ctx, owned.Name)
+		live, err := o.crd(ctx, owned.Name)
 		if err != nil {
 			return nil, err
 		}
-		if crd != nil && !converts(o.csv, owned.Name) && servedFrom(crd, o.csv.Namespace, service) {
+		if live != nil && len(conversionsOf(o.csv, owned.Name)) == 0 && crd.ConverterOf(live.Spec.Conversion).NamespacedName == key(o.csv.Namespace, service) {
 			out = append(out, owned.Name)
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
-}
-
-// formerConversions are those that the CSV described before: nothing converts the CRDs any more.
-func (o conversions) formerConversions(ctx context.Context) ([]bundle.Conversion, error) {
-	secrets, err := o.formerCertificates(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var out []bundle.Conversion
-	for _, secret := range secrets {
-		crds, err := o.convertedThrough(ctx, strings.TrimSuffix(secret, certSuffix))
-		if err != nil {
-			return nil, err
-		}
-		for _, crd := range crds {
-			out = append(out, bundle.Conversion{CRD: crd, Spec: &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}})
-		}
-	}
-	return out, nil
 }
