@@ -2,9 +2,6 @@ package image
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +9,6 @@ import (
 	"time"
 
 	"github.com/opencontainers/go-digest"
-	"go.podman.io/image/v5/docker/reference"
 )
 
 // A digest is no key. Which repositories have delivered an image, and with
@@ -25,9 +21,6 @@ import (
 // for each grant, by hashes of the repository and of the credentials.
 const accessDir = "access"
 
-// grants remember who has read which image of a store.
-type grants struct{ directory }
-
 // maxGrants bounds what is remembered of one image: there are credentials that
 // change every hour.
 const maxGrants = 64
@@ -36,62 +29,42 @@ const maxGrants = 64
 // repository: they read with those of the host, or without any.
 const hostIdentity = "host"
 
-// identity tells the credentials for a repository apart, for this process only.
-func (c credentials) identity(named reference.Named) (string, error) {
-	auth, own := c.lookup(named)
-	if !own {
-		return hostIdentity, nil
-	}
-	data, err := json.Marshal(auth)
-	return string(data), err
-}
-
-// repositoryHash begins the names of all grants of a repository.
-func (e endpoint) repositoryHash() string { return hash(e.named.Name())[:32] }
-
+// grantName begins with the hash of the repository, the same for all grants of it.
 func (e endpoint) grantName(identity string) string {
-	return e.repositoryHash() + "-" + hash(e.named.Name()+" "+identity)
-}
-
-func hash(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
+	name := e.named.Name()
+	return digest.FromString(name).Encoded()[:32] + "-" + digest.FromString(name+" "+identity).Encoded()
 }
 
 // mayRead tells whether who asks may have what the store holds of an image.
 // Said, when set, is the endpoint that has just named its digest.
-func (g grants) mayRead(ctx context.Context, d digest.Digest, said *endpoint, endpoints []endpoint, limits Limits) bool {
+func (in directory) mayRead(ctx context.Context, d digest.Digest, said *endpoint, endpoints []endpoint, limits Limits) bool {
 	for _, e := range endpoints {
-		if g.granted(d, e) {
-			return true
+		// These credentials may have read the image there before.
+		for _, identity := range []string{e.identity, hostIdentity} {
+			path := filepath.Join(in.path(accessDir, d), e.grantName(identity))
+			if _, err := os.Stat(path); err == nil {
+				touch(path)
+				return true
+			}
 		}
 	}
 	if said != nil {
-		return g.delivered(d, *said) && g.grant(d, *said)
+		if !in.delivered(d, *said) {
+			return false
+		}
+		in.grant(d, *said)
+		return true
 	}
 	for _, e := range endpoints {
-		if g.delivered(d, e) && confirms(ctx, e, d, limits) {
-			return g.grant(d, e)
+		if !in.delivered(d, e) {
+			continue
 		}
-	}
-	return false
-}
-
-// confirms asks an endpoint whether it has the image for these credentials. Why
-// not is said by the attempt to read it from there, which is next.
-func confirms(ctx context.Context, e endpoint, d digest.Digest, limits Limits) bool {
-	w := newWatch(ctx, limits.Stall)
-	defer w.stop()
-	found, err := ask(w, e)
-	return err == nil && found == d
-}
-
-// granted tells whether these credentials have read the image there before.
-func (g grants) granted(d digest.Digest, e endpoint) bool {
-	for _, identity := range []string{e.identity, hostIdentity} {
-		path := filepath.Join(g.path(accessDir, d), e.grantName(identity))
-		if _, err := os.Stat(path); err == nil {
-			touch(path)
+		// Ask whether it has the image for these credentials. Why not is said by the attempt to read it from there, which is next.
+		w := newWatch(ctx, limits.Stall)
+		found, err := ask(w, e)
+		w.stop()
+		if err == nil && found == d {
+			in.grant(d, e)
 			return true
 		}
 	}
@@ -99,50 +72,44 @@ func (g grants) granted(d digest.Digest, e endpoint) bool {
 }
 
 // delivered tells whether the repository has once delivered the image.
-func (g grants) delivered(d digest.Digest, e endpoint) bool {
-	entries, _ := os.ReadDir(g.path(accessDir, d)) // where nothing can be read nothing is known
-	return slices.ContainsFunc(entries, func(each os.DirEntry) bool { return strings.HasPrefix(each.Name(), e.repositoryHash()+"-") })
+func (in directory) delivered(d digest.Digest, e endpoint) bool {
+	entries, _ := os.ReadDir(in.path(accessDir, d)) // where nothing can be read nothing is known
+	repository, _, _ := strings.Cut(e.grantName(""), "-")
+	return slices.ContainsFunc(entries, func(each os.DirEntry) bool { return strings.HasPrefix(each.Name(), repository+"-") })
 }
 
-// grant remembers access. What cannot be remembered is asked for again.
-func (g grants) grant(d digest.Digest, e endpoint) bool {
-	dir := g.path(accessDir, d)
-	forgetOldest(dir)
+// grant remembers access, and forgets the oldest to make room. What cannot be
+// remembered is asked for again.
+func (in directory) grant(d digest.Digest, e endpoint) {
+	dir := in.path(accessDir, d)
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) >= maxGrants {
+		used := func(e os.DirEntry) time.Time {
+			info, err := e.Info()
+			if err != nil {
+				return time.Time{}
+			}
+			return info.ModTime()
+		}
+		slices.SortFunc(entries, func(a, b os.DirEntry) int { return used(a).Compare(used(b)) })
+		for _, e := range entries[:len(entries)-maxGrants+1] {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
 	if os.MkdirAll(dir, 0o700) == nil {
 		_ = os.WriteFile(filepath.Join(dir, e.grantName(e.identity)), nil, 0o600)
 	}
-	return true
 }
 
-// forgetOldest makes room for one grant.
-func forgetOldest(dir string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) < maxGrants {
-		return
-	}
-	used := func(e os.DirEntry) time.Time {
-		info, err := e.Info()
-		if err != nil {
-			return time.Time{}
-		}
-		return info.ModTime()
-	}
-	slices.SortFunc(entries, func(a, b os.DirEntry) int { return used(a).Compare(used(b)) })
-	for _, e := range entries[:len(entries)-maxGrants+1] {
-		_ = os.Remove(filepath.Join(dir, e.Name()))
-	}
-}
-
-// removeOrphans forgets who had access to images that are gone.
-func (g grants) removeOrphans() {
-	entries, err := os.ReadDir(filepath.Join(string(g.directory), accessDir))
+// removeGrants forgets who had access to images that are gone.
+func (in directory) removeGrants() {
+	entries, err := os.ReadDir(filepath.Join(string(in), accessDir))
 	if err != nil {
 		return
 	}
 	for _, entry := range entries {
 		d := digest.Digest(strings.Replace(entry.Name(), "-", ":", 1))
-		if _, err := os.Stat(g.path(imagesDir, d)); os.IsNotExist(err) {
-			_ = os.RemoveAll(filepath.Join(string(g.directory), accessDir, entry.Name()))
+		if _, err := os.Stat(in.path(imagesDir, d)); os.IsNotExist(err) {
+			_ = os.RemoveAll(filepath.Join(string(in), accessDir, entry.Name()))
 		}
 	}
 }

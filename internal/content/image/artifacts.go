@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/google/go-containerregistry/pkg/name"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/opencontainers/go-digest"
 	"go.podman.io/image/v5/docker/reference"
@@ -27,6 +26,8 @@ const (
 // reads is bounded. Its errors are of type Error; what does not exist is
 // NotFound.
 type Artifacts struct {
+	Host string // host[:port] of the endpoint
+
 	w      *watch
 	e      endpoint
 	repo   name.Repository
@@ -61,7 +62,7 @@ func newArtifacts(w *watch, e endpoint) (*Artifacts, error) {
 	}
 	// When to try again is decided by those who asked, as for the image itself.
 	options = append(options, remote.WithRetryBackoff(remote.Backoff{Steps: 1}), remote.WithRetryStatusCodes())
-	a := &Artifacts{w: w, e: e, listed: options}
+	a := &Artifacts{Host: e.host(), w: w, e: e, listed: options}
 	if a.repo, err = name.NewRepository(reference.TrimNamed(e.named).Name(), naming(sys)...); err != nil {
 		return nil, invalidReference("%v", err)
 	}
@@ -70,9 +71,6 @@ func newArtifacts(w *watch, e endpoint) (*Artifacts, error) {
 	}
 	return a, nil
 }
-
-// Host returns the host[:port] of the endpoint.
-func (a *Artifacts) Host() string { return a.e.host() }
 
 // Manifest reads the manifest under a tag, or one with a digest, which it then has.
 func (a *Artifacts) Manifest(target string) (*Manifest, error) {
@@ -138,18 +136,15 @@ func (a *Artifacts) Referrers(subject, artifactType string) ([]Descriptor, error
 		if err != nil {
 			return problem(InvalidImage, "its list of referrers cannot be read: %s", steady(err.Error()))
 		}
-		for _, each := range manifest.Manifests {
-			if each.ArtifactType == artifactType || each.ArtifactType == "" || each.ArtifactType == mediaEmptyConfig {
-				found = append(found, descriptorOf(each))
+		for _, d := range manifest.Manifests {
+			if d.ArtifactType == artifactType || d.ArtifactType == "" || d.ArtifactType == mediaEmptyConfig {
+				found = append(found, Descriptor{MediaType: string(d.MediaType), ArtifactType: d.ArtifactType, Digest: d.Digest.String(),
+					Size: d.Size, Annotations: d.Annotations})
 			}
 		}
 		return nil
 	})
 	return found, a.e.explain(err)
-}
-
-func descriptorOf(d v1.Descriptor) Descriptor {
-	return Descriptor{MediaType: string(d.MediaType), ArtifactType: d.ArtifactType, Digest: d.Digest.String(), Size: d.Size, Annotations: d.Annotations}
 }
 
 // boundedTransport ends answers that are too large, alone or together.

@@ -13,6 +13,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/partial"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	"github.com/google/go-containerregistry/pkg/v1/static"
@@ -114,23 +115,14 @@ func (a Attachment) refer(subject name.Digest, options []remote.Option) error {
 		if err := remote.WriteLayer(subject.Context(), layer, options...); err != nil {
 			return err
 		}
-		digest, err := layer.Digest()
+		d, err := partial.Descriptor(layer)
 		if err != nil {
 			return err
 		}
-		size, err := layer.Size()
-		if err != nil {
-			return err
-		}
-		media, err := layer.MediaType()
-		if err != nil {
-			return err
-		}
-		d := v1.Descriptor{MediaType: media, Digest: digest, Size: size}
 		if layer == config {
-			m.Config = d
+			m.Config = *d
 		} else {
-			m.Layers = append(m.Layers, d)
+			m.Layers = append(m.Layers, *d)
 		}
 	}
 	raw, err := json.Marshal(m)

@@ -24,42 +24,29 @@ func Policy(i Images) string {
 
 // Attempt verifies what one attempt to read a catalog finds.
 type Attempt struct {
+	Auth Auth // may be set after the attempt began, when it is known
+
 	images    Images
-	auth      Auth
 	judgement Judgement
 }
 
 // BeginAttempt starts an attempt to read the image of a catalog.
 func BeginAttempt(i Images, ref string, auth Auth) *Attempt {
-	return &Attempt{images: i, auth: auth, judgement: Judgement{Image: ref, Policy: Policy(i)}}
+	return &Attempt{Auth: auth, images: i, judgement: Judgement{Image: ref, Policy: Policy(i)}}
 }
 
 // Verify decides whether the image may be used, by the digest that its
-// reference stands for now. Without policies it may.
-func (a *Attempt) Verify(ctx context.Context, digest string) error {
+// reference stands for now. Without policies it may. The options need no
+// credentials: they are those of the attempt.
+func (a *Attempt) Verify(ctx context.Context, o VerifyOptions) error {
 	if a.images == nil {
 		return nil
 	}
 	var err error
-	a.judgement.Verification, err = a.images.Verify(ctx, a.judgement.Image, VerifyOptions{Auth: a.auth, Digest: digest})
+	o.Auth = a.Auth
+	a.judgement.Verification, err = a.images.Verify(ctx, a.judgement.Image, o)
 	return err
 }
-
-// VerifyNow decides whether the image may be run, as its reference stands now.
-// The registry is asked only where the decision depends on signatures: else the
-// Verification has no digest.
-func (a *Attempt) VerifyNow(ctx context.Context) error {
-	if a.images == nil {
-		return nil
-	}
-	var err error
-	a.judgement.Verification, err = a.images.Verify(ctx, a.judgement.Image, VerifyOptions{Auth: a.auth, Outright: true})
-	return err
-}
-
-// Authenticate sets the credentials, of an attempt that began before they were
-// known.
-func (a *Attempt) Authenticate(auth Auth) { a.auth = auth }
 
 // Judgement concludes an attempt that ended with err. Of one that failed it
 // reports whether the content at digest that was served before may still be
@@ -70,7 +57,7 @@ func (a *Attempt) Judgement(ctx context.Context, err error, before Content, dige
 	}
 	var served Verdict
 	if a.images != nil {
-		served.Verification, served.Err = a.images.Verify(ctx, before.Image, VerifyOptions{Auth: a.auth, Digest: digest})
+		served.Verification, served.Err = a.images.Verify(ctx, before.Image, VerifyOptions{Auth: a.Auth, Digest: digest})
 	}
 	a.judgement.Served = &served
 	return a.judgement

@@ -14,8 +14,8 @@ import (
 // blob streams content of known size and digest. Reading it to its end without
 // an error proves both.
 type blob struct {
-	r        io.Reader
-	closer   io.Closer
+	r io.Reader
+	io.Closer
 	want     descriptor
 	verifier digest.Verifier
 	n        int64
@@ -23,10 +23,8 @@ type blob struct {
 }
 
 func newBlob(r io.Reader, closer io.Closer, want descriptor) *blob {
-	return &blob{r: r, closer: closer, want: want, verifier: want.Digest.Verifier()}
+	return &blob{r: r, Closer: closer, want: want, verifier: want.Digest.Verifier()}
 }
-
-func (b *blob) close() { _ = b.closer.Close() }
 
 // Read implements io.Reader.
 func (b *blob) Read(p []byte) (int, error) {
@@ -39,24 +37,17 @@ func (b *blob) Read(p []byte) (int, error) {
 	switch {
 	case b.n > b.want.Size:
 		b.err = problem(DigestMismatch, "the registry sent more than the %d bytes of %s", b.want.Size, b.want.Digest)
-	case errors.Is(err, io.EOF):
-		return n, b.atEnd()
-	case err != nil:
+	case err == nil:
+	case !errors.Is(err, io.EOF):
 		b.err = err
-	}
-	return n, b.err
-}
-
-func (b *blob) atEnd() error {
-	switch {
 	case b.n < b.want.Size:
 		b.err = problem(DigestMismatch, "the registry sent less than the %d bytes of %s", b.want.Size, b.want.Digest)
 	case !b.verifier.Verified():
 		b.err = problem(DigestMismatch, "the registry sent other content than %s", b.want.Digest)
 	default:
-		return io.EOF
+		return n, io.EOF
 	}
-	return b.err
+	return n, b.err
 }
 
 // maxWindow bounds the memory that a zstd layer can ask for.

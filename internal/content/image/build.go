@@ -4,8 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,6 +11,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	"github.com/klauspost/compress/gzip"
 )
@@ -38,14 +37,13 @@ func build(ctx context.Context, files fs.FS, labels map[string]string) (v1.Image
 }
 
 // buildLayer packs the files, compressed, into memory.
-func buildLayer(ctx context.Context, files fs.FS) (*layerContent, error) {
+func buildLayer(ctx context.Context, files fs.FS) (v1.Layer, error) {
 	var compressed bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&compressed, gzip.BestSpeed)
 	if err != nil {
 		return nil, err
 	}
-	hash := sha256.New()
-	archive := tar.NewWriter(io.MultiWriter(zip, hash))
+	archive := tar.NewWriter(zip)
 	err = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil {
 			err = ctx.Err()
@@ -84,28 +82,6 @@ func buildLayer(ctx context.Context, files fs.FS) (*layerContent, error) {
 	if err := zip.Close(); err != nil {
 		return nil, err
 	}
-	content := &layerContent{
-		compressed: compressed.Bytes(),
-		diffID:     v1.Hash{Algorithm: "sha256", Hex: hex.EncodeToString(hash.Sum(nil))},
-	}
-	content.digest, content.size, err = v1.SHA256(bytes.NewReader(content.compressed))
-	return content, err
-}
-
-// layerContent is a finished layer in memory; it implements v1.Layer.
-type layerContent struct {
-	compressed     []byte
-	digest, diffID v1.Hash
-	size           int64
-}
-
-func (l *layerContent) Digest() (v1.Hash, error)            { return l.digest, nil }
-func (l *layerContent) DiffID() (v1.Hash, error)            { return l.diffID, nil }
-func (l *layerContent) Size() (int64, error)                { return l.size, nil }
-func (l *layerContent) MediaType() (types.MediaType, error) { return types.OCILayer, nil }
-func (l *layerContent) Compressed() (io.ReadCloser, error) {
-	return io.NopCloser(bytes.NewReader(l.compressed)), nil
-}
-func (l *layerContent) Uncompressed() (io.ReadCloser, error) {
-	return gzip.NewReader(bytes.NewReader(l.compressed))
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(compressed.Bytes())), nil }
+	return tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer))
 }

@@ -30,29 +30,24 @@ func classify(ctx context.Context, err error) error {
 	}
 	// A client that tries TLS first and was answered without it reports both.
 	var answered *transport.Error
-	if kind, ok := trustKind(err); ok && !errors.As(err, &answered) {
-		return &Error{Kind: kind, Reason: words(err), Err: err}
+	if untrusted(err) && !errors.As(err, &answered) {
+		return &Error{Kind: Untrusted, Reason: words(err), Err: err}
 	}
 	if strings.Contains(err.Error(), "exceeded maximum allowed size") {
 		return &Error{Kind: LimitExceeded, Reason: "its manifest is too large: " + words(err), Advice: "push a smaller manifest", Err: err}
 	}
-	return &Error{Kind: statusKind(statusOf(err), err), Reason: words(err), Err: err}
+	return &Error{Kind: statusKind(err), Reason: words(err), Err: err}
 }
 
-// trustKind recognises certificates that are not accepted, and plain HTTP
+// untrusted recognises certificates that are not accepted, and plain HTTP
 // where TLS was expected.
-func trustKind(err error) (Kind, bool) {
+func untrusted(err error) bool {
 	var verification *tls.CertificateVerificationError
 	var unknown x509.UnknownAuthorityError
 	var hostname x509.HostnameError
 	var invalid x509.CertificateInvalidError
-	switch {
-	case errors.As(err, &verification), errors.As(err, &unknown), errors.As(err, &hostname), errors.As(err, &invalid):
-		return Untrusted, true
-	case errors.Is(err, http.ErrSchemeMismatch), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		return Untrusted, true
-	}
-	return "", false
+	return errors.As(err, &verification) || errors.As(err, &unknown) || errors.As(err, &hostname) || errors.As(err, &invalid) ||
+		errors.Is(err, http.ErrSchemeMismatch) || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
 }
 
 // unparsedStatus matches how the transport reports an answer whose body is not
@@ -84,10 +79,10 @@ func statusOf(err error) int {
 	return 0
 }
 
-// statusKind maps an HTTP status to a kind. Error documents with a code that
-// the distribution API does not know carry no status; their words decide.
-func statusKind(status int, err error) Kind {
-	switch status {
+// statusKind maps the HTTP status behind an error to a kind. Error documents with
+// a code that the distribution API does not know carry no status; their words decide.
+func statusKind(err error) Kind {
+	switch statusOf(err) {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return Unauthorized
 	case http.StatusNotFound, http.StatusGone:

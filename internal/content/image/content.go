@@ -56,7 +56,7 @@ func (c Content) After(j Judgement, err error) Content {
 }
 
 // Withheld reports whether the content must not be offered now.
-func (c Content) Withheld() bool { return c.Pending || c.Served.Refused() }
+func (c Content) Withheld() bool { return c.Pending || c.Served.Err != nil }
 
 // Digest is that of the image that Served is the verdict on; empty where no
 // policy applies.

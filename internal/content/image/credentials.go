@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 
 	"go.podman.io/image/v5/docker/reference"
@@ -127,27 +128,13 @@ func closer(a, b string) bool {
 	return a < b
 }
 
+// covers reports whether a key holds for a repository.
 func covers(key string, named reference.Named) bool {
 	keyHost, keyPath, _ := strings.Cut(key, "/")
-	if !matchHost(keyHost, reference.Domain(named)) {
+	host, repository := reference.Domain(named), reference.Path(named)
+	match := func(pattern, label string) bool { ok, err := path.Match(pattern, label); return ok && err == nil }
+	if keyHost != host && !slices.EqualFunc(strings.Split(keyHost, "."), strings.Split(host, "."), match) {
 		return false
 	}
-	repository := reference.Path(named)
 	return keyPath == "" || repository == keyPath || strings.HasPrefix(repository, keyPath+"/")
-}
-
-func matchHost(pattern, host string) bool {
-	if pattern == host {
-		return true
-	}
-	patternLabels, labels := strings.Split(pattern, "."), strings.Split(host, ".")
-	if len(patternLabels) != len(labels) {
-		return false
-	}
-	for i := range labels {
-		if ok, err := path.Match(patternLabels[i], labels[i]); err != nil || !ok {
-			return false
-		}
-	}
-	return true
 }

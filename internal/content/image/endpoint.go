@@ -3,6 +3,8 @@ package image
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -34,9 +36,19 @@ func (c Config) endpoints(named reference.Named, auth Auth) ([]endpoint, error) 
 	if err != nil {
 		return nil, err
 	}
-	sources, err := c.pullSources(named)
+	sysregistriesv2.InvalidateCache()
+	registry, err := sysregistriesv2.FindRegistry(c.registriesContext(), named.Name())
 	if err != nil {
-		return nil, err
+		return nil, configurationError("registries.conf cannot be used: %v", err)
+	}
+	sources := []sysregistriesv2.PullSource{{Reference: named}}
+	if registry != nil {
+		if registry.Blocked {
+			return nil, configurationError("registries.conf blocks %s", registry.Prefix)
+		}
+		if sources, err = registry.PullSourcesFromReference(named); err != nil {
+			return nil, configurationError("registries.conf cannot be applied: %v", err)
+		}
 	}
 	endpoints := make([]endpoint, 0, len(sources))
 	for _, source := range sources {
@@ -47,34 +59,18 @@ func (c Config) endpoints(named reference.Named, auth Auth) ([]endpoint, error) 
 		if err != nil {
 			return nil, err
 		}
-		identity, err := secrets.identity(source.Reference)
-		if err != nil {
-			return nil, err
+		// The identity tells the credentials for a repository apart, for this process only.
+		identity := hostIdentity
+		if own, ok := secrets.lookup(source.Reference); ok {
+			data, err := json.Marshal(own)
+			if err != nil {
+				return nil, err
+			}
+			identity = string(data)
 		}
 		endpoints = append(endpoints, endpoint{named: source.Reference, sys: sys, identity: identity, elsewhere: auth.elsewhere(secrets, source.Reference)})
 	}
 	return endpoints, nil
-}
-
-// pullSources applies registries.conf to a reference.
-func (c Config) pullSources(named reference.Named) ([]sysregistriesv2.PullSource, error) {
-	conf := c.registriesContext()
-	sysregistriesv2.InvalidateCache()
-	registry, err := sysregistriesv2.FindRegistry(conf, named.Name())
-	if err != nil {
-		return nil, configurationError("registries.conf cannot be used: %v", err)
-	}
-	if registry == nil {
-		return []sysregistriesv2.PullSource{{Reference: named}}, nil
-	}
-	if registry.Blocked {
-		return nil, configurationError("registries.conf blocks %s", registry.Prefix)
-	}
-	sources, err := registry.PullSourcesFromReference(named)
-	if err != nil {
-		return nil, configurationError("registries.conf cannot be applied: %v", err)
-	}
-	return sources, nil
 }
 
 // configurationError is for trouble with files of the host: access is refused
@@ -105,23 +101,20 @@ func (c Config) systemContext(named reference.Named, insecure bool, secrets cred
 			return nil, configurationError("the auth file cannot be used: %v", err)
 		}
 	}
+	host := reference.Domain(named)
+	insecure = insecure || isLoopback(host) || slices.Contains(c.Insecure, host) || slices.Contains(c.Insecure, AnyHost)
 	sys := &types.SystemContext{
 		DockerAuthConfig:            &auth,
-		DockerInsecureSkipTLSVerify: types.NewOptionalBool(insecure || c.insecure(reference.Domain(named))),
+		DockerInsecureSkipTLSVerify: types.NewOptionalBool(insecure),
 		DockerRegistryUserAgent:     "fairlead",
 		SystemRegistriesConfPath:    os.DevNull,
 		SystemRegistriesConfDirPath: os.DevNull + ".d", // no such directory
-		DockerCertPath:              c.certDir(reference.Domain(named)),
+		DockerCertPath:              c.certDir(host),
 	}
 	if c.TLS != nil {
 		sys.BaseTLSConfig = c.TLS()
 	}
 	return sys, nil
-}
-
-// insecure tells whether host may be reached without a trusted certificate.
-func (c Config) insecure(host string) bool {
-	return isLoopback(host) || slices.Contains(c.Insecure, host) || slices.Contains(c.Insecure, AnyHost)
 }
 
 func isLoopback(hostPort string) bool {
@@ -137,9 +130,18 @@ func isLoopback(hostPort string) bool {
 // none.
 func (c Config) certDir(host string) string {
 	if c.CertsDir == "" {
-		return firstDir(host, systemCertDirs())
+		// Where container tools look for certificates
+		dirs := []string{"/etc/containers/certs.d", "/usr/share/containers/certs.d", "/etc/docker/certs.d"}
+		config := os.Getenv("XDG_CONFIG_HOME")
+		if home, err := os.UserHomeDir(); config == "" && err == nil {
+			config = filepath.Join(home, ".config")
+		}
+		if config != "" {
+			dirs = append([]string{filepath.Join(config, "containers/certs.d")}, dirs...)
+		}
+		return firstDir(host, dirs...)
 	}
-	if own := firstDir(host, []string{c.CertsDir}); own != "" {
+	if own := firstDir(host, c.CertsDir); own != "" {
 		return own
 	}
 	if files, _ := filepath.Glob(filepath.Join(c.CertsDir, "*.crt")); len(files) > 0 {
@@ -148,20 +150,8 @@ func (c Config) certDir(host string) string {
 	return ""
 }
 
-// systemCertDirs lists where container tools look for certificates.
-func systemCertDirs() []string {
-	dirs := []string{"/etc/containers/certs.d", "/usr/share/containers/certs.d", "/etc/docker/certs.d"}
-	config := os.Getenv("XDG_CONFIG_HOME")
-	if home, err := os.UserHomeDir(); config == "" && err == nil {
-		config = filepath.Join(home, ".config")
-	}
-	if config == "" {
-		return dirs
-	}
-	return append([]string{filepath.Join(config, "containers/certs.d")}, dirs...)
-}
-
-func firstDir(name string, parents []string) string {
+// firstDir returns the first directory of that name.
+func firstDir(name string, parents ...string) string {
 	for _, parent := range parents {
 		dir := filepath.Join(parent, name)
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
@@ -189,7 +179,13 @@ func first[T any](ctx context.Context, endpoints []endpoint, try func(endpoint) 
 			failures = append(failures, "mirror "+e.host()+": "+reasonOf(err))
 			continue
 		}
-		return zero, withMirrors(err, failures)
+		var source *Error
+		if len(failures) == 0 || !errors.As(err, &source) {
+			return zero, err
+		}
+		all := *source
+		all.Reason = strings.Join(append(failures, "source: "+source.Reason), "; ")
+		return zero, &all
 	}
 	return zero, problem(InvalidReference, "there is no place to read it from")
 }

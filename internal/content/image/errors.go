@@ -3,7 +3,6 @@ package image
 import (
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // Kind classifies why an image could not be read or written, so that callers
@@ -121,15 +120,4 @@ func reasonOf(err error) string {
 		return e.Reason
 	}
 	return err.Error()
-}
-
-// withMirrors adds to the error of an image's source what its mirrors said.
-func withMirrors(err error, failures []string) error {
-	var e *Error
-	if len(failures) == 0 || !errors.As(err, &e) {
-		return err
-	}
-	all := *e
-	all.Reason = strings.Join(append(failures, "source: "+e.Reason), "; ")
-	return &all
 }

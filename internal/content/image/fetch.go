@@ -1,8 +1,10 @@
 package image
 
 import (
+	"cmp"
 	"context"
 	"os"
+	"runtime"
 
 	"github.com/opencontainers/go-digest"
 )
@@ -37,7 +39,7 @@ func (f *fetching) image(ctx context.Context) (*pack, error) {
 		return first(ctx, f.endpoints, func(e endpoint) (*pack, error) {
 			p, err := f.from(ctx, e)
 			if err == nil {
-				grants{f.store.dir}.grant(f.digest, e)
+				f.store.dir.grant(f.digest, e)
 			}
 			return p, err
 		})
@@ -47,11 +49,21 @@ func (f *fetching) image(ctx context.Context) (*pack, error) {
 // cached takes the image from the store. It returns nil when the store does not
 // hold all that is wanted, or not for these credentials.
 func (f *fetching) cached(ctx context.Context) (*pack, error) {
-	p, wanted, err := f.store.open(f.digest, f.options)
+	p, err := f.store.dir.openPack(f.digest)
 	if p == nil || err != nil {
 		return nil, err
 	}
-	if !(grants{f.store.dir}).mayRead(ctx, f.digest, f.said, f.endpoints, f.limits) {
+	wanted, err := f.options.filter(p.index.Labels)
+	lacks := false
+	if err == nil {
+		lacks, err = p.lacks(wanted)
+	}
+	if lacks || err != nil {
+		_ = p.file.Close()
+		return nil, err
+	}
+	touch(p.file.Name())
+	if !f.store.dir.mayRead(ctx, f.digest, f.said, f.endpoints, f.limits) {
 		return nil, p.file.Close()
 	}
 	f.wanted = wanted
@@ -66,22 +78,30 @@ func (f *fetching) from(ctx context.Context, e endpoint) (*pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer src.close()
-	manifest, err := src.manifest(f.store.config.architecture())
+	defer src.from.Close()
+	manifest, err := src.manifest(cmp.Or(f.store.config.Architecture, runtime.GOARCH))
 	if err != nil {
 		return nil, err
 	}
-	if err := f.checkLayers(manifest.Layers); err != nil {
-		return nil, err
+	// Apply the limits that can be seen to be exceeded beforehand.
+	if len(manifest.Layers) > f.limits.Layers {
+		return nil, exceeded("Layers", f.limits.Layers, "it has %d layers", len(manifest.Layers))
 	}
-	labels, err := src.labels(*manifest.Config, f.limits.ConfigBytes)
+	left := budget{limits: f.limits}
+	for _, layer := range manifest.Layers {
+		if err := left.takeCompressed(layer.Size); err != nil {
+			return nil, err
+		}
+	}
+	c, err := readConfig[configuration](src, *manifest.Config, f.limits.ConfigBytes)
 	if err != nil {
 		return nil, err
 	}
+	labels := c.Config.Labels
 	if f.wanted, err = f.options.filter(labels); err != nil {
 		return nil, err
 	}
-	// Write the wanted files of the layers to a pack, and stores it.
+	// Write the wanted files of the layers to a pack, and store it.
 	out, err := f.store.dir.temp()
 	if err != nil {
 		return nil, storeFailure(err)
@@ -98,20 +118,7 @@ func (f *fetching) from(ctx context.Context, e endpoint) (*pack, error) {
 	return openPack(out)
 }
 
-// checkLayers applies the limits that can be seen to be exceeded beforehand.
-func (f *fetching) checkLayers(layers []descriptor) error {
-	if len(layers) > f.limits.Layers {
-		return exceeded("Layers", f.limits.Layers, "it has %d layers", len(layers))
-	}
-	left := budget{limits: f.limits}
-	for _, layer := range layers {
-		if err := left.takeCompressed(layer.Size); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
+// write reads the layers and writes what is kept of them to out.
 func (f *fetching) write(out *os.File, src *source, layers []descriptor, labels map[string]string) error {
 	names, err := f.store.dir.temp()
 	if err != nil {
@@ -142,7 +149,13 @@ func (f *fetching) write(out *os.File, src *source, layers []descriptor, labels 
 		x.total += layer.Size
 	}
 	for _, layer := range layers {
-		if err := x.fetch(src, layer); err != nil {
+		b, err := src.blob(layer)
+		if err != nil {
+			return err
+		}
+		err = x.layer(b)
+		_ = b.Close()
+		if err != nil {
 			return err
 		}
 	}
@@ -151,14 +164,4 @@ func (f *fetching) write(out *os.File, src *source, layers []descriptor, labels 
 		return err
 	}
 	return storeFailure(x.out.finish(packIndex{Digest: f.digest.String(), Labels: labels, Files: files}))
-}
-
-// fetch reads one layer from the registry and applies it.
-func (x *extraction) fetch(src *source, layer descriptor) error {
-	b, err := src.blob(layer)
-	if err != nil {
-		return err
-	}
-	defer b.close()
-	return x.layer(b)
 }

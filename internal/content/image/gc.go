@@ -40,7 +40,7 @@ type stored struct {
 // stay readable. A nil keep wants nothing.
 func (s *Store) GC(ctx context.Context, keep func(digest string) bool, maxBytes int64) (GCStats, error) {
 	s.dir.removeOrphans()
-	defer grants{s.dir}.removeOrphans()
+	defer s.dir.removeGrants()
 	var stats GCStats
 	var candidates []stored
 	for _, kind := range []string{blobsDir, imagesDir} {

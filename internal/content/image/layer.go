@@ -30,8 +30,7 @@ func (x *extraction) layer(b *blob) error {
 		return err
 	}}
 	err := x.contents(compressed)
-	var e *storeError
-	if errors.As(err, &e) || KindOf(err) == LimitExceeded {
+	if errors.Is(err, errStore) || KindOf(err) == LimitExceeded {
 		return err
 	}
 	// What follows the archive belongs to the digest too; and content that
@@ -71,8 +70,12 @@ func (x *extraction) contents(compressed *countedReader) error {
 
 // entry applies one entry of a layer.
 func (x *extraction) entry(header *tar.Header, data io.Reader) error {
-	if err := x.budget.takeEntry(header.Name); err != nil {
-		return err
+	limits := x.budget.limits
+	if x.budget.entries++; x.budget.entries > limits.Entries {
+		return exceeded("Entries", limits.Entries, "its layers have more entries")
+	}
+	if long := len(header.Name); long > limits.PathLength {
+		return exceeded("PathLength", limits.PathLength, "it holds a path of %d bytes, %q...", long, header.Name[:min(long, 64)])
 	}
 	name, err := parseName(header.Name)
 	if err != nil {
@@ -105,7 +108,7 @@ func (x *extraction) entry(header *tar.Header, data io.Reader) error {
 		if err != nil {
 			return err
 		}
-		return x.put(name, &node{content: content})
+		return x.budget.takeFiles(x.merge.put(name.path, &node{content: content}))
 	case tar.TypeLink, tar.TypeSymlink:
 		return x.link(name, header)
 	default: // directories, devices, pipes
@@ -118,8 +121,8 @@ func (x *extraction) entry(header *tar.Header, data io.Reader) error {
 func (x *extraction) keep(name entryName) (bool, error) {
 	if !x.wanted(name.path) {
 		x.merge.clear(name.path, false)
-		if err := x.budget.takeName(name.path); err != nil {
-			return false, err
+		if x.budget.names += int64(len(name.path)); x.budget.names > x.budget.limits.NameBytes {
+			return false, exceeded("NameBytes", x.budget.limits.NameBytes, "the names of its files take more bytes")
 		}
 		return false, x.out.skip(name.path)
 	}
@@ -127,10 +130,6 @@ func (x *extraction) keep(name entryName) (bool, error) {
 		return false, problem(InvalidImage, "a layer holds the absolute name %q; names must be relative", "/"+name.path)
 	}
 	return true, x.budget.takeFiles(1)
-}
-
-func (x *extraction) put(name entryName, n *node) error {
-	return x.budget.takeFiles(x.merge.put(name.path, n))
 }
 
 // countedReader reports what is read to a budget.

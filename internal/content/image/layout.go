@@ -24,9 +24,6 @@ const tagAnnotation = "org.opencontainers.image.ref.name"
 // the images that are there already, the one of that name is replaced; the
 // others stay. It returns the digest of the manifest.
 func WriteLayout(ctx context.Context, dir, tag string, files fs.FS, labels map[string]string) (string, error) {
-	if err := checkLayoutDir(dir); err != nil {
-		return "", fmt.Errorf("write OCI layout %s: %w", dir, err)
-	}
 	others, err := layoutImages(dir)
 	if err != nil {
 		return "", fmt.Errorf("write OCI layout %s: %w", dir, err)
@@ -42,21 +39,6 @@ func WriteLayout(ctx context.Context, dir, tag string, files fs.FS, labels map[s
 		return "", fmt.Errorf("write OCI layout %s: %w", dir, err)
 	}
 	return digest, nil
-}
-
-// checkLayoutDir refuses to mix an image with other files.
-func checkLayoutDir(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(filepath.Join(dir, "oci-layout")); err != nil {
-		return errors.New("the directory holds other files; name one that is empty, or does not exist")
-	}
-	return nil
 }
 
 // WriteArchive is WriteLayout into a tar archive, which is always the same for
@@ -93,7 +75,24 @@ func writeLayout(ctx context.Context, tag string, others []v1.Descriptor, files 
 	if err := putBlobs(built, put); err != nil {
 		return "", err
 	}
-	index, err := layoutIndex(built, tag, others)
+	size, err := built.Size()
+	if err != nil {
+		return "", err
+	}
+	mediaType, err := built.MediaType()
+	if err != nil {
+		return "", err
+	}
+	// The index lists the image, and the others that have another name.
+	entry := v1.Descriptor{MediaType: mediaType, Size: size, Digest: digest, Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}}
+	if tag != "" {
+		entry.Annotations = map[string]string{tagAnnotation: tag}
+	}
+	images := slices.DeleteFunc(slices.Clone(others), func(d v1.Descriptor) bool {
+		name := d.Annotations[tagAnnotation]
+		return name == tag && (name != "" || d.Digest == digest)
+	})
+	index, err := json.Marshal(v1.IndexManifest{SchemaVersion: 2, MediaType: "application/vnd.oci.image.index.v1+json", Manifests: append(images, entry)})
 	if err != nil {
 		return "", err
 	}
@@ -150,7 +149,18 @@ func putBlobs(built v1.Image, put func(name string, data []byte) error) error {
 func blobName(digest v1.Hash) string { return path.Join("blobs", digest.Algorithm, digest.Hex) }
 
 // layoutImages are the images that a layout lists; none when there is no layout.
+// It refuses to mix an image with other files.
 func layoutImages(dir string) ([]v1.Descriptor, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, "oci-layout")); err != nil {
+		return nil, errors.New("the directory holds other files; name one that is empty, or does not exist")
+	}
 	file, err := os.Open(filepath.Join(dir, "index.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -164,29 +174,4 @@ func layoutImages(dir string) ([]v1.Descriptor, error) {
 		return nil, fmt.Errorf("read index.json, which lists the images that are there: %w; repair it, or name an empty directory", err)
 	}
 	return index.Manifests, nil
-}
-
-// layoutIndex lists the image, and the others that have another name.
-func layoutIndex(built v1.Image, tag string, others []v1.Descriptor) ([]byte, error) {
-	digest, err := built.Digest()
-	if err != nil {
-		return nil, err
-	}
-	size, err := built.Size()
-	if err != nil {
-		return nil, err
-	}
-	mediaType, err := built.MediaType()
-	if err != nil {
-		return nil, err
-	}
-	entry := v1.Descriptor{MediaType: mediaType, Size: size, Digest: digest, Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}}
-	if tag != "" {
-		entry.Annotations = map[string]string{tagAnnotation: tag}
-	}
-	images := slices.DeleteFunc(slices.Clone(others), func(d v1.Descriptor) bool {
-		name := d.Annotations[tagAnnotation]
-		return name == tag && (name != "" || d.Digest == digest)
-	})
-	return json.Marshal(v1.IndexManifest{SchemaVersion: 2, MediaType: "application/vnd.oci.image.index.v1+json", Manifests: append(images, entry)})
 }

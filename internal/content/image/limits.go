@@ -1,6 +1,7 @@
 package image
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -47,26 +48,20 @@ const (
 
 // withDefaults fills the fields that are zero.
 func (l Limits) withDefaults() Limits {
-	fill(&l.CompressedBytes, 2*gib)
-	fill(&l.ExpandedBytes, 8*gib)
-	fill(&l.KeptBytes, gib)
-	fill(&l.FileBytes, 256*mib)
-	fill(&l.Ratio, 200)
-	fill(&l.Entries, 250_000)
-	fill(&l.Files, 20_000)
-	fill(&l.PathLength, 1024)
-	fill(&l.NameBytes, 64*mib)
-	fill(&l.Layers, 128)
-	fill(&l.ConfigBytes, 4*mib)
-	fill(&l.Stall, 8*time.Second)
-	fill(&l.Duration, 15*time.Minute)
+	l.CompressedBytes = cmp.Or(l.CompressedBytes, 2*gib)
+	l.ExpandedBytes = cmp.Or(l.ExpandedBytes, 8*gib)
+	l.KeptBytes = cmp.Or(l.KeptBytes, gib)
+	l.FileBytes = cmp.Or(l.FileBytes, 256*mib)
+	l.Ratio = cmp.Or(l.Ratio, 200)
+	l.Entries = cmp.Or(l.Entries, 250_000)
+	l.Files = cmp.Or(l.Files, 20_000)
+	l.PathLength = cmp.Or(l.PathLength, 1024)
+	l.NameBytes = cmp.Or(l.NameBytes, 64*mib)
+	l.Layers = cmp.Or(l.Layers, 128)
+	l.ConfigBytes = cmp.Or(l.ConfigBytes, 4*mib)
+	l.Stall = cmp.Or(l.Stall, 8*time.Second)
+	l.Duration = cmp.Or(l.Duration, 15*time.Minute)
 	return l
-}
-
-func fill[T int | int64 | time.Duration](field *T, value T) {
-	if *field == 0 {
-		*field = value
-	}
 }
 
 // exceeded is the error of every limit: it names the limit, its value and what
@@ -104,16 +99,6 @@ func (b *budget) takeExpanded(n, total, compressed int64) error {
 	return nil
 }
 
-func (b *budget) takeEntry(name string) error {
-	if b.entries++; b.entries > b.limits.Entries {
-		return exceeded("Entries", b.limits.Entries, "its layers have more entries")
-	}
-	if len(name) > b.limits.PathLength {
-		return exceeded("PathLength", b.limits.PathLength, "it holds a path of %d bytes, %q...", len(name), name[:min(len(name), 64)])
-	}
-	return nil
-}
-
 // takeFiles accounts for n more names that are kept.
 func (b *budget) takeFiles(n int) error {
 	if b.files += n; b.files > b.limits.Files {
@@ -130,13 +115,6 @@ func (b *budget) takeContent(path string, size int64) error {
 	}
 	if b.kept += size; b.kept > b.limits.KeptBytes {
 		return exceeded("KeptBytes", b.limits.KeptBytes, "its wanted files are larger together")
-	}
-	return nil
-}
-
-func (b *budget) takeName(path string) error {
-	if b.names += int64(len(path)); b.names > b.limits.NameBytes {
-		return exceeded("NameBytes", b.limits.NameBytes, "the names of its files take more bytes")
 	}
 	return nil
 }

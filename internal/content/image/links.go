@@ -21,7 +21,7 @@ func (x *extraction) link(name entryName, header *tar.Header) error {
 			x.merge.clear(name.path, false)
 			return nil
 		}
-		return x.put(name, &node{target: header.Linkname})
+		return x.budget.takeFiles(x.merge.put(name.path, &node{target: header.Linkname}))
 	}
 	target, err := parseName(header.Linkname)
 	if err != nil {
@@ -35,7 +35,7 @@ func (x *extraction) link(name entryName, header *tar.Header) error {
 	if err := x.budget.takeContent(name.path, n.content.Size); err != nil {
 		return err
 	}
-	return x.put(name, &node{content: n.content, target: n.target})
+	return x.budget.takeFiles(x.merge.put(name.path, &node{content: n.content, target: n.target}))
 }
 
 // files returns the merged image: the kept files, and the links to them as

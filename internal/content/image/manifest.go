@@ -21,10 +21,6 @@ type platform struct {
 	Variant      string `json:"variant"`
 }
 
-func (p platform) String() string {
-	return strings.TrimRight(p.OS+"/"+p.Architecture+"/"+p.Variant, "/")
-}
-
 // document is a manifest or an index; both formats agree on these fields.
 type document struct {
 	SchemaVersion int          `json:"schemaVersion"`
@@ -78,8 +74,17 @@ func choose(instances []descriptor, architecture string) (descriptor, error) {
 		if each.Platform == nil {
 			continue
 		}
-		offered = append(offered, each.Platform.String())
-		if rank := preference(*each.Platform, architecture); rank > bestRank {
+		p, rank := each.Platform, 1
+		offered = append(offered, strings.TrimRight(p.OS+"/"+p.Architecture+"/"+p.Variant, "/"))
+		switch {
+		case p.OS != "linux":
+			rank = 0
+		case p.Architecture == architecture:
+			rank = 3
+		case p.Architecture == "amd64":
+			rank = 2
+		}
+		if rank > bestRank {
 			best, bestRank = each, rank
 		}
 	}
@@ -90,18 +95,6 @@ func choose(instances []descriptor, architecture string) (descriptor, error) {
 		return instances[0], nil
 	}
 	return best, problem(NoPlatform, "it is not offered for linux, only for [%s]", steady(strings.Join(offered, ", ")))
-}
-
-func preference(p platform, architecture string) int {
-	switch {
-	case p.OS != "linux":
-		return 0
-	case p.Architecture == architecture:
-		return 3
-	case p.Architecture == "amd64":
-		return 2
-	}
-	return 1
 }
 
 // configuration is what an image configuration says that matters here.

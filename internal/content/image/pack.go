@@ -108,16 +108,12 @@ type pack struct {
 var errTorn = errors.New("the stored image is damaged")
 
 // openPack reads and checks a pack, and owns file from then on.
-func openPack(file *os.File) (*pack, error) {
-	p, err := readPack(file)
-	if err != nil {
-		_ = file.Close()
-		return nil, err
-	}
-	return p, nil
-}
-
-func readPack(file *os.File) (*pack, error) {
+func openPack(file *os.File) (_ *pack, err error) {
+	defer func() {
+		if err != nil {
+			_ = file.Close()
+		}
+	}()
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err

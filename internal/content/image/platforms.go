@@ -2,8 +2,6 @@ package image
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 
 	"go.podman.io/image/v5/docker/reference"
 )
@@ -17,36 +15,22 @@ type Platform struct {
 // its index, or the one in the configuration of a single image. No layer is
 // read.
 func (s *Store) Platforms(ctx context.Context, ref string, auth Auth) ([]Platform, error) {
-	limits := Limits{}.withDefaults()
-	ctx, cancel := context.WithTimeoutCause(ctx, limits.Duration,
-		problem(Unavailable, "it took longer than the limit Duration = %s allows", limits.Duration))
-	defer cancel()
-	platforms, err := s.platforms(ctx, ref, auth, limits)
-	if err != nil {
-		return nil, complete(err, "inspect", ref)
-	}
-	return platforms, nil
-}
-
-func (s *Store) platforms(ctx context.Context, ref string, auth Auth, limits Limits) ([]Platform, error) {
-	named, err := parseReference(ref)
-	if err != nil {
-		return nil, err
-	}
-	found, err := s.resolve(ctx, named, auth, limits)
-	if err != nil {
-		return nil, err
-	}
-	pinned, err := pin(named, found.digest)
-	if err != nil {
-		return nil, err
-	}
-	endpoints, err := s.config.endpoints(pinned, auth)
-	if err != nil {
-		return nil, err
-	}
-	return patiently(ctx, s.config.Retries, func() ([]Platform, error) {
-		return first(ctx, endpoints, func(e endpoint) ([]Platform, error) { return platformsAt(ctx, e, pinned, limits) })
+	return limited(ctx, "inspect", ref, Limits{}, func(ctx context.Context, named reference.Named, limits Limits) ([]Platform, error) {
+		found, err := s.resolve(ctx, named, auth, limits)
+		if err != nil {
+			return nil, err
+		}
+		pinned, err := pin(named, found.digest)
+		if err != nil {
+			return nil, err
+		}
+		endpoints, err := s.config.endpoints(pinned, auth)
+		if err != nil {
+			return nil, err
+		}
+		return patiently(ctx, s.config.Retries, func() ([]Platform, error) {
+			return first(ctx, endpoints, func(e endpoint) ([]Platform, error) { return platformsAt(ctx, e, pinned, limits) })
+		})
 	})
 }
 
@@ -57,7 +41,7 @@ func platformsAt(ctx context.Context, e endpoint, pinned reference.Canonical, li
 	if err != nil {
 		return nil, err
 	}
-	defer src.close()
+	defer src.from.Close()
 	data, err := src.document(nil, src.want)
 	if err != nil {
 		return nil, err
@@ -67,8 +51,8 @@ func platformsAt(ctx context.Context, e endpoint, pinned reference.Canonical, li
 		return nil, err
 	}
 	if d.Manifests == nil {
-		p, err := src.platform(*d.Config, limits.ConfigBytes)
-		return []Platform{p}, err
+		p, err := readConfig[platform](src, *d.Config, limits.ConfigBytes)
+		return []Platform{{OS: p.OS, Architecture: p.Architecture}}, err
 	}
 	platforms := []Platform{}
 	for _, each := range d.Manifests {
@@ -77,25 +61,4 @@ func platformsAt(ctx context.Context, e endpoint, pinned reference.Canonical, li
 		}
 	}
 	return platforms, nil
-}
-
-// platform reads the image configuration.
-func (s *source) platform(config descriptor, limit int64) (Platform, error) {
-	if config.Size > limit {
-		return Platform{}, exceeded("ConfigBytes", limit, "its configuration has %d bytes", config.Size)
-	}
-	blob, err := s.blob(config)
-	if err != nil {
-		return Platform{}, err
-	}
-	defer blob.close()
-	data, err := io.ReadAll(blob)
-	if err != nil {
-		return Platform{}, err
-	}
-	var p platform
-	if err := json.Unmarshal(data, &p); err != nil {
-		return Platform{}, problem(InvalidImage, "its configuration is not JSON: %s", steady(err.Error()))
-	}
-	return Platform{OS: p.OS, Architecture: p.Architecture}, nil
 }

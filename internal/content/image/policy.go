@@ -2,12 +2,11 @@ package image
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"sync"
 	"time"
 
+	"github.com/opencontainers/go-digest"
 	"k8s.io/utils/clock"
 )
 
@@ -67,14 +66,13 @@ func (s *Store) Policy() string {
 	if !ok {
 		return ""
 	}
-	digest, err := policies.Digest()
+	current, err := policies.Digest()
 	if err != nil {
 		// This stands for the digest of policies that cannot be read for that reason. Nothing is verified under them, but their
 		// messages are about the error as it is now
-		sum := sha256.Sum256([]byte(err.Error()))
-		return "unreadable " + hex.EncodeToString(sum[:])
+		return "unreadable " + digest.FromString(err.Error()).Encoded()
 	}
-	return digest
+	return current
 }
 
 // PolicyInterval is how often a PolicyWatch reads the policy.

@@ -71,7 +71,7 @@ func (v verifier) Verify(_ context.Context, _ string, o VerifyOptions) (*Verific
 func attempt(t *testing.T, v verifier, before Content, served, digest string) Content {
 	t.Helper()
 	a := BeginAttempt(v, "r:v1", Auth{})
-	err := a.Verify(t.Context(), digest)
+	err := a.Verify(t.Context(), VerifyOptions{Digest: digest})
 	return before.After(a.Judgement(t.Context(), err, before, served), err)
 }
 

@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"runtime"
 
 	"github.com/opencontainers/go-digest"
+	"go.podman.io/image/v5/docker/reference"
 )
 
 // PullOptions say what to read of an image, and with which credentials.
@@ -74,23 +74,35 @@ func (i *Image) Close() error { return i.file.Close() }
 // Pulls of the same image at the same time, in this process or in another that
 // shares the store, wait for each other and read it once.
 func (s *Store) Pull(ctx context.Context, ref string, o PullOptions) (*Image, error) {
-	limits := o.Limits.withDefaults()
-	ctx, cancel := context.WithTimeoutCause(ctx, limits.Duration,
-		problem(Unavailable, "it took longer than the limit Duration = %s allows", limits.Duration))
-	defer cancel()
-	image, err := s.pull(ctx, ref, o, limits)
+	image, err := limited(ctx, "pull", ref, o.Limits, func(ctx context.Context, named reference.Named, limits Limits) (*Image, error) {
+		return s.pull(ctx, named, o, limits)
+	})
 	if err != nil {
-		return nil, complete(err, "pull", ref)
+		return nil, err
 	}
 	image.Ref = ref
 	return image, nil
 }
 
-func (s *Store) pull(ctx context.Context, ref string, o PullOptions, limits Limits) (*Image, error) {
+// limited does something with an image within its limits, the time that it may take included.
+func limited[T any](ctx context.Context, op, ref string, limits Limits, do func(context.Context, reference.Named, Limits) (T, error)) (T, error) {
+	limits = limits.withDefaults()
+	ctx, cancel := context.WithTimeoutCause(ctx, limits.Duration,
+		problem(Unavailable, "it took longer than the limit Duration = %s allows", limits.Duration))
+	defer cancel()
+	var result T
 	named, err := parseReference(ref)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		result, err = do(ctx, named, limits)
 	}
+	if err != nil {
+		var none T
+		return none, complete(err, op, ref)
+	}
+	return result, nil
+}
+
+func (s *Store) pull(ctx context.Context, named reference.Named, o PullOptions, limits Limits) (*Image, error) {
 	if _, err := s.outright(named); err != nil {
 		return nil, err
 	}
@@ -122,15 +134,14 @@ func (s *Store) pull(ctx context.Context, ref string, o PullOptions, limits Limi
 			files[name] = content{p.file, where}
 		}
 	}
-	image := &Image{
-		Digest: pinned.Digest().String(),
-		Pinned: pinned.String(),
-		Labels: maps.Clone(p.index.Labels),
-		file:   p.file,
-		tree:   newTree(files),
-	}
-	image.Verification = verification
-	return image, nil
+	return &Image{
+		Digest:       pinned.Digest().String(),
+		Pinned:       pinned.String(),
+		Labels:       maps.Clone(p.index.Labels),
+		Verification: verification,
+		file:         p.file,
+		tree:         newTree(files),
+	}, nil
 }
 
 // filter returns the filter that the options mean for an image.
@@ -146,26 +157,6 @@ func (o PullOptions) filter(labels map[string]string) (func(string) bool, error)
 		return o.Filter, nil
 	}
 	return func(string) bool { return true }, nil
-}
-
-// open looks an image up in the store. It returns a nil pack when the store
-// does not hold all that is wanted of it.
-func (s *Store) open(d digest.Digest, o PullOptions) (*pack, func(string) bool, error) {
-	p, err := s.dir.openPack(d)
-	if p == nil || err != nil {
-		return nil, nil, err
-	}
-	wanted, err := o.filter(p.index.Labels)
-	if err != nil {
-		_ = p.file.Close()
-		return nil, nil, err
-	}
-	if lacks, err := p.lacks(wanted); lacks || err != nil {
-		_ = p.file.Close()
-		return nil, nil, err
-	}
-	touch(p.file.Name())
-	return p, wanted, nil
 }
 
 // openPack opens the pack of an image, nil when there is none. A damaged one is
@@ -184,12 +175,4 @@ func (in directory) openPack(d digest.Digest) (*pack, error) {
 		return nil, os.Remove(path)
 	}
 	return p, err
-}
-
-// architecture is the preferred one of images for several platforms.
-func (c Config) architecture() string {
-	if c.Architecture != "" {
-		return c.Architecture
-	}
-	return runtime.GOARCH
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"net/http"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
 // maxManifest bounds a manifest that is pushed to NewRegistry's handler.
@@ -25,32 +27,46 @@ const maxManifest = 4 * mib
 func NewRegistry(dir string) http.Handler {
 	quiet := registry.Logger(log.New(io.Discard, "", 0))
 	if dir == "" {
-		return &referrers{inner: registry.New(quiet)}
+		return &manifestRegistry{inner: registry.New(quiet)}
 	}
 	blobs := filepath.Join(dir, "blobs")
 	kept := &manifestFiles{dir: filepath.Join(dir, "manifests")}
 	err := errors.Join(os.MkdirAll(blobs, 0o700), os.MkdirAll(kept.dir, 0o700))
-	inner := &referrers{inner: registry.New(quiet, registry.WithBlobHandler(registry.NewDiskBlobHandler(blobs)))}
+	r := &manifestRegistry{inner: registry.New(quiet, registry.WithBlobHandler(registry.NewDiskBlobHandler(blobs)))}
 	if err == nil {
-		err = kept.replay(inner)
+		err = kept.replay(r)
 	}
 	if err != nil {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, fmt.Sprintf("open registry directory %s: %v", dir, err), http.StatusInternalServerError)
 		})
 	}
-	return &diskRegistry{inner: inner, kept: kept}
+	r.kept = kept
+	return r
 }
 
-// diskRegistry keeps the manifests that the handler behind it holds in memory.
-type diskRegistry struct {
+// manifestRegistry adds the Referrers API to a registry: it notes which manifests
+// that are pushed name another as their subject. It keeps the manifests that the
+// handler behind it holds in memory.
+type manifestRegistry struct {
 	inner http.Handler
-	mu    sync.Mutex // a manifest changes in memory and on disk in the same order
-	kept  *manifestFiles
+
+	changing sync.Mutex     // a manifest changes in memory and on disk in the same order
+	kept     *manifestFiles // nil where nothing is kept on disk
+
+	mu sync.RWMutex
+	// of has the referrers of each subject, by repository and digest.
+	of map[string][]v1.Descriptor
 }
 
 // ServeHTTP implements http.Handler.
-func (r *diskRegistry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+func (r *manifestRegistry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	rest, ok := strings.CutPrefix(req.URL.Path, "/v2/")
+	repository, digest, found := strings.Cut(rest, "/referrers/")
+	if ok && found && req.Method == http.MethodGet {
+		r.list(w, repository+"@"+digest, req.URL.Query().Get("artifactType"))
+		return
+	}
 	at, ok := manifestAt(req.URL.Path)
 	if !ok || req.Method != http.MethodPut && req.Method != http.MethodDelete {
 		r.inner.ServeHTTP(w, req)
@@ -65,21 +81,36 @@ func (r *diskRegistry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	at.Content = body
 	req.Body = io.NopCloser(bytes.NewReader(body))
 
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	if req.Method == http.MethodDelete {
+		r.forget(at)
+	}
 	answer := &heldAnswer{header: http.Header{}, status: http.StatusOK}
 	r.inner.ServeHTTP(answer, req)
-	switch answer.status {
-	case http.StatusCreated:
-		err = r.kept.put(at, answer.header.Get("Docker-Content-Digest"))
-	case http.StatusAccepted:
-		err = r.kept.delete(at)
+	switch {
+	case answer.status == http.StatusCreated && req.Method == http.MethodPut:
+		if err := r.note(at, answer.header); err != nil {
+			http.Error(w, "hash manifest: "+err.Error(), http.StatusInternalServerError)
+			return
+		}
+		if r.kept != nil {
+			err = r.kept.put(at, answer.header.Get("Docker-Content-Digest"))
+		}
+	case answer.status == http.StatusAccepted && r.kept != nil:
+		if err = os.Remove(r.kept.path(at)); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
 	}
 	if err != nil {
 		http.Error(w, fmt.Sprintf("keep manifest: %v", err), http.StatusInternalServerError)
 		return
 	}
-	answer.send(w)
+	for name, values := range answer.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(answer.status)
+	_, _ = w.Write(answer.body.Bytes()) // the client has gone otherwise
 }
 
 // manifestAt parses /v2/<repository>/manifests/<tag or digest>.
@@ -103,11 +134,3 @@ type heldAnswer struct {
 func (a *heldAnswer) Header() http.Header         { return a.header }
 func (a *heldAnswer) WriteHeader(status int)      { a.status = status }
 func (a *heldAnswer) Write(p []byte) (int, error) { return a.body.Write(p) }
-
-func (a *heldAnswer) send(w http.ResponseWriter) {
-	for name, values := range a.header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body.Bytes()) // the client has gone otherwise
-}

@@ -2,14 +2,12 @@ package image
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+
+	"github.com/opencontainers/go-digest"
 )
 
 // manifestFile is a manifest with where it was pushed to.
@@ -26,8 +24,7 @@ type manifestFiles struct{ dir string }
 
 // path does not depend on what a client calls its repository.
 func (m *manifestFiles) path(f manifestFile) string {
-	sum := sha256.Sum256([]byte(f.Repository + "\n" + f.Target))
-	return filepath.Join(m.dir, hex.EncodeToString(sum[:]))
+	return filepath.Join(m.dir, digest.FromString(f.Repository+"\n"+f.Target).Encoded())
 }
 
 // put keeps a manifest under its target and under its digest.
@@ -45,13 +42,6 @@ func (m *manifestFiles) put(f manifestFile, digest string) error {
 		if err := os.Rename(path+".new", path); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func (m *manifestFiles) delete(f manifestFile) error {
-	if err := os.Remove(m.path(f)); !errors.Is(err, fs.ErrNotExist) {
-		return err
 	}
 	return nil
 }

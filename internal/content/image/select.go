@@ -2,6 +2,7 @@ package image
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -45,21 +46,14 @@ func BundleLabels(pkg string, channels []string, defaultChannel string) map[stri
 }
 
 // ErrNoCatalog is in the chain of the error about an image without file-based catalog.
-var ErrNoCatalog error = noCatalog{}
-
-type noCatalog struct{}
-
-// Error says how such an image is recognised.
-func (noCatalog) Error() string {
-	return "it has no label " + LabelConfigs + ", so it is no file-based catalog image"
-}
+var ErrNoCatalog = errors.New("it has no label " + LabelConfigs + ", so it is no file-based catalog image")
 
 // CatalogDir returns the directory of the file-based catalog in an image, as a
 // path for fs.Sub.
 func CatalogDir(labels map[string]string) (string, error) {
 	value, ok := labels[LabelConfigs]
 	if !ok {
-		return "", noCatalog{}
+		return "", ErrNoCatalog
 	}
 	return labelDir(LabelConfigs, value)
 }

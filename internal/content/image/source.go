@@ -47,8 +47,6 @@ func openTransport(w *watch, e endpoint, named reference.Named) (types.ImageSour
 	return from, err
 }
 
-func (s *source) close() { _ = s.from.Close() }
-
 // maxNesting bounds how deep indexes may refer to each other.
 const maxNesting = 3
 
@@ -85,26 +83,24 @@ func (s *source) document(instance *digest.Digest, want digest.Digest) (data []b
 	return data, err
 }
 
-// labels reads the image configuration.
-func (s *source) labels(config descriptor, limit int64) (map[string]string, error) {
+// readConfig reads a part of the image configuration.
+func readConfig[T configuration | platform](s *source, config descriptor, limit int64) (c T, err error) {
 	if config.Size > limit {
-		return nil, exceeded("ConfigBytes", limit, "its configuration has %d bytes", config.Size)
+		return c, exceeded("ConfigBytes", limit, "its configuration has %d bytes", config.Size)
 	}
 	blob, err := s.blob(config)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	defer blob.close()
+	defer blob.Close()
 	data, err := io.ReadAll(blob)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	// Read the labels out of an image configuration
-	var c configuration
 	if err := json.Unmarshal(data, &c); err != nil {
-		return nil, problem(InvalidImage, "its configuration is not JSON: %s", steady(err.Error()))
+		return c, problem(InvalidImage, "its configuration is not JSON: %s", steady(err.Error()))
 	}
-	return c.Config.Labels, nil
+	return c, nil
 }
 
 // blob opens a blob for streaming. Its URLs elsewhere, if any, are not followed.

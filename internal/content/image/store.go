@@ -2,6 +2,7 @@ package image
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -52,7 +53,7 @@ func Open(dir string, cfg Config) (*Store, error) {
 		}
 	}
 	s.dir.removeOrphans()
-	grants{s.dir}.removeOrphans()
+	s.dir.removeGrants()
 	return s, nil
 }
 
@@ -65,7 +66,16 @@ func (s *Store) Put(ctx context.Context, data []byte) (string, error) {
 	if _, err := s.Get(ctx, d.String()); err == nil {
 		return d.String(), nil
 	}
-	if err := s.dir.write(s.dir.path(blobsDir, d), data); err != nil {
+	// Make the content appear by one rename
+	file, err := s.dir.temp()
+	if err == nil {
+		defer discard(file)
+		_, err = file.Write(data)
+	}
+	if err == nil {
+		err = os.Rename(file.Name(), s.dir.path(blobsDir, d))
+	}
+	if err != nil {
 		return "", fmt.Errorf("store %s: %w", d, err)
 	}
 	return d.String(), nil
@@ -98,19 +108,6 @@ func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
 // path returns where the content d of a kind is stored.
 func (in directory) path(kind string, d digest.Digest) string {
 	return filepath.Join(string(in), kind, strings.Replace(d.String(), ":", "-", 1))
-}
-
-// write makes a file appear with its content by one rename.
-func (in directory) write(path string, data []byte) error {
-	file, err := in.temp()
-	if err != nil {
-		return err
-	}
-	defer discard(file)
-	if _, err := file.Write(data); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
 }
 
 func (in directory) temp() (*os.File, error) {
@@ -146,16 +143,13 @@ func (in directory) removeOrphans() {
 	}
 }
 
-// storeError marks trouble with the local store, as against trouble with the
+// errStore is in the chain of errors of the local store, as against errors of the
 // image being read.
-type storeError struct{ err error }
-
-func (e *storeError) Error() string { return "write to the content store: " + e.err.Error() }
-func (e *storeError) Unwrap() error { return e.err }
+var errStore = errors.New("write to the content store")
 
 func storeFailure(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &storeError{err}
+	return fmt.Errorf("%w: %w", errStore, err)
 }

@@ -82,10 +82,10 @@ func (t *tree) Open(name string) (fs.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
 	if c, ok := t.files[name]; ok {
-		return &openFile{io.NewSectionReader(c.from, c.Offset, c.Size), stat{name: path.Base(name), size: c.Size}}, nil
+		return &openFile{opened{stat{name: path.Base(name), size: c.Size}}, io.NewSectionReader(c.from, c.Offset, c.Size)}, nil
 	}
 	if entries, ok := t.dirs[name]; ok {
-		return &openDir{stat: stat{name: path.Base(name), dir: true}, name: name, rest: entries}, nil
+		return &openDir{opened{stat{name: path.Base(name), dir: true}}, name, entries}, nil
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
@@ -143,24 +143,24 @@ func (s stat) Mode() fs.FileMode {
 	return 0o444
 }
 
+// opened is what open files and directories have in common.
+type opened struct{ stat stat }
+
+func (o opened) Stat() (fs.FileInfo, error) { return o.stat, nil }
+func (o opened) Close() error               { return nil }
+
 // openFile is an open file; the SectionReader gives Read, ReadAt and Seek.
 type openFile struct {
+	opened
 	*io.SectionReader
-	stat stat
 }
-
-func (f *openFile) Stat() (fs.FileInfo, error) { return f.stat, nil }
-func (f *openFile) Close() error               { return nil }
 
 // openDir is an open directory.
 type openDir struct {
-	stat stat
+	opened
 	name string
 	rest []fs.DirEntry
 }
-
-func (d *openDir) Stat() (fs.FileInfo, error) { return d.stat, nil }
-func (d *openDir) Close() error               { return nil }
 
 func (d *openDir) Read([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "read", Path: d.name, Err: fs.ErrInvalid}

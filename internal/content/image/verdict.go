@@ -1,6 +1,7 @@
 package image
 
 import (
+	"cmp"
 	"encoding/json"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -14,13 +15,9 @@ import (
 type Verdict struct {
 	// Verification is why the content may be used.
 	Verification *Verification
-	// Err is why it may not, or why that could not be decided.
+	// Err is why it must not, or why that could not be decided.
 	Err error
 }
-
-// Refused reports whether the content must not be used: it is refused, or not
-// decided on.
-func (v Verdict) Refused() bool { return v.Err != nil }
 
 // Decides reports whether an error is the decision of a signature policy, or the
 // lack of one, rather than an error of a registry.
@@ -44,22 +41,15 @@ func (v Verdict) Condition() *metav1.Condition {
 	case v.Err != nil:
 		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, olmv1.ReasonUndecided, messages.Error(v.Err)
 	case v.Verification != nil:
-		c.Status, c.Reason, c.Message = metav1.ConditionTrue, verdictReason(v.Verification.Outcome), v.Verification.String()
+		c.Status, c.Reason, c.Message = metav1.ConditionTrue, cmp.Or(outcomeReasons[v.Verification.Outcome], olmv1.ReasonSigned), v.Verification.String()
 	default:
 		return nil
 	}
 	return &c
 }
 
-func verdictReason(o Outcome) string {
-	switch o {
-	case Covered:
-		return olmv1.ReasonCovered
-	case Accepted:
-		return olmv1.ReasonAccepted
-	}
-	return olmv1.ReasonSigned
-}
+// outcomeReasons are the reasons of the condition; that of other outcomes is Signed.
+var outcomeReasons = map[Outcome]string{Covered: olmv1.ReasonCovered, Accepted: olmv1.ReasonAccepted}
 
 // OutcomeKey is the annotation of a revision with the record of the verification of
 // its bundle.

@@ -166,61 +166,36 @@ func (s *Store) Verify(ctx context.Context, ref string, o VerifyOptions) (*Verif
 	if s.config.Verifier == nil {
 		return nil, nil
 	}
-	limits := o.Limits.withDefaults()
-	ctx, cancel := context.WithTimeoutCause(ctx, limits.Duration,
-		problem(Unavailable, "it took longer than the limit Duration = %s allows", limits.Duration))
-	defer cancel()
-	v, err := s.verifyReference(ctx, ref, o, limits)
-	if err != nil {
-		return nil, complete(err, "verify", ref)
-	}
-	return v, nil
-}
-
-func (s *Store) verifyReference(ctx context.Context, ref string, o VerifyOptions, limits Limits) (*Verification, error) {
-	named, err := parseReference(ref)
-	if err != nil {
-		return nil, err
-	}
-	options := PullOptions{Auth: o.Auth, NamedBy: o.NamedBy, Requested: o.Requested}
-	if o.Digest != "" {
-		d := digest.Digest(o.Digest)
-		if err := checkDigest(d); err != nil {
+	return limited(ctx, "verify", ref, o.Limits, func(ctx context.Context, named reference.Named, limits Limits) (*Verification, error) {
+		options := PullOptions{Auth: o.Auth, NamedBy: o.NamedBy, Requested: o.Requested}
+		if o.Digest != "" {
+			d := digest.Digest(o.Digest)
+			if err := checkDigest(d); err != nil {
+				return nil, err
+			}
+			return s.verify(ctx, named, d, options, limits)
+		}
+		accepted, err := s.outright(named)
+		if err != nil {
 			return nil, err
 		}
-		return s.verify(ctx, named, d, options, limits)
-	}
-	accepted, err := s.outright(named)
-	if err != nil {
-		return nil, err
-	}
-	if accepted && o.Outright {
-		r := requestOf(named)
-		r.Artifacts = func(string) ([]*Artifacts, error) {
-			return nil, fmt.Errorf("the policy changed while it decided on %s", named)
+		if accepted && o.Outright {
+			r := requestOf(named)
+			r.Artifacts = func(string) ([]*Artifacts, error) {
+				return nil, fmt.Errorf("the policy changed while it decided on %s", named)
+			}
+			v, err := s.config.Verifier.Verify(ctx, r)
+			if err != nil && KindOf(err) != Unverified {
+				return nil, undecided{err}
+			}
+			return v, err
 		}
-		v, err := s.config.Verifier.Verify(ctx, r)
-		if err != nil && KindOf(err) != Unverified {
-			return nil, undecided{err}
+		found, err := s.resolve(ctx, named, o.Auth, limits)
+		if err != nil {
+			return nil, err
 		}
-		return v, err
-	}
-	found, err := s.resolve(ctx, named, o.Auth, limits)
-	if err != nil {
-		return nil, err
-	}
-	return s.verify(ctx, named, found.digest, options, limits)
-}
-
-// judged returns the reference that policies are matched with.
-func judged(named reference.Named, requested string) (reference.Named, error) {
-	if requested == "" {
-		return named, nil
-	}
-	if !StandsFor(named.String(), requested) {
-		return nil, problem(InvalidReference, "it is said to be what %s stands for, which it cannot be: pull that repository by a digest", requested)
-	}
-	return parseReference(requested)
+		return s.verify(ctx, named, found.digest, options, limits)
+	})
 }
 
 // outright asks the Verifier about an image by tag before its digest is asked
@@ -247,9 +222,15 @@ func (s *Store) verify(ctx context.Context, named reference.Named, d digest.Dige
 	if s.config.Verifier == nil {
 		return nil, nil
 	}
-	named, err := judged(named, o.Requested)
-	if err != nil {
-		return nil, err
+	if o.Requested != "" { // which policies are matched with
+		if !StandsFor(named.String(), o.Requested) {
+			return nil, problem(InvalidReference, "it is said to be what %s stands for, which it cannot be: pull that repository by a digest", o.Requested)
+		}
+		requested, err := parseReference(o.Requested)
+		if err != nil {
+			return nil, err
+		}
+		named = requested
 	}
 	r := requestOf(named)
 	r.Digest = d.String()

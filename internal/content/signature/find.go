@@ -148,7 +148,7 @@ func (f *finder) give(c *candidate, err error) bool {
 		c = nil
 	}
 	if c != nil {
-		c.host = f.from.Host()
+		c.host = f.from.Host
 	}
 	return f.visit(c, err)
 }

@@ -250,7 +250,7 @@ func (s *search) run(ctx context.Context) error {
 // at looks at one endpoint for all that is pending.
 func (s *search) at(place *image.Artifacts) {
 	f := &finder{from: place, digest: s.request.Digest, visit: func(c *candidate, err error) bool {
-		return s.visit(place.Host(), c, err)
+		return s.visit(place.Host, c, err)
 	}}
 	for _, attestations := range []bool{false, true} {
 		if !slices.ContainsFunc(s.pending, func(q *requirement) bool { return (q.attestation != "") == attestations }) {
@@ -258,12 +258,12 @@ func (s *search) at(place *image.Artifacts) {
 		}
 		if _, err := f.find(attestations); err != nil {
 			s.failures = append(s.failures, err)
-			s.note(fmt.Sprintf("%s could not be read: %s", place.Host(), reasonOf(err)))
+			s.note(fmt.Sprintf("%s could not be read: %s", place.Host, reasonOf(err)))
 			return
 		}
 	}
 	if f.tried == 0 && len(s.pending) > 0 {
-		s.note(place.Host() + ": there is no signature, neither under a signature tag nor as a referring sigstore bundle")
+		s.note(place.Host + ": there is no signature, neither under a signature tag nor as a referring sigstore bundle")
 	}
 }
 

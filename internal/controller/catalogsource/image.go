@@ -42,7 +42,7 @@ func (o images) read(ctx context.Context, source *v1alpha1.CatalogSource, known 
 	if err != nil {
 		err = secretError{err}
 	} else {
-		attempt.Authenticate(auth)
+		attempt.Auth = auth
 		found, err = o.find(ctx, attempt, source.Spec.Image, auth, known)
 	}
 	var before ranImage // that the content was read from; its digest is empty where that is not known
@@ -70,12 +70,12 @@ func (o images) find(ctx context.Context, attempt *image.Attempt, ref string, au
 			return asked, err
 		}
 		if known.has(digest) {
-			return asked, attempt.Verify(ctx, digest)
+			return asked, attempt.Verify(ctx, image.VerifyOptions{Digest: digest})
 		}
 	}
 	index, digest, err := o.reader.Read(ctx, ref, auth) // which verifies what it hands out
 	if err == nil {
-		err = attempt.Verify(ctx, digest)
+		err = attempt.Verify(ctx, image.VerifyOptions{Digest: digest})
 	}
 	return reading{index: index, digest: digest, asked: true}, err
 }

@@ -117,7 +117,7 @@ func (p *pods) read(ctx context.Context, source *v1alpha1.CatalogSource, known c
 		}
 		attempt := image.BeginAttempt(p.verifier, source.Spec.Image, auth)
 		if err == nil {
-			err = attempt.Verify(ctx, polled)
+			err = attempt.Verify(ctx, image.VerifyOptions{Digest: polled})
 		}
 		judged = attempt.Judgement(ctx, err, known.signatures, known.signatures.Digest())
 		if err != nil {

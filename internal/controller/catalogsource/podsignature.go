@@ -46,7 +46,7 @@ func (k *content) keepOrigin() {
 	}
 	k.ran = ranBy(k.signatures.Image, k.signatures)
 	k.ran.Digest = k.digest
-	if k.signatures.Served.Refused() {
+	if k.signatures.Served.Err != nil {
 		k.ran.Policy = "" // which has accepted nothing
 	}
 }
@@ -172,8 +172,8 @@ func (p *pods) judge(ctx context.Context, source *v1alpha1.CatalogSource, known 
 	if err != nil {
 		err = secretError{err}
 	} else {
-		attempt.Authenticate(auth)
-		err = attempt.VerifyNow(ctx)
+		attempt.Auth = auth
+		err = attempt.Verify(ctx, image.VerifyOptions{Outright: true})
 	}
 	if err != nil {
 		err = fmt.Errorf("verify image %s: %w", source.Spec.Image, err)

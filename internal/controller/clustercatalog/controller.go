@@ -133,7 +133,7 @@ func (c *Controller) refresh(ctx context.Context, object *olmv1.ClusterCatalog, 
 		if err != nil {
 			return conclude(ctx, attempt, reading{}, err, known)
 		}
-		attempt.Authenticate(auth)
+		attempt.Auth = auth
 		found, err := find(ctx, c.images, attempt, ref, asked, auth, known)
 		return conclude(ctx, attempt, found, err, known)
 	})

@@ -50,7 +50,7 @@ func find(ctx context.Context, from imageReader, attempt *image.Attempt, ref, re
 	if err != nil {
 		return reading{}, err
 	}
-	if err := attempt.Verify(ctx, digest); err != nil {
+	if err := attempt.Verify(ctx, image.VerifyOptions{Digest: digest}); err != nil {
 		return reading{}, err
 	}
 	resolved := image.Pin(ref, digest)
