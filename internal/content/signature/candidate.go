@@ -10,6 +10,7 @@ import (
 	"time"
 
 	godigest "github.com/opencontainers/go-digest"
+	"github.com/sigstore/sigstore-go/pkg/bundle"
 	"github.com/sigstore/sigstore-go/pkg/root"
 	"github.com/sigstore/sigstore-go/pkg/tlog"
 	"github.com/sigstore/sigstore-go/pkg/verify"
@@ -108,6 +109,8 @@ func (c *candidate) artifact(digest string) (verify.ArtifactPolicyOption, error)
 // taggedEntity is a signature of a signature or attestation tag. It implements
 // verify.SignedEntity.
 type taggedEntity struct {
+	verify.BaseSignedEntity // without a proof of inclusion
+
 	content     verify.SignatureContent
 	certificate *x509.Certificate
 	chain       []*x509.Certificate
@@ -117,9 +120,6 @@ type taggedEntity struct {
 
 // HasInclusionPromise implements verify.SignedEntity.
 func (e *taggedEntity) HasInclusionPromise() bool { return len(e.entries) > 0 }
-
-// HasInclusionProof implements verify.SignedEntity.
-func (e *taggedEntity) HasInclusionProof() bool { return false }
 
 // SignatureContent implements verify.SignedEntity.
 func (e *taggedEntity) SignatureContent() (verify.SignatureContent, error) { return e.content, nil }
@@ -145,47 +145,11 @@ func (e *taggedEntity) VerificationContent() (verify.VerificationContent, error)
 // keyEntity is a taggedEntity that is verified by a key.
 type keyEntity struct{ *taggedEntity }
 
-// VerificationContent implements verify.SignedEntity.
-func (*keyEntity) VerificationContent() (verify.VerificationContent, error) { return keyContent{}, nil }
-
-// keyContent leaves the choice of the key to the trusted material.
-type keyContent struct{}
-
-// Hint implements verify.PublicKeyProvider.
-func (keyContent) Hint() string { return "" }
-
-// CompareKey implements verify.VerificationContent.
-func (keyContent) CompareKey(other any, trusted root.TrustedMaterial) bool {
-	k, err := trusted.PublicKeyVerifier("")
-	if err != nil {
-		return false
-	}
-	mine, err := k.PublicKey()
-	if err != nil {
-		return false
-	}
-	id, err := KeyID(mine)
-	if err != nil {
-		return false
-	}
-	otherID, err := KeyID(other)
-	return err == nil && id == otherID
+// VerificationContent implements verify.SignedEntity. It leaves the choice of the
+// key to the trusted material.
+func (*keyEntity) VerificationContent() (verify.VerificationContent, error) {
+	return &bundle.PublicKey{}, nil
 }
-
-// ValidAtTime implements verify.VerificationContent.
-func (keyContent) ValidAtTime(t time.Time, trusted root.TrustedMaterial) bool {
-	k, err := trusted.PublicKeyVerifier("")
-	return err == nil && k.ValidAtTime(t)
-}
-
-// Certificate implements verify.VerificationContent.
-func (keyContent) Certificate() *x509.Certificate { return nil }
-
-// Intermediates implements verify.VerificationContent.
-func (keyContent) Intermediates() []*x509.Certificate { return nil }
-
-// PublicKey implements verify.VerificationContent.
-func (k keyContent) PublicKey() verify.PublicKeyProvider { return k }
 
 // certificateContent is the signer's certificate.
 type certificateContent struct {

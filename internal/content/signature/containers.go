@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/sha256"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -55,7 +56,18 @@ func parseContainers(file string, data []byte, others *files) (*containers, erro
 			r.policy.fallback, err = r.requirements(n, "default of "+file)
 			return err
 		},
-		"transports": func(n node) error { return n.each(r.transport) },
+		// Read the scopes of the transport to registries. Others are about archives and daemons, from which nothing is read here.
+		"transports": func(n node) error {
+			return n.each(func(name string, n node) error {
+				if name != "docker" {
+					return nil
+				}
+				return n.each(func(scope string, n node) (err error) {
+					r.policy.scopes[scope], err = r.requirements(n, fmt.Sprintf("scope %q of %s", scope, file))
+					return err
+				})
+			})
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -64,19 +76,6 @@ func parseContainers(file string, data []byte, others *files) (*containers, erro
 		return nil, document.errorf("the field default is missing")
 	}
 	return r.policy, nil
-}
-
-// transport reads the scopes of the transport to registries. Others are about
-// archives and daemons, from which nothing is read here.
-func (r *containersReader) transport(name string, n node) error {
-	if name != "docker" {
-		return nil
-	}
-	return n.each(func(scope string, n node) error {
-		requirements, err := r.requirements(n, fmt.Sprintf("scope %q of %s", scope, r.policy.file))
-		r.policy.scopes[scope] = requirements
-		return err
-	})
 }
 
 func (r *containersReader) requirements(n node, rule string) ([]*requirement, error) {
@@ -148,27 +147,27 @@ func (r *containersReader) sigstoreSigned(n node, rule string) (*requirement, er
 	}
 	err := n.fields(map[string]func(node) error{
 		"type":                func(node) error { return nil },
-		"keyPath":             source(onePath(&f.keys)),
-		"keyPaths":            source(manyPaths(&f.keys)),
-		"keyData":             source(oneData(&f.keys)),
-		"keyDatas":            source(manyData(&f.keys)),
-		"rekorPublicKeyPath":  onePath(&f.rekor),
-		"rekorPublicKeyPaths": manyPaths(&f.rekor),
-		"rekorPublicKeyData":  oneData(&f.rekor),
-		"rekorPublicKeyDatas": manyData(&f.rekor),
+		"keyPath":             source(one(&f.keys, asPath)),
+		"keyPaths":            source(many(&f.keys, asPath)),
+		"keyData":             source(one(&f.keys, asData)),
+		"keyDatas":            source(many(&f.keys, asData)),
+		"rekorPublicKeyPath":  one(&f.rekor, asPath),
+		"rekorPublicKeyPaths": many(&f.rekor, asPath),
+		"rekorPublicKeyData":  one(&f.rekor, asData),
+		"rekorPublicKeyDatas": many(&f.rekor, asData),
 		"signedIdentity":      func(n node) (err error) { f.identity, err = parseIdentity(n); return err },
 		"fulcio": source(func(n node) error {
 			f.fulcio = &certificateFields{}
 			return n.fields(map[string]func(node) error{
-				"caPath": onePath(&f.fulcio.roots), "caData": oneData(&f.fulcio.roots),
+				"caPath": one(&f.fulcio.roots, asPath), "caData": one(&f.fulcio.roots, asData),
 				"oidcIssuer": text(&f.fulcio.issuer), "subjectEmail": text(&f.fulcio.email),
 			})
 		}),
 		"pki": source(func(n node) error {
 			f.pki = &certificateFields{}
 			return n.fields(map[string]func(node) error{
-				"caRootsPath": onePath(&f.pki.roots), "caRootsData": oneData(&f.pki.roots),
-				"caIntermediatesPath": onePath(&f.pki.intermediates), "caIntermediatesData": oneData(&f.pki.intermediates),
+				"caRootsPath": one(&f.pki.roots, asPath), "caRootsData": one(&f.pki.roots, asData),
+				"caIntermediatesPath": one(&f.pki.intermediates, asPath), "caIntermediatesData": one(&f.pki.intermediates, asData),
 				"subjectEmail": text(&f.pki.email), "subjectHostname": text(&f.pki.hostname),
 			})
 		}),
@@ -315,51 +314,35 @@ func (f fileOrData) named() string {
 	return "in " + f.file + " "
 }
 
-func onePath(to *[]fileOrData) func(node) error {
-	return func(n node) error {
-		var file string
-		err := text(&file)(n)
-		*to = append(*to, fileOrData{file: file})
-		return err
-	}
-}
+// Forms of a field: a path, or data in base64.
+const (
+	asPath = false
+	asData = true
+)
 
-// manyPaths returns a reader of a list of paths that is not empty.
-func manyPaths(to *[]fileOrData) func(node) error {
+// one returns a reader of a field of that form.
+func one(to *[]fileOrData, form bool) func(node) error {
 	return func(n node) error {
-		before := len(*to)
-		err := n.items(func(item node) error {
-			var file string
-			err := text(&file)(item)
-			if err == nil {
-				*to = append(*to, fileOrData{file: file})
+		var from fileOrData
+		err := text(&from.file)(n)
+		if err == nil && form == asData {
+			from.data, err = base64.StdEncoding.DecodeString(from.file)
+			from.file = ""
+			if err != nil {
+				return n.errorf("it must be base64: %w", err)
 			}
-			return err
-		})
-		if err == nil && len(*to) == before {
+		}
+		*to = append(*to, from)
+		return err
+	}
+}
+
+// many returns a reader of a list of that form that is not empty.
+func many(to *[]fileOrData, form bool) func(node) error {
+	return func(n node) error {
+		err := n.items(one(to, form))
+		if err == nil && len(n.Content) == 0 {
 			return n.errorf("the list is empty")
-		}
-		return err
-	}
-}
-
-func oneData(to *[]fileOrData) func(node) error {
-	return func(n node) error {
-		var list [][]byte
-		err := encoded(&list)(n)
-		for _, data := range list {
-			*to = append(*to, fileOrData{data: data})
-		}
-		return err
-	}
-}
-
-func manyData(to *[]fileOrData) func(node) error {
-	return func(n node) error {
-		var list [][]byte
-		err := encodedList(&list)(n)
-		for _, data := range list {
-			*to = append(*to, fileOrData{data: data})
 		}
 		return err
 	}

@@ -37,7 +37,17 @@ func (v *Verifier) applicable(ctx context.Context, p *policies, r image.VerifyRe
 	case err == nil:
 		return nil, append(all, own), nil
 	}
-	return nil, nil, notCovered(r, catalogRule, err)
+	// Only the catalog could vouch for the image. What could not be decided stays so, as where the time was over.
+	kind := image.KindOf(err)
+	if kind == "" && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		return nil, nil, err
+	}
+	reason := fmt.Sprintf("it has no rule of its own, and the catalog %s at %s that names it does not satisfy %s: %s",
+		r.NamedBy.Ref, r.NamedBy.Digest, catalogRule.rule, reasonOf(err))
+	if kind != "" && kind != image.Unverified {
+		return nil, nil, &image.Error{Kind: kind, Reason: reason, Err: err}
+	}
+	return nil, nil, refused("sign the catalog, or add a rule for the repository of the image to the policy", "%s", reason)
 }
 
 // requirements are those of an image that no catalog covers.
@@ -90,19 +100,6 @@ func (v *Verifier) catalog(ctx context.Context, p *policies, r image.VerifyReque
 	return v.under(ctx, p, c)
 }
 
-// notCovered says of an image that only its catalog could vouch for why that
-// does not. What could not be decided stays so, as where the time was over.
-func notCovered(r image.VerifyRequest, q *requirement, err error) error {
-	if image.KindOf(err) == "" && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-		return err
-	}
-	reason := fmt.Sprintf("it has no rule of its own, and the catalog %s at %s that names it does not satisfy %s: %s", r.NamedBy.Ref, r.NamedBy.Digest, q.rule, reasonOf(err))
-	if kind := image.KindOf(err); kind != "" && kind != image.Unverified {
-		return &image.Error{Kind: kind, Reason: reason, Err: err}
-	}
-	return refused("sign the catalog, or add a rule for the repository of the image to the policy", "%s", reason)
-}
-
 // reasonOf is the reason of an error for a message about something larger.
 func reasonOf(err error) string {
 	var e *image.Error
@@ -110,15 +107,4 @@ func reasonOf(err error) string {
 		return e.Reason
 	}
 	return oneLine(err)
-}
-
-// cover notes the chain: who signed the catalog that names the image.
-func (f *found) cover(r image.VerifyRequest, catalog *image.Verification) {
-	f.Rules = append(f.Rules, catalog.Rules...)
-	f.Expires = sooner(f.Expires, catalog.Expires)
-	if f.Outcome == image.Signed {
-		return // signatures of its own, which a policy.json requires, say more
-	}
-	f.Outcome, f.Signers = image.Covered, catalog.Signers
-	f.Catalog = &image.Origin{Ref: r.NamedBy.Ref, Digest: catalog.Digest}
 }

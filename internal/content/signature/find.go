@@ -20,6 +20,8 @@ const (
 	maxSignature  = 2 << 20 // bytes
 )
 
+var errTooMany = fmt.Errorf("there are more than %d signatures; the others were not read", maxCandidates)
+
 // finder reads the signatures of one image at one endpoint.
 type finder struct {
 	from   *image.Artifacts
@@ -46,7 +48,7 @@ func (f *finder) find(attestations bool) (done bool, err error) {
 	}
 	for i, referrer := range referrers {
 		if i == maxCandidates {
-			return f.tooMany(), nil
+			return f.visit(nil, errTooMany), nil
 		}
 		done, err := f.referrer(referrer)
 		if done || err != nil {
@@ -81,7 +83,7 @@ func (f *finder) tagged(attestations bool) (bool, error) {
 			continue
 		}
 		if n++; n > maxCandidates {
-			return f.tooMany(), nil
+			return f.visit(nil, errTooMany), nil
 		}
 		c, err := f.read(layer, parse)
 		if unreadableBlob(err) {
@@ -151,10 +153,6 @@ func (f *finder) give(c *candidate, err error) bool {
 		c.host = f.from.Host
 	}
 	return f.visit(c, err)
-}
-
-func (f *finder) tooMany() bool {
-	return f.visit(nil, fmt.Errorf("there are more than %d signatures; the others were not read", maxCandidates))
 }
 
 // parseBundle reads a sigstore bundle. The annotations are hints for people.

@@ -1,7 +1,10 @@
 package signature
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/distribution/reference"
@@ -30,7 +33,7 @@ func parseIdentity(n node) (identityMatch, error) {
 			}
 			delete(fields, name)
 		}
-		for _, name := range sortedKeys(fields) {
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			if fields[name] != "" {
 				return n.errorf("type %s has no field %s", kind, name)
 			}
@@ -39,11 +42,11 @@ func parseIdentity(n node) (identityMatch, error) {
 	}
 	switch kind {
 	case "matchExact":
-		return matchExact, needs()
+		return sameReference(""), needs()
 	case "matchRepoDigestOrExact":
 		return matchRepoDigestOrExact, needs()
 	case "matchRepository":
-		return matchRepository, needs()
+		return sameRepository(""), needs()
 	case "exactReference":
 		if err := needs("dockerReference"); err != nil {
 			return nil, err
@@ -80,12 +83,10 @@ func wrongIdentity(signed, want string) error {
 	return fmt.Errorf("it was made for %q instead of %s", signed, want)
 }
 
-func matchExact(r image.VerifyRequest, signed string) error {
-	return sameReference(r.Ref)(r, signed)
-}
-
+// sameReference wants a reference; the requested one where none is given.
 func sameReference(want string) identityMatch {
-	return func(_ image.VerifyRequest, signed string) error {
+	return func(r image.VerifyRequest, signed string) error {
+		want := cmp.Or(want, r.Ref)
 		named, err := reference.ParseNormalizedNamed(signed)
 		if err != nil || reference.IsNameOnly(named) || named.String() != want {
 			return wrongIdentity(signed, want)
@@ -113,12 +114,10 @@ func orRepository(ref, repository string, byDigest bool, signed string) error {
 	return nil
 }
 
-func matchRepository(r image.VerifyRequest, signed string) error {
-	return sameRepository(r.Repository)(r, signed)
-}
-
+// sameRepository wants a repository; the requested one where none is given.
 func sameRepository(want string) identityMatch {
-	return func(_ image.VerifyRequest, signed string) error {
+	return func(r image.VerifyRequest, signed string) error {
+		want := cmp.Or(want, r.Repository)
 		named, err := reference.ParseNormalizedNamed(signed)
 		if err != nil || named.Name() != want {
 			return wrongIdentity(signed, "repository "+want)

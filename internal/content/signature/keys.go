@@ -3,15 +3,14 @@ package signature
 import (
 	"bytes"
 	"crypto"
-	"crypto/sha256"
 	"crypto/x509"
-	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/opencontainers/go-digest"
 	"github.com/sigstore/sigstore/pkg/cryptoutils"
 	"github.com/sigstore/sigstore/pkg/signature"
 )
@@ -73,8 +72,7 @@ func KeyID(key crypto.PublicKey) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the key has no PKIX form: %w", err)
 	}
-	sum := sha256.Sum256(der)
-	return "sha256:" + hex.EncodeToString(sum[:]), nil
+	return digest.FromBytes(der).String(), nil
 }
 
 // PublicKey implements signature.PublicKeyProvider.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/opencontainers/go-digest"
 	"github.com/spf13/pflag"
 )
 
@@ -25,37 +26,32 @@ type files struct {
 
 // read returns the content of a file.
 func (f *files) read(name string) ([]byte, error) {
-	data, err := readBounded(name)
+	data, fingerprint, err := readBounded(name)
 	if f.digests == nil {
 		f.digests = map[string]string{}
 	}
 	if _, ok := f.digests[name]; !ok {
 		f.names = append(f.names, name)
 	}
-	f.digests[name] = fingerprint(data, err)
+	f.digests[name] = fingerprint
 	return data, err
 }
 
-func readBounded(name string) ([]byte, error) {
+// readBounded returns the content of a file, and a fingerprint that is the same
+// as long as the file stays as it is, missing included.
+func readBounded(name string) (data []byte, fingerprint string, err error) {
 	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		defer file.Close()
+		data, err = io.ReadAll(io.LimitReader(file, maxFile+1))
 	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err == nil && len(data) > maxFile {
-		return nil, fmt.Errorf("%s has more than %d bytes", name, maxFile)
+		data, err = nil, fmt.Errorf("%s has more than %d bytes", name, maxFile)
 	}
-	return data, err
-}
-
-// fingerprint is the same as long as a file stays as it is, missing included.
-func fingerprint(data []byte, err error) string {
 	if err != nil {
-		return "error " + err.Error()
+		return data, "error " + err.Error(), err
 	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
+	return data, digest.FromBytes(data).Encoded(), nil
 }
 
 // policies are the files that decide, as they are now.
@@ -79,8 +75,8 @@ func (v *Verifier) load() (*policies, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.current.policies != nil && !slices.ContainsFunc(v.current.files.names, func(name string) bool {
-		data, err := readBounded(name)
-		return fingerprint(data, err) != v.current.files.digests[name]
+		_, fingerprint, _ := readBounded(name)
+		return fingerprint != v.current.files.digests[name]
 	}) {
 		return v.current.policies, v.current.err
 	}

@@ -2,10 +2,10 @@ package signature
 
 import (
 	"bytes"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,7 +68,7 @@ func (n node) fields(readers map[string]func(node) error) error {
 	return n.each(func(name string, value node) error {
 		read, ok := readers[name]
 		if !ok {
-			return value.errorf("there is no such field; known are %q", sortedKeys(readers))
+			return value.errorf("there is no such field; known are %q", slices.Sorted(maps.Keys(readers)))
 		}
 		return read(value)
 	})
@@ -128,33 +128,6 @@ func text(to *string) func(node) error {
 	}
 }
 
-// encoded returns a reader of base64.
-func encoded(to *[][]byte) func(node) error {
-	return func(n node) error {
-		var s string
-		if err := text(&s)(n); err != nil {
-			return err
-		}
-		data, err := base64.StdEncoding.DecodeString(s)
-		if err != nil {
-			return n.errorf("it must be base64: %w", err)
-		}
-		*to = append(*to, data)
-		return nil
-	}
-}
-
-// encodedList returns a reader of a list of base64 strings.
-func encodedList(to *[][]byte) func(node) error {
-	return func(n node) error {
-		err := n.items(encoded(to))
-		if err == nil && len(*to) == 0 {
-			return n.errorf("the list is empty")
-		}
-		return err
-	}
-}
-
 // count returns a reader of a small number.
 func count(to **int) func(node) error {
 	return func(n node) error {
@@ -165,13 +138,4 @@ func count(to **int) func(node) error {
 		*to = &i
 		return nil
 	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

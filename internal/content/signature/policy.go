@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"github.com/sigstore/sigstore-go/pkg/root"
 	"github.com/sigstore/sigstore-go/pkg/verify"
 	yaml "go.yaml.in/yaml/v3"
+	"k8s.io/utils/ptr"
 )
 
 // policy is a policy file of our own schema:
@@ -65,8 +67,18 @@ func parsePolicy(file string, data []byte, others *files) (*policy, error) {
 	var version *int
 	var rules node
 	err = document.fields(map[string]func(node) error{
-		"version":     count(&version),
-		"default":     r.fallback,
+		"version": count(&version),
+		"default": func(n node) error {
+			var word string
+			if err := text(&word)(n); err != nil {
+				return err
+			}
+			if action(word) != actionAccept && action(word) != actionReject {
+				return n.errorf("%q is not accept or reject", word)
+			}
+			r.policy.fallback = &requirement{rule: "default of " + file, action: action(word), byDefault: true}
+			return nil
+		},
 		"trustedRoot": text(&r.trusted),
 		"rules":       func(n node) error { rules = n; return nil },
 	})
@@ -84,18 +96,6 @@ func parsePolicy(file string, data []byte, others *files) (*policy, error) {
 		return r.policy, nil
 	}
 	return r.policy, rules.items(r.rule)
-}
-
-func (r *policyReader) fallback(n node) error {
-	var word string
-	if err := text(&word)(n); err != nil {
-		return err
-	}
-	if action(word) != actionAccept && action(word) != actionReject {
-		return n.errorf("%q is not accept or reject", word)
-	}
-	r.policy.fallback = &requirement{rule: "default of " + r.file, action: action(word), byDefault: true}
-	return nil
 }
 
 func (r *policyReader) rule(n node) error {
@@ -137,7 +137,7 @@ func (r *policyReader) rule(n node) error {
 		if len(signers) == 0 {
 			return n.errorf("action verify needs signers")
 		}
-		q.covers = covers == nil || *covers
+		q.covers = ptr.Deref(covers, true)
 	case actionAccept, actionReject:
 		if len(signers) > 0 || attestation != "" || covers != nil {
 			return n.errorf("signers, attestation and covers belong to action verify, not to %s", word)
@@ -210,7 +210,7 @@ func (r *policyReader) keyed(n node, f signerFields) (*signer, error) {
 	if f.certificateLog != nil {
 		return nil, n.errorf("certificateLog belongs to a keyless signer: a key has no certificate")
 	}
-	s := &signer{keys: f.keys, logs: value(f.logs, 0), timestamps: value(f.timestamps, 0)}
+	s := &signer{keys: f.keys, logs: ptr.Deref(f.logs, 0), timestamps: ptr.Deref(f.timestamps, 0)}
 	if s.logs == 0 && s.timestamps == 0 {
 		return s, nil
 	}
@@ -233,8 +233,8 @@ func (r *policyReader) keyless(n node, f signerFields) (*signer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &signer{identity: &f.identity, trusted: trusted, logs: value(f.logs, 1), timestamps: value(f.timestamps, 0)}
-	s.certificateLogs = value(f.certificateLog, min(1, len(trusted.CTLogs())))
+	s := &signer{identity: &f.identity, trusted: trusted, logs: ptr.Deref(f.logs, 1), timestamps: ptr.Deref(f.timestamps, 0)}
+	s.certificateLogs = ptr.Deref(f.certificateLog, min(1, len(trusted.CTLogs())))
 	switch {
 	case s.logs == 0 && s.timestamps == 0:
 		return nil, n.errorf("with transparencyLog: 0 and without signedTimestamps nothing proves when the signature was made, and certificates of keyless signers hold for minutes; require one of the two")
@@ -258,10 +258,7 @@ func (s *signer) checkRoot(n node, trusted *root.TrustedRoot) error {
 }
 
 func (r *policyReader) root(n node, f signerFields) (*root.TrustedRoot, error) {
-	file := f.trustedRoot
-	if file == "" {
-		file = r.trusted
-	}
+	file := cmp.Or(f.trustedRoot, r.trusted)
 	if file == "" {
 		return nil, n.errorf("the signer needs a trusted root; name its file in the field trustedRoot of the policy or of the signer")
 	}
@@ -321,11 +318,4 @@ func whole(field, pattern string) (string, error) {
 		return "", fmt.Errorf("%s %q also matches nothing at all; to trust everyone, write .+", field, pattern)
 	}
 	return anchored, nil
-}
-
-func value(written *int, otherwise int) int {
-	if written == nil {
-		return otherwise
-	}
-	return *written
 }

@@ -56,13 +56,19 @@ func (r *requirement) try(c *candidate, request image.VerifyRequest, now time.Ti
 	var reasons []string
 	for _, s := range r.anyOf {
 		v, err := s.check(c, request.Digest, now)
-		if err == nil {
-			err = r.checkPredicate(v)
-		}
-		if err == nil {
-			if r.attestation != "" {
-				v.signer.Predicate = v.predicate
-			}
+		// Keep apart those who sign an image and those who make other claims about it.
+		switch {
+		case err != nil:
+		case r.attestation == "" && (!v.statement || v.predicate == predicateSignature):
+			return v, nil
+		case r.attestation == "":
+			err = fmt.Errorf("it makes the claim %q, which is no signature of the image", v.predicate)
+		case !v.statement:
+			err = fmt.Errorf("it is a signature, and no attestation %s", r.attestation)
+		case v.predicate != r.attestation:
+			err = fmt.Errorf("it makes the claim %q, not %q", v.predicate, r.attestation)
+		default:
+			v.signer.Predicate = v.predicate
 			return v, nil
 		}
 		if reason := fmt.Sprintf("%s: %s", s, oneLine(err)); !slices.Contains(reasons, reason) {
@@ -70,22 +76,6 @@ func (r *requirement) try(c *candidate, request image.VerifyRequest, now time.Ti
 		}
 	}
 	return verified{}, errors.New("not by " + strings.Join(reasons, ", nor by "))
-}
-
-// checkPredicate keeps apart those who sign an image and those who make other
-// claims about it.
-func (r *requirement) checkPredicate(v verified) error {
-	switch {
-	case r.attestation == "" && (!v.statement || v.predicate == predicateSignature):
-		return nil
-	case r.attestation == "":
-		return fmt.Errorf("it makes the claim %q, which is no signature of the image", v.predicate)
-	case !v.statement:
-		return fmt.Errorf("it is a signature, and no attestation %s", r.attestation)
-	case v.predicate != r.attestation:
-		return fmt.Errorf("it makes the claim %q, not %q", v.predicate, r.attestation)
-	}
-	return nil
 }
 
 // oneLine keeps messages to one line of bounded length.

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -50,26 +51,24 @@ type verified struct {
 func (s *signer) String() string {
 	switch {
 	case s.identity != nil:
-		return s.identity.String()
+		i := s.identity
+		issuer, subject := cmp.Or(i.issuer, "matching "+i.issuerPattern), cmp.Or(i.subject, "matching "+i.subjectPattern)
+		return fmt.Sprintf("identity %s of issuer %s", subject, issuer)
 	case s.pki != nil:
-		return s.pki.String()
+		var who []string
+		if s.pki.email != "" {
+			who = append(who, "email "+s.pki.email)
+		}
+		if s.pki.hostname != "" {
+			who = append(who, "host name "+s.pki.hostname)
+		}
+		return "certificate with " + strings.Join(who, " and ")
 	}
 	ids := make([]string, len(s.keys))
 	for i, k := range s.keys {
 		ids[i] = k.id
 	}
 	return "key " + strings.Join(ids, " or ")
-}
-
-// String names the identity in messages.
-func (i *identity) String() string {
-	word := func(exact, pattern string) string {
-		if exact != "" {
-			return exact
-		}
-		return "matching " + pattern
-	}
-	return fmt.Sprintf("identity %s of issuer %s", word(i.subject, i.subjectPattern), word(i.issuer, i.issuerPattern))
 }
 
 // check verifies that this signer made the candidate for the digest.
@@ -90,7 +89,7 @@ func (s *signer) check(c *candidate, digest string, now time.Time) (v verified, 
 		if s.certificateLogs > 0 {
 			options = append(options, verify.WithSignedCertificateTimestamps(s.certificateLogs))
 		}
-		return c.verify(c.entity, s.material(), digest, options, verify.WithCertificateIdentity(s.identity.matcher))
+		return c.verify(c.entity, s.trusted, digest, options, verify.WithCertificateIdentity(s.identity.matcher))
 	case s.pki != nil:
 		if c.certificate == nil {
 			return verified{}, errors.New("it has no certificate")
@@ -126,7 +125,11 @@ func (s *signer) checkKey(c *candidate, k *publicKey, digest string) (verified, 
 	if tagged, ok := entity.(*taggedEntity); ok { // a signature tag does not say whether a key or a certificate made the signature that it holds
 		entity = &keyEntity{tagged}
 	}
-	return c.verify(entity, material{s.material(), k}, digest, options, verify.WithKey())
+	trusted := s.trusted
+	if trusted == nil {
+		trusted = &root.BaseTrustedMaterial{}
+	}
+	return c.verify(entity, material{trusted, k}, digest, options, verify.WithKey())
 }
 
 func (s *signer) options() []verify.VerifierOption {
@@ -143,13 +146,6 @@ func (s *signer) options() []verify.VerifierOption {
 	return options
 }
 
-func (s *signer) material() root.TrustedMaterial {
-	if s.trusted == nil {
-		return &root.BaseTrustedMaterial{}
-	}
-	return s.trusted
-}
-
 // material trusts a key besides logs and authorities, whatever hint a signature
 // has about its key.
 type material struct {
@@ -164,18 +160,6 @@ func (m material) PublicKeyVerifier(string) (root.TimeConstrainedVerifier, error
 type pki struct {
 	roots, intermediates []*x509.Certificate
 	email, hostname      string
-}
-
-// String names the authority in messages.
-func (p *pki) String() string {
-	var who []string
-	if p.email != "" {
-		who = append(who, "email "+p.email)
-	}
-	if p.hostname != "" {
-		who = append(who, "host name "+p.hostname)
-	}
-	return "certificate with " + strings.Join(who, " and ")
 }
 
 // verify returns when the first certificate of the chain ends.

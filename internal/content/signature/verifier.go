@@ -3,6 +3,7 @@ package signature
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -98,17 +99,10 @@ func (v *Verifier) Outright(r image.VerifyRequest) (accepted bool, err error) {
 // unusable refuses everything under policies that cannot be read, and nothing
 // for what it is.
 func unusable(err error) error {
-	return refused("correct the file; the change holds at once", "%w", unusableError{err})
+	e := refused("correct the file; the change holds at once", "%w", err)
+	e.Err = errors.Join(image.ErrUnreadablePolicy, err)
+	return e
 }
-
-// unusableError marks an error as that of policies that cannot be read.
-type unusableError struct{ error }
-
-// Unwrap returns the cause.
-func (u unusableError) Unwrap() error { return u.error }
-
-// Is reports whether target is the mark.
-func (u unusableError) Is(target error) bool { return target == image.ErrUnreadablePolicy }
 
 // under verifies an image under policies that were read before, so that a
 // catalog and what it covers are judged by the same.
@@ -121,17 +115,7 @@ func (v *Verifier) under(ctx context.Context, p *policies, r image.VerifyRequest
 	if known := v.cache.get(key, now); known != nil {
 		return known, nil
 	}
-	found, err := v.decide(ctx, p, r, now)
-	if err != nil {
-		return nil, err
-	}
-	found.Ref, found.Digest, found.PolicyDigest = r.Ref, r.Digest, p.digest
-	v.cache.put(key, found)
-	return found.clone(), nil
-}
-
-// decide applies the rules of both policies.
-func (v *Verifier) decide(ctx context.Context, p *policies, r image.VerifyRequest, now time.Time) (*found, error) {
+	// Apply the rules of both policies.
 	if err := misspelt(r); err != nil {
 		return nil, err
 	}
@@ -143,7 +127,7 @@ func (v *Verifier) decide(ctx context.Context, p *policies, r image.VerifyReques
 	if err != nil {
 		return nil, err
 	}
-	result := &found{image.Verification{Outcome: image.Accepted, Rules: rules}}
+	result := &found{image.Verification{Outcome: image.Accepted, Ref: r.Ref, Digest: r.Digest, PolicyDigest: p.digest, Rules: rules}}
 	if len(needed) > 0 {
 		s := &search{request: r, pending: needed, now: now}
 		if err := s.run(ctx); err != nil {
@@ -152,9 +136,16 @@ func (v *Verifier) decide(ctx context.Context, p *policies, r image.VerifyReques
 		result.Outcome, result.Signers, result.Expires = image.Signed, s.signers, s.expires
 	}
 	if covered != nil {
-		result.cover(r, covered)
+		// Note the chain: who signed the catalog that names the image. Signatures of its own, which a policy.json requires, say more.
+		result.Rules = append(result.Rules, covered.Rules...)
+		result.Expires = sooner(result.Expires, covered.Expires)
+		if result.Outcome != image.Signed {
+			result.Outcome, result.Signers = image.Covered, covered.Signers
+			result.Catalog = &image.Origin{Ref: r.NamedBy.Ref, Digest: covered.Digest}
+		}
 	}
-	return result, nil
+	v.cache.put(key, result)
+	return result.clone(), nil
 }
 
 // misspelt refuses a repository that rules for it would miss.
@@ -192,7 +183,7 @@ func rejected(q *requirement) error {
 }
 
 // refused is the error of an image that may not be used.
-func refused(advice, format string, args ...any) error {
+func refused(advice, format string, args ...any) *image.Error {
 	err := fmt.Errorf(format, args...)
 	return &image.Error{Kind: image.Unverified, Reason: strings.Join(strings.Fields(err.Error()), " "), Advice: advice, Err: err}
 }
@@ -250,7 +241,24 @@ func (s *search) run(ctx context.Context) error {
 // at looks at one endpoint for all that is pending.
 func (s *search) at(place *image.Artifacts) {
 	f := &finder{from: place, digest: s.request.Digest, visit: func(c *candidate, err error) bool {
-		return s.visit(place.Host, c, err)
+		if err != nil {
+			s.note(place.Host + ": a signature cannot be used: " + reasonOf(err))
+			return false
+		}
+		// Try the signature on all that is pending.
+		s.pending = slices.DeleteFunc(s.pending, func(q *requirement) bool {
+			v, err := q.try(c, s.request, s.now)
+			if err != nil {
+				s.note(fmt.Sprintf("%s: a signature in a %s does not count: %s", place.Host, c.layout, oneLine(err)))
+				return false
+			}
+			if !slices.Contains(s.signers, v.signer) {
+				s.signers = append(s.signers, v.signer)
+			}
+			s.expires = sooner(s.expires, v.expires)
+			return true
+		})
+		return len(s.pending) == 0
 	}}
 	for _, attestations := range []bool{false, true} {
 		if !slices.ContainsFunc(s.pending, func(q *requirement) bool { return (q.attestation != "") == attestations }) {
@@ -265,28 +273,6 @@ func (s *search) at(place *image.Artifacts) {
 	if f.tried == 0 && len(s.pending) > 0 {
 		s.note(place.Host + ": there is no signature, neither under a signature tag nor as a referring sigstore bundle")
 	}
-}
-
-// visit tries a signature on all that is pending, and reports whether that was
-// the last.
-func (s *search) visit(host string, c *candidate, err error) bool {
-	if err != nil {
-		s.note(host + ": a signature cannot be used: " + reasonOf(err))
-		return false
-	}
-	s.pending = slices.DeleteFunc(s.pending, func(q *requirement) bool {
-		v, err := q.try(c, s.request, s.now)
-		if err != nil {
-			s.note(fmt.Sprintf("%s: a signature in a %s does not count: %s", host, c.layout, oneLine(err)))
-			return false
-		}
-		if !slices.Contains(s.signers, v.signer) {
-			s.signers = append(s.signers, v.signer)
-		}
-		s.expires = sooner(s.expires, v.expires)
-		return true
-	})
-	return len(s.pending) == 0
 }
 
 // maxNotes bounds what a message lists.
