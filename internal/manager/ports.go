@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogserver"
 	"fairlead.dev/fairlead/internal/controller/catalogsource"
 
+	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
 	"k8s.io/apimachinery/pkg/util/sets"
 )
@@ -157,7 +158,7 @@ func (p *ports) listen(namespace string, number int, catalogs *catalogserver.Set
 	}
 	p.open[namespace] = opened
 	go func() {
-		if err := opened.server.Serve(catalogserver.LimitTo(listener, privateConnections)); err != nil {
+		if err := opened.server.Serve(netutil.LimitListener(listener, privateConnections)); err != nil {
 			p.log.Error("private catalogs are not served any more", "namespace", namespace, "error", err)
 		}
 	}()

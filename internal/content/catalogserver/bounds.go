@@ -31,30 +31,23 @@ func (b *bounds) unary(ctx context.Context, request any, info *grpc.UnaryServerI
 	large := b.share.roomOf(PeerOf(ctx))
 	e := &encoder{delivery: deliver(ctx, b.stall, large, leave)}
 	defer e.finish()
-	if err := plain(ctx); err != nil {
+	// Answers are uncompressed, also where the client compresses what it sends: the time and the memory that it takes to compress would not count.
+	if err := grpc.SetSendCompressor(ctx, encoding.Identity); err != nil {
 		return nil, err
 	}
-	a, err := b.answer(ctx, e, func() (any, error) { return handler(ctx, request) })
-	if err != nil {
-		return nil, brief(err)
-	}
-	return a, nil
-}
-
-// answer makes an answer. One that finds no room is made again once there is some, so that only what is on its way is in memory.
-func (b *bounds) answer(ctx context.Context, e *encoder, make func() (any, error)) (any, error) {
+	// An answer that finds no room is made again once there is some, so that only what is on its way is in memory.
 	var held int64
 	for {
-		a, needs, err := b.attempt(ctx, e, held, make)
+		a, needs, err := b.attempt(ctx, e, held, func() (any, error) { return handler(ctx, request) })
 		if a != nil {
 			return a, nil
 		}
-		e.large.release(held)
-		if err != nil {
-			return nil, err
+		large.release(held)
+		if err == nil {
+			err = large.acquire(ctx, needs)
 		}
-		if err := e.large.acquire(ctx, needs); err != nil {
-			return nil, err
+		if err != nil {
+			return nil, brief(err)
 		}
 		held = needs
 	}
@@ -96,7 +89,7 @@ func (b *bounds) stream(server any, stream grpc.ServerStream, info *grpc.StreamS
 	var leave func()
 	var err error
 	if free(info.FullMethod) {
-		leave, err = b.waiters.join(ctx, info.FullMethod)
+		leave, err = b.waiters.join(linkOf(ctx), info.FullMethod)
 		large = &room{own: b.share.large, all: b.share.large} // its messages are small
 	} else if leave, err = b.share.enter(ctx); err == nil {
 		large, w.work = b.share.roomOf(PeerOf(ctx)), b.share.work
@@ -106,7 +99,7 @@ func (b *bounds) stream(server any, stream grpc.ServerStream, info *grpc.StreamS
 	}
 	w.encoder = &encoder{delivery: deliver(ctx, b.stall, large, leave)}
 	defer w.finish()
-	if err := plain(ctx); err != nil {
+	if err := grpc.SetSendCompressor(ctx, encoding.Identity); err != nil {
 		return err
 	}
 	if err := w.begin(); err != nil {
@@ -115,10 +108,6 @@ func (b *bounds) stream(server any, stream grpc.ServerStream, info *grpc.StreamS
 	defer w.end()
 	return brief(handler(server, w))
 }
-
-// plain makes the answers of a call uncompressed, also where the client compresses what it sends: the time and the memory that it takes to
-// compress would not count.
-func plain(ctx context.Context) error { return grpc.SetSendCompressor(ctx, encoding.Identity) }
 
 // A client of HTTP has to take so many bytes in so much time, again and again. A slow network can; one that only holds the connection open
 // cannot.

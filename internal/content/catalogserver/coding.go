@@ -46,14 +46,10 @@ func choose(w http.ResponseWriter, r *http.Request, served Served, what string) 
 		coding = "gzip"
 		h.Set("Content-Encoding", coding)
 	}
-	h.Set("ETag", etag(served.Index.Digest(), what, coding))
+	// The ETag is a strong validator: whatever changes the bytes of an answer changes it.
+	sum := sha256.Sum256([]byte(strings.Join([]string{served.Index.Digest(), what, coding, formVersion}, "\x00")))
+	h.Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
 	return c
-}
-
-// etag is a strong validator: whatever changes the bytes of an answer changes it.
-func etag(parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(append(parts, formVersion), "\x00")))
-	return `"` + hex.EncodeToString(sum[:16]) + `"`
 }
 
 // WriteHeader begins an answer. One that is none is not compressed.

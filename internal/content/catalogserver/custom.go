@@ -39,27 +39,33 @@ func (s *experimentalServer) ExperimentalListPackageCustomSchemas(request *regis
 	if values := md.Get(acknowledgeKey); len(values) == 0 || values[0] != "true" {
 		return nil
 	}
-	if err := checkCustom(request); err != nil {
-		return err
+	schema, pkg := request.GetSchema(), request.GetPackageName()
+	switch {
+	case schema == "":
+		return status.Error(codes.InvalidArgument, "schema is required")
+	case !component.MatchString(schema):
+		return status.Errorf(codes.InvalidArgument, "schema %q is not made of letters, digits, dots, dashes and underscores, with a letter or digit first", schema)
+	case pkg != "" && !component.MatchString(pkg):
+		return status.Errorf(codes.InvalidArgument, "packageName %q is not made of letters, digits, dots, dashes and underscores, with a letter or digit first", pkg)
 	}
 	x, err := s.index(stream.Context())
 	if err != nil {
 		return err
 	}
-	if known[request.GetSchema()] {
+	if known[schema] {
 		return nil
 	}
-	for object, err := range x.Objects(catalog.ObjectFilter{Schema: request.GetSchema(), Package: request.GetPackageName()}) {
+	for object, err := range x.Objects(catalog.ObjectFilter{Schema: schema, Package: pkg}) {
 		if n := catalog.JSONValues(object); err == nil && n > maxCustomValues {
 			err = status.Errorf(codes.ResourceExhausted, "an object of schema %q has about %d values, more than the %d that are sent; make it smaller, or read it over HTTP",
-				request.GetSchema(), n, maxCustomValues)
+				schema, n, maxCustomValues)
 		}
 		var message structpb.Struct
 		if err == nil {
 			err = protojson.Unmarshal(object, &message)
 		}
 		// An object that belongs to a package is not sent where those are asked for that belong to none.
-		if err == nil && message.GetFields()["package"].GetStringValue() == request.GetPackageName() {
+		if err == nil && message.GetFields()["package"].GetStringValue() == pkg {
 			err = stream.Send(&message)
 		}
 		if err != nil {
@@ -72,19 +78,6 @@ func (s *experimentalServer) ExperimentalListPackageCustomSchemas(request *regis
 			}
 			return status.Error(codes.Internal, err.Error())
 		}
-	}
-	return nil
-}
-
-func checkCustom(request *registry.ExperimentalListPackageCustomSchemasRequest) error {
-	schema, pkg := request.GetSchema(), request.GetPackageName()
-	switch {
-	case schema == "":
-		return status.Error(codes.InvalidArgument, "schema is required")
-	case !component.MatchString(schema):
-		return status.Errorf(codes.InvalidArgument, "schema %q is not made of letters, digits, dots, dashes and underscores, with a letter or digit first", schema)
-	case pkg != "" && !component.MatchString(pkg):
-		return status.Errorf(codes.InvalidArgument, "packageName %q is not made of letters, digits, dots, dashes and underscores, with a letter or digit first", pkg)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
@@ -43,7 +44,7 @@ func NewGRPC(source Source, health *Health, log *slog.Logger, o GRPCOptions) *gr
 	bounds := &bounds{share: newShare(o.Work), waiters: &waiters{}, stall: cmp.Or(o.stall, stallTime)}
 	admitted := admission(o.Admit)
 	s := grpc.NewServer(
-		grpc.Creds(plaintext{}),
+		grpc.Creds(plaintext{insecure.NewCredentials()}),
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.MaxRecvMsgSize(maxRequestBytes),
 		grpc.MaxHeaderListSize(maxHeaderBytes),

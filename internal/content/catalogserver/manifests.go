@@ -89,25 +89,20 @@ func describe(at place, metadata json.RawMessage) (string, error) {
 			about[key] = value
 		}
 	}
-	err = errors.Join(about.set("name", at.entry.Name), spec.set("version", at.entry.Bundle.VersionText), addFromPackage(spec, at))
+	err = errors.Join(about.set("name", at.entry.Name), spec.set("version", at.entry.Bundle.VersionText))
+	// Add what the metadata does not say and the catalog says elsewhere.
+	if text := string(spec["description"]); at.pkg.Description != "" && (text == "" || text == `""`) {
+		err = errors.Join(err, spec.set("description", at.pkg.Description))
+	}
+	if icon := at.pkg.Icon; icon != nil {
+		err = errors.Join(err, spec.set("icon", []*catalog.Icon{icon}))
+	}
+	if images := at.entry.Bundle.RelatedImages; len(images) > 0 {
+		err = errors.Join(err, spec.set("relatedImages", images))
+	}
 	csv := fields{
 		"apiVersion": json.RawMessage(`"operators.coreos.com/v1alpha1"`), "kind": json.RawMessage(`"` + kindCSV + `"`),
 		"metadata": about.text(), "spec": spec.text(), "status": json.RawMessage(`{"cleanup":{}}`),
 	}
 	return string(csv.text()), err
-}
-
-// addFromPackage adds what the metadata does not say and the catalog says elsewhere.
-func addFromPackage(spec fields, at place) error {
-	var errs error
-	if text := string(spec["description"]); at.pkg.Description != "" && (text == "" || text == `""`) {
-		errs = errors.Join(errs, spec.set("description", at.pkg.Description))
-	}
-	if icon := at.pkg.Icon; icon != nil {
-		errs = errors.Join(errs, spec.set("icon", []*catalog.Icon{icon}))
-	}
-	if images := at.entry.Bundle.RelatedImages; len(images) > 0 {
-		errs = errors.Join(errs, spec.set("relatedImages", images))
-	}
-	return errs
 }

@@ -26,7 +26,7 @@ func TestZeroValuesOfADescribedCSV(t *testing.T) {
 	x := indexOf(t, fstest.MapFS{"catalog.yaml": {Data: []byte(described)}}, "sha256:described")
 	p, c, err := findChannel(x, "p", "c")
 	must.NoError(t, err)
-	b := must.Value(trimmed(x, place{p, c, head(c)}))(t)
+	b := must.Value(bundleAt(x, place{p, c, c.Entries[0]}, true))(t)
 	const want = `{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"p.v1"},` +
 		`"spec":{"apiservicedefinitions":{},"cleanup":{"enabled":false},"customresourcedefinitions":{},"displayName":"",` +
 		`"install":{"spec":{"deployments":null},"strategy":"deployment"},"provider":{},"version":"1.0.0"},"status":{"cleanup":{}}}`

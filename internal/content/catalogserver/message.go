@@ -12,33 +12,20 @@ import (
 	"fairlead.dev/fairlead/catalog"
 )
 
-// trimmed is a bundle as it is answered alone: with its manifests, without its upgrade edges.
-func trimmed(x *catalog.Index, at place) (*registry.Bundle, error) {
+// bundleAt is a bundle as it is answered: alone, with its manifests and without its upgrade edges; in ListBundles with its upgrade edges, and
+// with its manifests only where there is no image.
+func bundleAt(x *catalog.Index, at place, alone bool) (*registry.Bundle, error) {
 	b, err := message(at)
-	if err != nil {
-		return nil, broken(at, err)
+	if alone {
+		b.Replaces, b.Skips = "", nil
 	}
-	b.Replaces, b.Skips = "", nil
-	if err := addManifests(b, x, at); err != nil {
-		return nil, broken(at, err)
-	}
-	return b, nil
-}
-
-// listed is a bundle as ListBundles has it: with its upgrade edges, and with its manifests only where there is no image.
-func listed(x *catalog.Index, at place) (*registry.Bundle, error) {
-	b, err := message(at)
-	if err == nil && b.BundlePath == "" {
+	if err == nil && (alone || b.BundlePath == "") {
 		err = addManifests(b, x, at)
 	}
 	if err != nil {
-		return nil, broken(at, err)
+		return nil, status.Errorf(codes.Internal, "read bundle %q of package %q: %v", at.entry.Name, at.pkg.Name, err)
 	}
 	return b, nil
-}
-
-func broken(at place, err error) error {
-	return status.Errorf(codes.Internal, "read bundle %q of package %q: %v", at.entry.Name, at.pkg.Name, err)
 }
 
 // message is a bundle without manifests.

@@ -57,18 +57,6 @@ func Open(o Options) (*Origins, error) {
 	return origins, nil
 }
 
-// store opens the store of images when it is needed: who serves directories from a cache that belongs to somebody else cannot make one.
-func (o *Origins) store() (*image.Store, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.images != nil {
-		return o.images, nil
-	}
-	var err error
-	o.images, err = image.Open(filepath.Join(o.dir, "images"), o.options.Images)
-	return o.images, err
-}
-
 // Close removes what is temporary. Indexes that are open stay readable.
 func (o *Origins) Close() error {
 	if o.temp == "" {
@@ -87,7 +75,13 @@ func (o *Origins) Catalogs(args []string) ([]Catalog, error) {
 			name, source = "", arg
 		}
 		if name == "" {
-			name = defaultName(source)
+			// It is the last element of the source, without tag and digest.
+			if isReference(source) {
+				repository, _, _ := strings.Cut(source, "@")
+				name, _, _ = strings.Cut(path.Base(repository), ":")
+			} else if absolute, err := filepath.Abs(source); err == nil {
+				name = filepath.Base(absolute)
+			}
 			if len(args) == 1 && !ValidName(name) {
 				name = onlyName
 			}
@@ -126,20 +120,6 @@ func (o *Origins) Catalog(name, source string) (Catalog, error) {
 		return c, fmt.Errorf("serve catalog %s: there is no such directory, and the reference of an image begins with the host of its registry: %w", source, err)
 	}
 	return c, nil
-}
-
-// defaultName is the last element of a source, without tag and digest.
-func defaultName(source string) string {
-	if isReference(source) {
-		source, _, _ = strings.Cut(source, "@")
-		name, _, _ := strings.Cut(path.Base(source), ":")
-		return name
-	}
-	absolute, err := filepath.Abs(source)
-	if err != nil {
-		return ""
-	}
-	return filepath.Base(absolute)
 }
 
 // isReference tells whether a text can be the reference of an image, with the host of its registry.

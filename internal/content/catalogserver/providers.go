@@ -25,43 +25,33 @@ func gvkOf(r gvkRequest) catalog.GVK {
 
 // GetChannelEntriesThatProvide streams all upgrades to bundles that provide an API.
 func (s *registryServer) GetChannelEntriesThatProvide(request *registry.GetAllProvidersRequest, stream grpc.ServerStreamingServer[registry.ChannelEntry]) error {
-	return s.sendProviders(stream, request, func(at place) []string {
-		from := []string{at.entry.Replaces}
-		for _, skip := range at.entry.Skips {
-			if skip != at.entry.Replaces {
-				from = append(from, skip)
-			}
-		}
-		return from
-	})
+	return s.sendProviders(stream, request, false)
 }
 
 // GetLatestChannelEntriesThatProvide streams the upgrades to heads of channels that provide an API, as far as they are from entries of
 // the same channel or by replaces.
 func (s *registryServer) GetLatestChannelEntriesThatProvide(request *registry.GetLatestProvidersRequest, stream grpc.ServerStreamingServer[registry.ChannelEntry]) error {
-	return s.sendProviders(stream, request, func(at place) []string {
-		if at.entry.Name != at.channel.Head {
-			return nil
-		}
-		from := []string{at.entry.Replaces}
-		for _, skip := range at.entry.Skips {
-			if _, ok := at.channel.Entry(skip); ok && skip != at.entry.Replaces {
-				from = append(from, skip)
-			}
-		}
-		return from
-	})
+	return s.sendProviders(stream, request, true)
 }
 
-// sendProviders sends, of all places that provide an API, the upgrades that count.
-func (s *registryServer) sendProviders(stream grpc.ServerStreamingServer[registry.ChannelEntry], request gvkRequest, from func(place) []string) error {
+// sendProviders sends the upgrades to all places that provide an API, or to the latest.
+func (s *registryServer) sendProviders(stream grpc.ServerStreamingServer[registry.ChannelEntry], request gvkRequest, latest bool) error {
 	x, err := s.index(stream.Context())
 	if err != nil {
 		return err
 	}
 	found := false
 	for at := range providers(x, gvkOf(request)) {
-		for _, name := range from(at) {
+		if latest && at.entry.Name != at.channel.Head {
+			continue
+		}
+		from := []string{at.entry.Replaces}
+		for _, skip := range at.entry.Skips {
+			if _, inside := at.channel.Entry(skip); skip != at.entry.Replaces && (inside || !latest) {
+				from = append(from, skip)
+			}
+		}
+		for _, name := range from {
 			found = true
 			if err := stream.Send(upgrade(at, name)); err != nil {
 				return err
@@ -82,7 +72,7 @@ func (s *registryServer) GetDefaultBundleThatProvides(ctx context.Context, reque
 	}
 	for at := range providers(x, gvkOf(request)) {
 		if at.channel.Name == at.pkg.DefaultChannel && at.entry.Name == at.channel.Head {
-			return trimmed(x, at)
+			return bundleAt(x, at, true)
 		}
 	}
 	return nil, noProvider("no entry found that provides", request)

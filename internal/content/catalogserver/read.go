@@ -51,22 +51,17 @@ func Read(ctx context.Context, c Catalog, log *slog.Logger) (*catalog.Index, err
 	if err != nil {
 		return nil, fmt.Errorf("read catalog %s from %s: %w", c.Name, c.Origin, err)
 	}
-	report(log, index)
+	// Write what is wrong with the catalog. What it is about is not served; everything else is.
+	problems := index.Problems().Errors()
+	for _, p := range problems[:min(len(problems), reportedProblems)] {
+		log.Warn("not served as written", "problem", p.String())
+	}
+	if more := len(problems) - reportedProblems; more > 0 {
+		log.Warn("more problems; fairlead catalog validate lists them", "count", more)
+	}
 	log.Info("read", "packages", len(index.PackageNames()), "digest", index.Digest(), "took", time.Since(begin).Round(time.Millisecond))
 	return index, nil
 }
 
 // reportedProblems bounds how many problems are written to the log one by one.
 const reportedProblems = 20
-
-// report writes what is wrong with a catalog. What it is about is not served; everything else is.
-func report(log *slog.Logger, index *catalog.Index) {
-	errs := index.Problems().Errors()
-	for i, p := range errs {
-		if i == reportedProblems {
-			log.Warn("more problems; fairlead catalog validate lists them", "count", len(errs)-i)
-			return
-		}
-		log.Warn("not served as written", "problem", p.String())
-	}
-}

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"fairlead.dev/fairlead/api/registry"
+	"fairlead.dev/fairlead/catalog"
 )
 
 // registryServer answers api.Registry.
@@ -43,11 +44,11 @@ func (s *registryServer) GetPackage(ctx context.Context, request *registry.GetPa
 	if err != nil {
 		return nil, err
 	}
-	answer := &registry.Package{Name: p.Name, DefaultChannelName: p.DefaultChannel, Deprecation: deprecation(p.Deprecation)}
+	found := &registry.Package{Name: p.Name, DefaultChannelName: p.DefaultChannel, Deprecation: deprecation(p.Deprecation)}
 	for _, c := range channelsByName(p) {
-		answer.Channels = append(answer.Channels, &registry.Channel{Name: c.Name, CsvName: c.Head, Deprecation: deprecation(c.Deprecation)})
+		found.Channels = append(found.Channels, &registry.Channel{Name: c.Name, CsvName: c.Head, Deprecation: deprecation(c.Deprecation)})
 	}
-	return answer, nil
+	return found, nil
 }
 
 // GetBundle answers with an entry of a channel.
@@ -64,7 +65,7 @@ func (s *registryServer) GetBundle(ctx context.Context, request *registry.GetBun
 	if !ok {
 		return nil, status.Errorf(codes.NotFound, "package %q, channel %q, bundle %q not found", p.Name, c.Name, request.GetCsvName())
 	}
-	return trimmed(x, place{p, c, e})
+	return bundleAt(x, place{p, c, e}, true)
 }
 
 // GetBundleForChannel answers with the head of a channel.
@@ -77,7 +78,7 @@ func (s *registryServer) GetBundleForChannel(ctx context.Context, request *regis
 	if err != nil {
 		return nil, err
 	}
-	return trimmed(x, place{p, c, head(c)})
+	return bundleAt(x, place{p, c, c.Entries[0]}, true) // nothing else upgrades from it
 }
 
 // GetBundleThatReplaces answers with the entry that upgrades from another; if there are several, with the one nearest to the head.
@@ -95,7 +96,7 @@ func (s *registryServer) GetBundleThatReplaces(ctx context.Context, request *reg
 	}
 	for _, e := range c.Entries {
 		if e.Replaces == request.GetCsvName() || slices.Contains(e.Skips, request.GetCsvName()) {
-			return trimmed(x, place{p, c, e})
+			return bundleAt(x, place{p, c, e}, true)
 		}
 	}
 	return nil, status.Errorf(codes.NotFound, "no entry found for package %q, channel %q", p.Name, c.Name)
@@ -164,7 +165,7 @@ func (s *registryServer) ListBundles(_ *registry.ListBundlesRequest, stream grpc
 	slices.SortStableFunc(channels, func(a, b place) int { return strings.Compare(a.channel.Name, b.channel.Name) })
 	for _, at := range channels {
 		for _, e := range entriesByName(at.channel) {
-			b, err := listed(x, place{at.pkg, at.channel, e})
+			b, err := bundleAt(x, place{at.pkg, at.channel, e}, false)
 			if err != nil {
 				return err
 			}
@@ -174,4 +175,44 @@ func (s *registryServer) ListBundles(_ *registry.ListBundlesRequest, stream grpc
 		}
 	}
 	return nil
+}
+
+// place is a bundle where it stands: the same bundle can be in several channels.
+type place struct {
+	pkg     *catalog.PackageInfo
+	channel *catalog.ChannelInfo
+	entry   *catalog.EntryInfo
+}
+
+func findPackage(x *catalog.Index, name string) (*catalog.PackageInfo, error) {
+	p, ok := x.Package(name)
+	if !ok {
+		return nil, status.Errorf(codes.NotFound, "package %q not found", name)
+	}
+	return p, nil
+}
+
+func findChannel(x *catalog.Index, pkg, name string) (*catalog.PackageInfo, *catalog.ChannelInfo, error) {
+	p, err := findPackage(x, pkg)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, ok := p.Channel(name)
+	if !ok {
+		return nil, nil, status.Errorf(codes.NotFound, "package %q, channel %q not found", pkg, name)
+	}
+	return p, c, nil
+}
+
+func channelsByName(p *catalog.PackageInfo) []*catalog.ChannelInfo {
+	return slices.SortedFunc(slices.Values(p.Channels), func(a, b *catalog.ChannelInfo) int { return strings.Compare(a.Name, b.Name) })
+}
+
+func entriesByName(c *catalog.ChannelInfo) []*catalog.EntryInfo {
+	return slices.SortedFunc(slices.Values(c.Entries), func(a, b *catalog.EntryInfo) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// upgrade is the way from one bundle to the one at a place.
+func upgrade(at place, from string) *registry.ChannelEntry {
+	return &registry.ChannelEntry{PackageName: at.pkg.Name, ChannelName: at.channel.Name, BundleName: at.entry.Name, Replaces: from}
 }

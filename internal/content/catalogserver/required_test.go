@@ -38,7 +38,7 @@ properties:
 	pkg, _ := x.Package("a")
 	want := map[string]int{"a.v1": 0, "a.v2": 1}
 	for _, e := range pkg.Channels[0].Entries {
-		b := must.Value(listed(x, place{pkg, pkg.Channels[0], e}))(t)
+		b := must.Value(bundleAt(x, place{pkg, pkg.Channels[0], e}, false))(t)
 		if len(e.Bundle.Requires) != 1 {
 			t.Errorf("%s needs %v", e.Name, e.Bundle.Requires)
 		}

@@ -163,7 +163,11 @@ func (s *server) listen(group *errgroup.Group) error {
 		serve         func(net.Listener) error
 		stop          func(context.Context)
 	}{
-		{"gRPC", s.cfg.GRPC, &at.GRPC, calls.Serve, func(ctx context.Context) { stopGRPC(ctx, calls) }},
+		{"gRPC", s.cfg.GRPC, &at.GRPC, calls.Serve, func(ctx context.Context) {
+			end := context.AfterFunc(ctx, calls.Stop)
+			defer end()
+			calls.GracefulStop()
+		}},
 		{"HTTP", s.cfg.HTTP, &at.HTTP, web.Serve, func(ctx context.Context) { stopHTTP(ctx, web) }},
 		{"profiles", s.cfg.Pprof, &at.Pprof, profiles.Serve, func(ctx context.Context) { stopHTTP(ctx, profiles) }},
 	} {
@@ -175,7 +179,16 @@ func (s *server) listen(group *errgroup.Group) error {
 			return fmt.Errorf("serve %s: %w; choose another port, or stop what listens there", l.what, err)
 		}
 		*l.at = listener.Addr()
-		s.onStop(l.stop)
+		// Remember what to do in the end, or do it when that has come already.
+		s.mu.Lock()
+		if s.stopped {
+			ended, cancel := context.WithCancel(context.Background())
+			cancel()
+			l.stop(ended)
+		} else {
+			s.stops = append(s.stops, l.stop)
+		}
+		s.mu.Unlock()
 		group.Go(func() error {
 			err := l.serve(Limit(listener))
 			if err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, grpc.ErrServerStopped) {
@@ -192,23 +205,7 @@ func (s *server) listen(group *errgroup.Group) error {
 }
 
 // Limit lets a server have no more than so many clients at once; others wait until one goes.
-func Limit(l net.Listener) net.Listener { return LimitTo(l, maxConnections) }
-
-// LimitTo is Limit with another number of clients.
-func LimitTo(l net.Listener, clients int) net.Listener { return netutil.LimitListener(l, clients) }
-
-// onStop remembers what to do in the end, or does it when that has come already.
-func (s *server) onStop(stop func(context.Context)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.stopped {
-		s.stops = append(s.stops, stop)
-		return
-	}
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
-	stop(ended)
-}
+func Limit(l net.Listener) net.Listener { return netutil.LimitListener(l, maxConnections) }
 
 // stop lets clients finish what they have begun, if that does not take too long.
 func (s *server) stop() {
@@ -225,12 +222,6 @@ func (s *server) stop() {
 		all.Go(func() { stop(ctx) })
 	}
 	all.Wait()
-}
-
-func stopGRPC(ctx context.Context, s *grpc.Server) {
-	end := context.AfterFunc(ctx, s.Stop)
-	defer end()
-	s.GracefulStop()
 }
 
 func stopHTTP(ctx context.Context, s *http.Server) {

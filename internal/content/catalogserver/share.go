@@ -77,7 +77,7 @@ func newShare(work Work) *share {
 
 // free reports whether a method costs so little that it is always answered: probes and what lists methods.
 func free(method string) bool {
-	return method == "/grpc.health.v1.Health/Watch" || strings.HasPrefix(method, "/grpc.reflection.") || strings.HasPrefix(method, "/grpc.health.v1.")
+	return strings.HasPrefix(method, "/grpc.reflection.") || strings.HasPrefix(method, "/grpc.health.v1.")
 }
 
 // PeerOf is the address of the client of a call, without its port.
@@ -183,4 +183,42 @@ func (r *room) release(n int64) {
 		r.own.Release(n)
 		r.all.Release(n)
 	}
+}
+
+// Calls that wait for something keep their connection from being idle, for as long as the client likes. Those who are refused a call may
+// still ask for the state of the server, as probes do; their connections make room when nothing is asked.
+const (
+	maxWaiting           = maxConnections / 2 // in all
+	maxWaitingConnection = 8                  // of one connection
+)
+
+// waiters count the calls that wait, by their connections.
+type waiters struct {
+	mu   sync.Mutex
+	all  int
+	each map[*link]int // nil stands for those that are not known
+}
+
+// join counts a call of a connection, and returns what ends it. A call that would wait beside too many others is refused.
+func (w *waiters) join(conn *link, method string) (leave func(), err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.all == maxWaiting || w.each[conn] == maxWaitingConnection {
+		return nil, status.Errorf(codes.ResourceExhausted,
+			"%s: too many calls wait already, of which one connection may have %d and all clients %d; use one for each client, or ask again and again instead",
+			method, maxWaitingConnection, maxWaiting)
+	}
+	if w.each == nil {
+		w.each = map[*link]int{}
+	}
+	w.all++
+	w.each[conn]++
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.all--
+		if w.each[conn]--; w.each[conn] == 0 {
+			delete(w.each, conn)
+		}
+	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -122,10 +123,15 @@ type remote struct {
 // String is the reference.
 func (r remote) String() string { return "image " + r.ref }
 
-// reader opens the store of images when it is needed.
+// reader opens the store of images when it is needed: who serves directories from a cache that belongs to somebody else cannot make one.
 func (r remote) reader() (catalogstore.ImageReader, error) {
-	images, err := r.store()
-	return catalogstore.ImageReader{Images: images, Indexes: r.cache}, err
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var err error
+	if r.images == nil {
+		r.images, err = image.Open(filepath.Join(r.dir, "images"), r.options.Images)
+	}
+	return catalogstore.ImageReader{Images: r.images, Indexes: r.cache}, err
 }
 
 // State is the digest that the registry has for the reference.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/peer"
 )
 
@@ -15,7 +14,9 @@ import (
 const stallTime = 2 * time.Minute
 
 // plaintext are credentials that protect nothing and give calls access to their connection.
-type plaintext struct{}
+type plaintext struct {
+	credentials.TransportCredentials
+}
 
 // connection is what calls know of their connection.
 type connection struct {
@@ -56,16 +57,5 @@ func (plaintext) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo,
 	return l, connection{credentials.CommonAuthInfo{SecurityLevel: credentials.NoSecurity}, l}, nil
 }
 
-// ClientHandshake is not for servers.
-func (plaintext) ClientHandshake(ctx context.Context, authority string, conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	return insecure.NewCredentials().ClientHandshake(ctx, authority, conn)
-}
-
-// Info says that nothing is protected.
-func (plaintext) Info() credentials.ProtocolInfo { return insecure.NewCredentials().Info() }
-
 // Clone returns the same.
-func (plaintext) Clone() credentials.TransportCredentials { return plaintext{} }
-
-// OverrideServerName does nothing.
-func (plaintext) OverrideServerName(string) error { return nil }
+func (p plaintext) Clone() credentials.TransportCredentials { return p }

@@ -40,22 +40,18 @@ func TestThoseWhoWaitLeaveRoom(t *testing.T) {
 
 func TestWaiters(t *testing.T) {
 	w := &waiters{}
-	for i := range maxWaiting {
-		if !w.enter(i) {
-			t.Fatalf("number %d is refused", i)
-		}
+	var leave []func()
+	for range maxWaiting {
+		leave = append(leave, must.Value(w.join(&link{}, "wait"))(t))
 	}
-	if w.enter("one more") {
-		t.Error("there is room for one more than there should be")
+	if _, err := w.join(&link{}, "wait"); status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("there is room for one more than there should be: %v", err)
 	}
-	w.leave(0)
-	if !w.enter("one more") {
-		t.Error("who leaves makes no room")
+	leave[0]()
+	leave[0] = must.Value(w.join(&link{}, "wait"))(t) // who leaves makes room
+	for _, each := range leave {
+		each()
 	}
-	for i := range maxWaiting - 1 {
-		w.leave(i + 1)
-	}
-	w.leave("one more")
 	must.Equal(t, "left over", w.all, 0)
 	must.Empty(t, "left over", w.each)
 }

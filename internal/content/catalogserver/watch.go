@@ -53,13 +53,10 @@ func (w *watcher) look(ctx context.Context, asked bool) {
 	}
 	settled := state == w.pending
 	w.pending = state
-	if asked || due || settled && state != w.state {
-		w.read(ctx, state)
+	if !asked && !due && (!settled || state == w.state) {
+		return
 	}
-}
-
-// read publishes the content of a state, unless it changed meanwhile: then it may be half of one and half of another.
-func (w *watcher) read(ctx context.Context, state string) {
+	// Publish the content of the state, unless it changed meanwhile: then it may be half of one and half of another.
 	index, err := Read(ctx, w.catalog, w.log)
 	if err != nil {
 		if state != w.state {
