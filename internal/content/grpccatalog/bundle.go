@@ -29,7 +29,7 @@ func bundleOf(b *registry.Bundle) (catalog.Bundle, error) {
 	for _, property := range b.GetProperties() {
 		p.addText(property.GetType(), property.GetValue())
 	}
-	if !p.has(catalog.PropertyPackage) {
+	if !has(p.list, catalog.PropertyPackage) {
 		p.add(catalog.PropertyPackage, packageProperty{b.GetPackageName(), b.GetVersion()})
 	}
 	for _, gvk := range b.GetProvidedApis() {
@@ -93,8 +93,9 @@ type properties struct {
 	err  error
 }
 
-func (p *properties) has(kind string) bool {
-	return slices.ContainsFunc(p.list, func(have catalog.Property) bool { return have.Type == kind })
+// has reports whether there is a property of a type.
+func has(list []catalog.Property, kind string) bool {
+	return slices.ContainsFunc(list, func(have catalog.Property) bool { return have.Type == kind })
 }
 
 // add adds a property.

@@ -87,8 +87,10 @@ type gatherer struct {
 }
 
 func newGatherer(w io.Writer, turns *Turns, most int64) *gatherer {
-	return &gatherer{channels: map[[2]string]int{}, deprecated: map[string]int{}, bundles: map[[2]string]bool{}, heads: newHeads(turns),
-		turns: turns, most: most, out: objects{w: w}, icons: map[string]*catalog.Icon{}}
+	h := &heads{turns: turns, channels: map[[2]string]string{}, defaults: map[string]string{}, slots: make(chan struct{}, headsAtOnce),
+		givenUp: make(chan struct{})}
+	return &gatherer{channels: map[[2]string]int{}, deprecated: map[string]int{}, bundles: map[[2]string]bool{}, heads: h, turns: turns, most: most,
+		out: objects{w: w}, icons: map[string]*catalog.Icon{}}
 }
 
 // close lets another catalog keep much.

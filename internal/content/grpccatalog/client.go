@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,6 @@ import (
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials/insecure"
-	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 
 	"fairlead.dev/fairlead/api/registry"
@@ -71,10 +71,12 @@ func Dial(address string, o Options) (*Client, error) {
 	if err == nil { // other forms would reach other things, such as sockets of this machine
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
-	var e encryption
-	if err == nil {
-		e, err = newEncryption(o.Authorities)
-		e.profile = o.TLS
+	e := encryption{dial: dialTCP, profile: o.TLS}
+	if err == nil && len(o.Authorities) > 0 {
+		e.authorities = x509.NewCertPool()
+		if !e.authorities.AppendCertsFromPEM(o.Authorities) {
+			err = errors.New("the authorities of its certificate cannot be read; give certificates in PEM")
+		}
 	}
 	scheme := "dns:///"
 	switch {
@@ -111,15 +113,6 @@ func (c *Client) Close() error { return c.conn.Close() }
 // State is the state of the connection.
 func (c *Client) State() connectivity.State { return c.conn.GetState() }
 
-// Healthy tells whether the server says that it serves. It waits until the server can be reached or ctx ends.
-func (c *Client) Healthy(ctx context.Context) (bool, error) {
-	answer, err := healthpb.NewHealthClient(c.conn).Check(ctx, &healthpb.HealthCheckRequest{Service: "Registry"}, grpc.WaitForReady(true))
-	if err != nil {
-		return false, c.failed("check the health", err)
-	}
-	return answer.GetStatus() == healthpb.HealthCheckResponse_SERVING, nil
-}
-
 // Packages are the names of all packages, in the order of the server.
 func (c *Client) Packages(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
@@ -135,13 +128,6 @@ func (c *Client) Packages(ctx context.Context) iter.Seq2[string, error] {
 			}
 		}
 	}
-}
-
-// Package asks for a package.
-func (c *Client) Package(ctx context.Context, name string) (*registry.Package, error) {
-	var found *registry.Package
-	err := c.withPackage(ctx, name, func(p *registry.Package, _ func()) error { found = p; return nil })
-	return found, err
 }
 
 // withPackage asks for a package and uses it. Few that cost much are in use at once; use may say when it needs it no more.

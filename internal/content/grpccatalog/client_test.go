@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
@@ -124,16 +123,16 @@ func TestCatalogIsWhatIsServed(t *testing.T) {
 
 func TestQuestions(t *testing.T) {
 	_, health, client := original(t)
-	must.Equal(t, "healthy", must.Value(client.Healthy(t.Context()))(t), true)
+	must.NoErrorf(t, client.Serving(t.Context()), "healthy")
 	health.Set(false)
-	must.Equal(t, "not healthy", must.Value(client.Healthy(t.Context()))(t), false)
+	must.Fail(t, "not healthy", client.Serving(t.Context()), "does not serve now")
 	b, err := client.Bundle(t.Context(), "a", "stable", "a.v1.0.0")
 	must.NoErrorf(t, err, "err")
 	must.Equal(t, "err", b.GetVersion(), "1.0.0")
 	if _, err := client.Bundle(t.Context(), "a", "stable", "b"); status.Code(err) != codes.NotFound || !strings.Contains(err.Error(), `get bundle "b" of channel "stable" of package "a"`) {
 		t.Errorf("got %v, want NotFound", err)
 	}
-	if _, err := client.Package(t.Context(), "b"); status.Code(err) != codes.NotFound {
+	if err := client.withPackage(t.Context(), "b", nil); status.Code(err) != codes.NotFound {
 		t.Errorf("got %v, want NotFound", err)
 	}
 	for range client.Bundles(t.Context()) {
@@ -148,17 +147,6 @@ func TestDialTakesAddressesOnly(t *testing.T) {
 			c.Close()
 			t.Errorf("%q was taken", address)
 		}
-	}
-}
-
-func TestHealthyWaitsForTheServer(t *testing.T) {
-	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
-	address := listener.Addr().String()
-	listener.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	if _, err := dial(t, address).Healthy(ctx); status.Code(err) != codes.DeadlineExceeded {
-		t.Errorf("got %v, want DeadlineExceeded", err)
 	}
 }
 

@@ -24,8 +24,8 @@ func (c *Client) Changed(ctx context.Context, from connectivity.State) bool {
 	return c.conn.WaitForStateChange(ctx, from)
 }
 
-// Serving is nil when the server can be reached and does not say that it does not serve. Unlike Healthy it does not wait until the
-// server can be reached, and takes a server for healthy that knows no health checks.
+// Serving is nil when the server can be reached and does not say that it does not serve. It does not wait until the server can be reached,
+// and takes a server for healthy that knows no health checks.
 func (c *Client) Serving(ctx context.Context) error {
 	answer, err := healthpb.NewHealthClient(c.conn).Check(ctx, &healthpb.HealthCheckRequest{Service: "Registry"})
 	switch {

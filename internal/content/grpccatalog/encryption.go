@@ -24,18 +24,6 @@ type encryption struct {
 	profile     func() *tls.Config // may be nil, or return nil
 }
 
-// newEncryption reads authorities in PEM; there may be none.
-func newEncryption(authorities []byte) (encryption, error) {
-	if len(authorities) == 0 {
-		return encryption{dial: dialTCP}, nil
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(authorities) {
-		return encryption{}, errors.New("the authorities of its certificate cannot be read; give certificates in PEM")
-	}
-	return encryption{authorities: pool, dial: dialTCP}, nil
-}
-
 // open connects to one of the addresses that the name of a server stands for.
 func (e encryption) open(ctx context.Context, name, address string) (net.Conn, error) {
 	conn, err := e.dial(ctx, address)
@@ -65,7 +53,11 @@ func (e encryption) open(ctx context.Context, name, address string) (net.Conn, e
 	if e.authorities != nil {
 		return nil, fmt.Errorf("speak TLS, which is required because authorities are given: %w", err)
 	}
-	if ctx.Err() != nil || !speaksNoTLS(err) {
+	// A server that was offered TLS, and knows nothing of it, answers in one of these ways.
+	var header tls.RecordHeaderError
+	speaksNoTLS := errors.As(err, &header) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, context.DeadlineExceeded)
+	if ctx.Err() != nil || !speaksNoTLS {
 		return nil, fmt.Errorf("speak TLS: %w", err)
 	}
 	return e.dial(ctx, address)
@@ -74,11 +66,4 @@ func (e encryption) open(ctx context.Context, name, address string) (net.Conn, e
 func dialTCP(ctx context.Context, address string) (net.Conn, error) {
 	var d net.Dialer
 	return d.DialContext(ctx, "tcp", address)
-}
-
-// speaksNoTLS tells whether a server that was offered TLS answered as one does that knows nothing of it.
-func speaksNoTLS(err error) bool {
-	var header tls.RecordHeaderError
-	return errors.As(err, &header) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, context.DeadlineExceeded)
 }

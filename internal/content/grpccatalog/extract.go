@@ -28,9 +28,9 @@ func extract(spec *corev1.PodSpec, source *v1alpha1.CatalogSource, settings Sett
 	config := source.Spec.GrpcPodConfig.ExtractContent
 	switch {
 	case settings.OpmImage == "":
-		return missingImage("opmImage", "spec.grpcPodConfig.extractContent")
+		return errors.New("spec.grpcPodConfig.extractContent needs an image that the manager was not given: start the manager with --opmImage")
 	case settings.UtilImage == "":
-		return missingImage("util-image", "spec.grpcPodConfig.extractContent")
+		return errors.New("spec.grpcPodConfig.extractContent needs an image that the manager was not given: start the manager with --util-image")
 	case config.CatalogDir == "":
 		return errors.New("spec.grpcPodConfig.extractContent names no catalogDir: write the directory of the catalog in the image, such as /configs")
 	}

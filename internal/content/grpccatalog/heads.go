@@ -34,11 +34,6 @@ type heads struct {
 	givenUp chan struct{} // closed when the server was silent too often
 }
 
-func newHeads(turns *Turns) *heads {
-	return &heads{turns: turns, channels: map[[2]string]string{}, defaults: map[string]string{}, slots: make(chan struct{}, headsAtOnce),
-		givenUp: make(chan struct{})}
-}
-
 // described is a bundle with what its ClusterServiceVersion says of it. The icon is that of its package, if it has one to give.
 type described struct {
 	catalog.Bundle
@@ -49,7 +44,7 @@ type described struct {
 // is room for one more, so that few are in memory.
 func (h *heads) describe(ctx context.Context, c *Client, b catalog.Bundle, csv string, done func(described)) {
 	channel := h.channels[[2]string{b.Package, b.Name}]
-	if channel == "" || b.Image == "" || has(b, catalog.PropertyBundleObject) || has(b, catalog.PropertyCSVMetadata) {
+	if channel == "" || b.Image == "" || has(b.Properties, catalog.PropertyBundleObject) || has(b.Properties, catalog.PropertyCSVMetadata) {
 		done(described{Bundle: b})
 		return
 	}
@@ -97,7 +92,7 @@ func (h *heads) describeInTurn(ctx context.Context, b catalog.Bundle, csv string
 		return described{}, err
 	}
 	d := described{Bundle: migrated.Bundles[0]}
-	if has(d.Bundle, catalog.PropertyBundleObject) {
+	if has(d.Properties, catalog.PropertyBundleObject) {
 		return described{}, fmt.Errorf("describe bundle %q: what the server calls its ClusterServiceVersion is none", b.Name)
 	}
 	var read operator
@@ -158,10 +153,6 @@ func (h *heads) ask(ctx context.Context, c *Client, pkg, channel, name string) s
 		return ""
 	}
 	return b.GetCsvJson()
-}
-
-func has(b catalog.Bundle, kind string) bool {
-	return (&properties{list: b.Properties}).has(kind)
 }
 
 // operator is what matters here of a ClusterServiceVersion.

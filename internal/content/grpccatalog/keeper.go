@@ -131,10 +131,5 @@ func (k *Keeper) pods(ctx context.Context, source *v1alpha1.CatalogSource) ([]co
 
 // owns tells whether an object was made for the catalog.
 func owns(source *v1alpha1.CatalogSource, o metav1.Object) bool {
-	for _, r := range o.GetOwnerReferences() {
-		if r.UID == source.UID {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == source.UID })
 }

@@ -131,8 +131,8 @@ func everything(source *v1alpha1.CatalogSource) []namedObject {
 	policy := networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy")
 	return []namedObject{
 		{serviceKind, ServiceName(source.Name)},
-		{policy, ServerPolicyName(source.Name)},
-		{policy, UnpackPolicyName(source.Name)},
+		{policy, objectName(source.Name, serverPolicy)},
+		{policy, objectName(source.Name, unpackPolicy)},
 		{rbac.WithKind("RoleBinding"), objectName(source.Name, "-server-configmap-reader")},
 		{rbac.WithKind("Role"), objectName(source.Name, "-configmap-reader")},
 		{core.WithKind("ServiceAccount"), objectName(source.Name, "-configmap-server")},

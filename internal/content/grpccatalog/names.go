@@ -17,6 +17,9 @@ const (
 	suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
 	// hashLength makes names unique that had to be changed.
 	hashLength = 8
+	// serverPolicy ends the name of the NetworkPolicy for a catalog's pod, and unpackPolicy that for pods that unpack bundles.
+	serverPolicy = "-grpc-server"
+	unpackPolicy = "-unpack-bundles"
 	// letterPrefix begins names that have to begin with a letter and would not.
 	letterPrefix = "catalog-"
 )
@@ -37,12 +40,6 @@ func ServiceName(catalog string) string {
 	return cut(name, validation.DNS1035LabelMaxLength-hashLength-1) + "-" + hashOf(catalog)
 }
 
-// ServerPolicyName is the name of the NetworkPolicy for a catalog's pod.
-func ServerPolicyName(catalog string) string { return objectName(catalog, "-grpc-server") }
-
-// UnpackPolicyName is the name of the NetworkPolicy for pods that unpack bundles.
-func UnpackPolicyName(catalog string) string { return objectName(catalog, "-unpack-bundles") }
-
 // podName is what the API server would make of a generateName, but follows from what makes the pod different from all others: a
 // create that is repeated, or made by two managers at once, makes one pod.
 func podName(generateName string, different ...string) string {
@@ -56,6 +53,7 @@ func podName(generateName string, different ...string) string {
 	return generateName[:min(len(generateName), baseLength)] + string(suffix)
 }
 
+// objectName is the name of an object of a catalog that is not its Service.
 func objectName(catalog, suffix string) string {
 	return shorten(catalog, suffix, validation.DNS1123SubdomainMaxLength)
 }

@@ -27,7 +27,7 @@ func TestNames(t *testing.T) {
 	} {
 		must.Equal(t, catalog, ServiceName(catalog), want.service)
 		must.Equal(t, catalog, LabelValue(catalog), want.label)
-		must.Equal(t, catalog, ServerPolicyName(catalog), want.policy)
+		must.Equal(t, catalog, objectName(catalog, serverPolicy), want.policy)
 	}
 }
 

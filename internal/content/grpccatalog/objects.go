@@ -3,6 +3,7 @@ package grpccatalog
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -81,7 +82,7 @@ func Companions(source *v1alpha1.CatalogSource, settings Settings) (*Objects, er
 		account.Annotations = map[string]string{PullSecretsAnnotation: strings.Join(names, ",")}
 	}
 	// Open the port of the server to its clients, and nothing else: the server may call no one.
-	p := networkPolicy(source, ServerPolicyName(source.Name), metav1.LabelSelector{MatchLabels: selector(source)})
+	p := networkPolicy(source, serverPolicy, metav1.LabelSelector{MatchLabels: selector(source)})
 	from := clients(source.Namespace, settings)
 	if from != nil {
 		// The pod of an update has the empty value until it serves, and its content is as private.
@@ -92,12 +93,13 @@ func Companions(source *v1alpha1.CatalogSource, settings Settings) (*Objects, er
 		}
 	}
 	p.Spec.Ingress = []networkingv1.NetworkPolicyIngressRule{{From: from, Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolTCP, Port)}}}
-	return &Objects{
-		Service:        service,
-		ServiceAccount: account,
-		ServerPolicy:   p,
-		UnpackPolicy:   unpackPolicy(source),
-	}, nil
+	// The manager unpacks bundles itself, but the policy for pods that do is part of what a catalog in a pod has always come with.
+	unpack := networkPolicy(source, unpackPolicy, metav1.LabelSelector{
+		MatchLabels:      managed(),
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: v1alpha1.BundleUnpackRefLabel, Operator: metav1.LabelSelectorOpExists}},
+	})
+	unpack.Spec.Egress = anywhere()
+	return &Objects{Service: service, ServiceAccount: account, ServerPolicy: p, UnpackPolicy: unpack}, nil
 }
 
 // companions lists all of the objects but the pod, in the order in which they are written.
@@ -130,4 +132,64 @@ func selector(source *v1alpha1.CatalogSource) map[string]string {
 
 func failed(source *v1alpha1.CatalogSource, err error) error {
 	return fmt.Errorf("make the pod of CatalogSource %s/%s: %w", source.Namespace, source.Name, err)
+}
+
+// clients are the pods that may ask the server of a catalog. Catalogs of the global namespace are for all of them, and so is any catalog where the
+// manager is in no pod: a policy cannot name it then. Other catalogs are for the pods of their own namespace and for the manager.
+func clients(namespace string, settings Settings) []networkingv1.NetworkPolicyPeer {
+	if namespace == settings.GlobalNamespace || settings.ManagerNamespace == "" {
+		return nil
+	}
+	var peers []networkingv1.NetworkPolicyPeer
+	for _, name := range slices.Compact([]string{namespace, settings.ManagerNamespace}) {
+		peers = append(peers, networkingv1.NetworkPolicyPeer{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: name}}})
+	}
+	return peers
+}
+
+// networkPolicy is a policy for both directions, which allows nothing yet.
+func networkPolicy(source *v1alpha1.CatalogSource, suffix string, pods metav1.LabelSelector) *networkingv1.NetworkPolicy {
+	return &networkingv1.NetworkPolicy{
+		TypeMeta:   metav1.TypeMeta{APIVersion: networkingv1.SchemeGroupVersion.String(), Kind: "NetworkPolicy"},
+		ObjectMeta: meta(source, objectName(source.Name, suffix), selector(source)),
+		Spec: networkingv1.NetworkPolicySpec{
+			PodSelector: pods,
+			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
+		},
+	}
+}
+
+// anywhere allows everything, and names DNS for implementations that want it named.
+func anywhere() []networkingv1.NetworkPolicyEgressRule {
+	const dns, openShiftDNS = 53, 5353
+	return []networkingv1.NetworkPolicyEgressRule{{}, {Ports: []networkingv1.NetworkPolicyPort{
+		policyPort(corev1.ProtocolTCP, dns), policyPort(corev1.ProtocolUDP, dns),
+		policyPort(corev1.ProtocolTCP, openShiftDNS), policyPort(corev1.ProtocolUDP, openShiftDNS),
+	}}}
+}
+
+func policyPort(protocol corev1.Protocol, port int32) networkingv1.NetworkPolicyPort {
+	return networkingv1.NetworkPolicyPort{Protocol: &protocol, Port: ptr.To(intstr.FromInt32(port))}
+}
+
+// ServiceStatus is status.registryService of a catalog that the pod serves.
+func ServiceStatus(source *v1alpha1.CatalogSource, created metav1.Time) *v1alpha1.RegistryServiceStatus {
+	return &v1alpha1.RegistryServiceStatus{
+		Protocol:         portName,
+		ServiceName:      ServiceName(source.Name),
+		ServiceNamespace: source.Namespace,
+		Port:             portText,
+		CreatedAt:        created,
+	}
+}
+
+// portText is Port as statuses have it.
+const portText = "50051"
+
+// PullSecretsAnnotation lists, on the service account of a pod, the pull secrets that the catalog brought, so that they can
+// be told from those that others added.
+const PullSecretsAnnotation = "operators.fairlead.dev/pull-secrets"
+
+func managed() map[string]string {
+	return map[string]string{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue}
 }

@@ -2,7 +2,6 @@ package grpccatalog
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -28,7 +27,23 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // pod is the wanted pod, without a name.
 func pod(source *v1alpha1.CatalogSource, settings Settings, observed Observed) (*corev1.Pod, error) {
-	p := &corev1.Pod{ObjectMeta: meta(source, "", selector(source)), Spec: podSpec(source, observed)}
+	server := corev1.Container{Name: imageContainer, Image: source.Spec.Image}
+	server.Ports = []corev1.ContainerPort{{Name: portName, ContainerPort: Port}}
+	server.ReadinessProbe = probe(corev1.Probe{InitialDelaySeconds: 5})
+	server.LivenessProbe = probe(corev1.Probe{InitialDelaySeconds: 10})
+	server.StartupProbe = probe(corev1.Probe{PeriodSeconds: 10, FailureThreshold: 15})
+	server.Resources.Requests = corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("50Mi"),
+	}
+	server.SecurityContext = &corev1.SecurityContext{ReadOnlyRootFilesystem: ptr.To(false)}
+	server.ImagePullPolicy = pullPolicy(server.Image)
+	server.TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError
+	p := &corev1.Pod{ObjectMeta: meta(source, "", selector(source)), Spec: corev1.PodSpec{
+		Containers:         []corev1.Container{server},
+		NodeSelector:       map[string]string{corev1.LabelOSStable: "linux"},
+		ServiceAccountName: source.Name,
+		ImagePullSecrets:   pullSecrets(source, observed.PullSecrets),
+	}}
 	p.GenerateName = source.Name + "-"
 	// Annotations of the catalog, and that an eviction of the pod is safe: it is replaced.
 	annotations := maps.Clone(source.Annotations)
@@ -53,34 +68,24 @@ func pod(source *v1alpha1.CatalogSource, settings Settings, observed Observed) (
 	if config := source.Spec.GrpcPodConfig; config != nil {
 		profile = cmp.Or(config.SecurityContextConfig, profile)
 	}
-	secure(p, profile, settings.RunAsUser)
+	if profile == v1alpha1.Restricted { // give up the rights that this Pod Security Standard does not allow
+		p.Spec.SecurityContext = &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
+		if user := settings.RunAsUser; user > 0 {
+			p.Spec.SecurityContext.RunAsUser, p.Spec.SecurityContext.RunAsNonRoot = ptr.To(user), ptr.To(true)
+		}
+		for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+			for i := range containers {
+				containers[i].SecurityContext.AllowPrivilegeEscalation = ptr.To(false)
+				containers[i].SecurityContext.Capabilities = &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}
+			}
+		}
+	}
 	hash, err := bundle.Hash62(p.Spec)
 	if err != nil {
 		return nil, failed(source, err)
 	}
 	p.Labels[v1alpha1.PodSpecHashLabel] = hash
 	return p, nil
-}
-
-// podSpec is the pod before spec.grpcPodConfig is looked at.
-func podSpec(source *v1alpha1.CatalogSource, observed Observed) corev1.PodSpec {
-	server := corev1.Container{Name: imageContainer, Image: source.Spec.Image}
-	server.Ports = []corev1.ContainerPort{{Name: portName, ContainerPort: Port}}
-	server.ReadinessProbe = probe(corev1.Probe{InitialDelaySeconds: 5})
-	server.LivenessProbe = probe(corev1.Probe{InitialDelaySeconds: 10})
-	server.StartupProbe = probe(corev1.Probe{PeriodSeconds: 10, FailureThreshold: 15})
-	server.Resources.Requests = corev1.ResourceList{
-		corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("50Mi"),
-	}
-	server.SecurityContext = &corev1.SecurityContext{ReadOnlyRootFilesystem: ptr.To(false)}
-	server.ImagePullPolicy = pullPolicy(server.Image)
-	server.TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError
-	return corev1.PodSpec{
-		Containers:         []corev1.Container{server},
-		NodeSelector:       map[string]string{corev1.LabelOSStable: "linux"},
-		ServiceAccountName: source.Name,
-		ImagePullSecrets:   pullSecrets(source, observed.PullSecrets),
-	}
 }
 
 // probe asks the server's own health service.
@@ -116,9 +121,4 @@ func addSecret(all []corev1.LocalObjectReference, name string) []corev1.LocalObj
 		return all
 	}
 	return append(all, secret)
-}
-
-// missingImage says which setting is needed for what was asked for.
-func missingImage(flag, what string) error {
-	return fmt.Errorf("%s needs an image that the manager was not given: start the manager with --%s", what, flag)
 }

@@ -8,7 +8,6 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 )
 
 // configure changes a pod as spec.grpcPodConfig and the annotation for the priority class ask for.
@@ -76,23 +75,6 @@ type Observed struct {
 
 // restrictedLevel is the Pod Security Standard that refuses pods which claim more rights than they need.
 const restrictedLevel = "restricted"
-
-// secure gives up the rights that the restricted Pod Security Standard does not allow.
-func secure(p *corev1.Pod, profile v1alpha1.SecurityConfig, user int64) {
-	if profile != v1alpha1.Restricted {
-		return
-	}
-	p.Spec.SecurityContext = &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
-	if user > 0 {
-		p.Spec.SecurityContext.RunAsUser, p.Spec.SecurityContext.RunAsNonRoot = ptr.To(user), ptr.To(true)
-	}
-	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
-		for i := range containers {
-			containers[i].SecurityContext.AllowPrivilegeEscalation = ptr.To(false)
-			containers[i].SecurityContext.Capabilities = &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}
-		}
-	}
-}
 
 // memoryVariable tells the Go runtime of the server what to stay within.
 const memoryVariable = "GOMEMLIMIT"

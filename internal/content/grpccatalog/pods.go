@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -11,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -78,7 +80,10 @@ func (k *Keeper) createPod(ctx context.Context, p *corev1.Pod) error {
 		if err := k.Reader.Get(ctx, client.ObjectKeyFromObject(p), there); client.IgnoreNotFound(err) != nil {
 			return err
 		}
-		if there.UID != "" && sameOwner(there, p) && there.DeletionTimestamp == nil {
+		sameOwner := slices.ContainsFunc(there.OwnerReferences, func(x metav1.OwnerReference) bool {
+			return slices.ContainsFunc(p.OwnerReferences, func(y metav1.OwnerReference) bool { return x.UID == y.UID })
+		})
+		if there.UID != "" && sameOwner && there.DeletionTimestamp == nil {
 			*p = *there // made by another manager, or by a request whose answer was lost
 			return nil
 		}
@@ -94,17 +99,6 @@ const (
 	imagePullBackOff = "ImagePullBackOff"
 	errImagePull     = "ErrImagePull"
 )
-
-func sameOwner(a, b *corev1.Pod) bool {
-	for _, x := range a.OwnerReferences {
-		for _, y := range b.OwnerReferences {
-			if x.UID == y.UID {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // deletePod deletes this pod, and no other one that has its name by now.
 func (k *Keeper) deletePod(ctx context.Context, p *corev1.Pod, grace int64) error {
