@@ -51,7 +51,7 @@ func (r *Renderer) described(b *bundle.Bundle) (*result, error) {
 func (r *Renderer) Bundle(ctx context.Context, ref string) (source.Bundle, error) {
 	only := &Renderer{Store: r.Store, Auth: r.Auth, Allowed: BundleImage, Migrations: r.Migrations, Progress: r.Progress}
 	var err error
-	if only.Store, err = r.images(ctx); err != nil {
+	if only.Store, err = r.OpenStore(ctx); err != nil {
 		return source.Bundle{}, err
 	}
 	f, err := only.one(ctx, ref)

@@ -49,11 +49,17 @@ func (r *Renderer) image(ctx context.Context, ref string) (*result, error) {
 		}
 		return loaded(catalog.Load(ctx, tree, r.Load))
 	}
-	return r.bundleImage(ref, img)
+	b, err := bundle.Load(img.FS())
+	if err != nil {
+		return nil, err
+	}
+	b.Image = ref
+	b.Package = cmp.Or(b.Package, strings.TrimSpace(img.Labels[image.LabelPackage]))
+	return r.described(b)
 }
 
 func (r *Renderer) pull(ctx context.Context, ref string) (*image.Image, error) {
-	store, err := r.images(ctx)
+	store, err := r.OpenStore(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -99,14 +105,4 @@ func kindOf(labels map[string]string) Kinds {
 		return BundleImage
 	}
 	return 0
-}
-
-func (r *Renderer) bundleImage(ref string, img *image.Image) (*result, error) {
-	b, err := bundle.Load(img.FS())
-	if err != nil {
-		return nil, err
-	}
-	b.Image = ref
-	b.Package = cmp.Or(b.Package, strings.TrimSpace(img.Labels[image.LabelPackage]))
-	return r.described(b)
 }

@@ -32,17 +32,25 @@ const (
 // Publish makes the image of a bundle, without Docker, and puts it where destination says: an image reference in a registry,
 // oci:DIRECTORY[:TAG] or oci-archive:FILE[:TAG].
 func Publish(ctx context.Context, files fs.FS, labels map[string]string, destination string, o image.PushOptions) (Published, error) {
-	if err := checkDestination(destination); err != nil {
-		return Published{}, fmt.Errorf("publish bundle to %q: %w", destination, err)
+	prefix, place := "", ""
+	for _, onDisk := range []string{layoutPrefix, archivePrefix} {
+		if rest, ok := strings.CutPrefix(destination, onDisk); ok {
+			prefix, place = onDisk, rest
+		}
 	}
-	if place, ok := strings.CutPrefix(destination, layoutPrefix); ok {
-		dir, tag := splitTag(place)
-		digest, err := image.WriteLayout(ctx, dir, tag, files, labels)
+	path, tag := splitTag(place)
+	switch {
+	// Refuse what would end up where nobody meant it to: in the current directory, or in a registry that is not named.
+	case prefix != "" && path == "":
+		return Published{}, fmt.Errorf("publish bundle to %q: %s needs a path after it", destination, prefix)
+	case prefix == "" && !HasHost(destination):
+		return Published{}, fmt.Errorf("publish bundle to %q: write the host of the registry, too, as in quay.io/org/name:tag; "+
+			"or write oci:DIRECTORY or oci-archive:FILE for an image on disk", destination)
+	case prefix == layoutPrefix:
+		digest, err := image.WriteLayout(ctx, path, tag, files, labels)
 		return Published{Image: destination, Digest: digest}, err
-	}
-	if place, ok := strings.CutPrefix(destination, archivePrefix); ok {
-		file, tag := splitTag(place)
-		digest, err := writeArchive(ctx, file, tag, files, labels)
+	case prefix == archivePrefix:
+		digest, err := writeArchive(ctx, path, tag, files, labels)
 		return Published{Image: destination, Digest: digest}, err
 	}
 	digest, err := image.Push(ctx, destination, files, labels, o)
@@ -50,22 +58,6 @@ func Publish(ctx context.Context, files fs.FS, labels map[string]string, destina
 		return Published{}, err
 	}
 	return Published{Image: image.Pin(destination, digest), Digest: digest}, nil
-}
-
-// checkDestination refuses what would end up where nobody meant it to: in the current directory, or in a registry that is not named.
-func checkDestination(destination string) error {
-	for _, prefix := range []string{layoutPrefix, archivePrefix} {
-		if place, ok := strings.CutPrefix(destination, prefix); ok {
-			if path, _ := splitTag(place); path == "" {
-				return fmt.Errorf("%s needs a path after it", prefix)
-			}
-			return nil
-		}
-	}
-	if !HasHost(destination) {
-		return errors.New("write the host of the registry, too, as in quay.io/org/name:tag; or write oci:DIRECTORY or oci-archive:FILE for an image on disk")
-	}
-	return nil
 }
 
 // OnDisk reports whether a destination is an image on disk, rather than in a registry.
@@ -95,23 +87,6 @@ func writeArchive(ctx context.Context, file, tag string, files fs.FS, labels map
 		}
 	}()
 	return image.WriteArchive(ctx, out, tag, files, labels)
-}
-
-// labelsOf are those of the image of a bundle, by its annotations.
-func labelsOf(in *bundle.Inspection) (map[string]string, error) {
-	labels := map[string]string{}
-	for key, value := range in.Bundle.Annotations {
-		if strings.HasPrefix(key, v1alpha1.BundleAnnotationPrefix) {
-			labels[key] = value
-		}
-	}
-	if len(labels) > 0 {
-		return labels, nil
-	}
-	for _, p := range in.Problems {
-		return nil, p.Err
-	}
-	return nil, errors.New("its annotations are not those of a bundle; write them with: fairlead bundle generate")
 }
 
 // maxContent is how many bytes the image of a bundle may hold before it is compressed; the limits of bundles themselves are lower.
@@ -149,8 +124,19 @@ func contentOf(files fs.FS, manifests string) (fs.FS, error) {
 func ImageOf(dir string) (files fs.FS, labels map[string]string, err error) {
 	tree := os.DirFS(dir)
 	in := bundle.Inspect(tree)
-	if labels, err = labelsOf(in); err == nil {
+	labels = map[string]string{}
+	for key, value := range in.Bundle.Annotations {
+		if strings.HasPrefix(key, v1alpha1.BundleAnnotationPrefix) {
+			labels[key] = value
+		}
+	}
+	switch {
+	case len(labels) > 0:
 		files, err = contentOf(tree, in.ManifestsDir)
+	case len(in.Problems) > 0:
+		err = in.Problems[0].Err
+	default:
+		err = errors.New("its annotations are not those of a bundle; write them with: fairlead bundle generate")
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("bundle %s: %w", dir, err)

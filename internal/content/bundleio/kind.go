@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"fairlead.dev/fairlead/bundle/packagemanifest"
 )
@@ -64,7 +65,7 @@ func (k Kinds) check(found Kinds) error {
 func local(ref string) (Kinds, error) {
 	info, err := os.Stat(ref)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || isNotDirectory(err):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // file/name:tag, where a file is called like the host of a registry
 		return 0, nil
 	case err != nil:
 		return 0, err
@@ -79,12 +80,6 @@ func local(ref string) (Kinds, error) {
 		return PackageManifests, nil
 	}
 	return CatalogDir, nil
-}
-
-// isNotDirectory is for references such as file/name:tag where a file is called like the host of a registry.
-func isNotDirectory(err error) bool {
-	var path *fs.PathError
-	return errors.As(err, &path) && strings.Contains(path.Err.Error(), "not a directory")
 }
 
 func isDir(parts ...string) bool {

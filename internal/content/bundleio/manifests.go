@@ -42,10 +42,13 @@ type Manifests struct {
 
 // Refer returns what a step should hold for the manifest: the manifest itself when it is small and no secret, else a reference to it.
 func (m Manifests) Refer(ctx context.Context, manifest []byte) (string, error) {
-	if len(manifest) <= InlineLimit && !isSecret(manifest) {
-		return string(manifest), nil
+	var head struct {
+		Kind string `json:"kind"`
 	}
-	return m.Store(ctx, manifest)
+	if len(manifest) > InlineLimit || json.Unmarshal(manifest, &head) == nil && head.Kind == "Secret" { // which fewer people may read than InstallPlans
+		return m.Store(ctx, manifest)
+	}
+	return string(manifest), nil
 }
 
 // Store puts a manifest into the content store, whatever its size, and returns the reference that a step holds for it.
@@ -59,14 +62,6 @@ func (m Manifests) Store(ctx context.Context, manifest []byte) (string, error) {
 		return "", fmt.Errorf("encode the reference to a manifest: %w", err)
 	}
 	return string(text), nil
-}
-
-// isSecret tells whether a manifest is that of a Secret, which fewer people may read than InstallPlans.
-func isSecret(manifest []byte) bool {
-	var head struct {
-		Kind string `json:"kind"`
-	}
-	return json.Unmarshal(manifest, &head) == nil && head.Kind == "Secret"
 }
 
 // Resolve returns the manifest behind the text of a step. The error wraps ErrMissing when the content store has lost it, or never had it.

@@ -183,10 +183,14 @@ func (r *Renderer) read(ctx context.Context, ref string) (*result, error) {
 			return nil, errors.New("it is a sqlite database, which is not supported any more; render it to a file-based catalog with a version of opm up to 1.73")
 		}
 		f, err := loaded(catalog.LoadFile(ctx, filepath.Base(ref), file, r.Load))
-		if err == nil && f.partial == nil && isEmpty(f.catalog) {
+		if err != nil || f.partial != nil {
+			return f, err
+		}
+		// A directory may hold nothing, but a file that is named is meant to hold something.
+		if c := f.catalog; len(c.Packages)+len(c.Channels)+len(c.Bundles)+len(c.Deprecations)+len(c.Others) == 0 {
 			return nil, errors.New("the file holds no object of a catalog; name the directory, a file or the image of a catalog or of a bundle")
 		}
-		return f, err
+		return f, nil
 	}
 	return loaded(catalog.Load(ctx, os.DirFS(ref), r.Load))
 }
@@ -198,11 +202,6 @@ func loaded(c *catalog.Catalog, err error) (*result, error) {
 		return nil, err
 	}
 	return &result{catalog: c, partial: err}, nil
-}
-
-// isEmpty tells whether there is nothing in a catalog. A directory may be so, but a file that is named is meant to hold something.
-func isEmpty(c *catalog.Catalog) bool {
-	return len(c.Packages)+len(c.Channels)+len(c.Bundles)+len(c.Deprecations)+len(c.Others) == 0
 }
 
 const sqliteHeader = "SQLite format 3\x00"

@@ -29,8 +29,9 @@ func CacheDir() (string, error) {
 	return filepath.Join(dir, "fairlead", "images"), nil
 }
 
-// images is the store to read images with, opened when it is needed first.
-func (r *Renderer) images(ctx context.Context) (*image.Store, error) {
+// OpenStore returns the store that images are read with, also for what is asked of images besides rendering them. It is that of the Renderer,
+// which opens one when it is needed first, and lasts until Close.
+func (r *Renderer) OpenStore(ctx context.Context) (*image.Store, error) {
 	r.once.Do(func() {
 		if r.store = r.Store; r.store == nil {
 			r.store, r.err = r.open(ctx)
@@ -73,7 +74,3 @@ func (r *Renderer) Close() error {
 	}
 	return os.RemoveAll(r.temporary)
 }
-
-// OpenStore returns the store that images are read with, for what is asked of images besides rendering them. It is that of the
-// Renderer, which opens one when it is needed first, and lasts until Close.
-func (r *Renderer) OpenStore(ctx context.Context) (*image.Store, error) { return r.images(ctx) }

@@ -69,28 +69,29 @@ func writeTree(files fs.FS, dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	each := func(do func(root *os.Root, files fs.FS, name string) error) error {
-		return fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
-				return err
-			}
-			return do(root, files, name)
-		})
-	}
-	if err := each(checkFree); err != nil { // before half of the files are written
+	var names []string
+	err = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		names = append(names, name)
+		if _, err := root.Lstat(name); err == nil { // refused before half of the files are written
+			return errThere(name)
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
-	return each(writeFile)
-}
-
-// checkFree refuses a file that is there already.
-func checkFree(root *os.Root, _ fs.FS, name string) error {
-	if _, err := root.Lstat(name); err == nil {
-		return errThere(name)
+	for _, name := range names {
+		if err := writeFile(root, files, name); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
+// errThere refuses to write a file that is there already.
 func errThere(name string) error {
 	return fmt.Errorf("%s is there already; remove it, or name another directory", name)
 }

@@ -72,11 +72,6 @@ type State struct {
 	discarded bool
 }
 
-// expired reports whether the verification of the bundle holds no more.
-func (s State) expired(now time.Time) bool {
-	return s.Verification != nil && !s.Verification.Expires.IsZero() && !now.Before(s.Verification.Expires)
-}
-
 // Done reports whether the bundle is there, or may be used where the request is only for that.
 func (s State) Done() bool { return s.Bundle != nil || s.Judged }
 
@@ -131,7 +126,12 @@ func (u *Unpacker) Get(ctx context.Context, r Request, patience time.Duration) S
 		}
 	}
 	j := u.jobs[key]
-	if j == nil || j.running == nil && j.state.expired(u.clock.Now()) {
+	if j != nil && j.running == nil {
+		if v := j.state.Verification; v != nil && !v.Expires.IsZero() && !u.clock.Now().Before(v.Expires) {
+			j = nil // the verification of the bundle holds no more
+		}
+	}
+	if j == nil {
 		j = &job{}
 		u.jobs[key] = j
 	}

@@ -42,7 +42,7 @@ const (
 // once, without its content being read. The verdicts are in the order of the images. seen, if it is not nil, is called as they come, one
 // call after the other and each with one more than the last.
 func (r *Renderer) CheckImages(ctx context.Context, c *catalog.Catalog, seen func(done, all int)) ([]Verdict, error) {
-	store, err := r.images(ctx)
+	store, err := r.OpenStore(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (r *Renderer) CheckImages(ctx context.Context, c *catalog.Catalog, seen fun
 // CheckBundles reads the images of bundles that a catalog names, each once. The verdicts are in the order of the images; for each that can be read,
 // names has the name of its ClusterServiceVersion. seen is as for CheckImages.
 func (r *Renderer) CheckBundles(ctx context.Context, c *catalog.Catalog, seen func(done, all int)) (verdicts []Verdict, names map[string]string, err error) {
-	store, err := r.images(ctx)
+	store, err := r.OpenStore(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
