@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
@@ -133,19 +134,14 @@ func (c *Cache) path(digest, suffix string) string {
 	if c.Limits != (catalog.Limits{}) {
 		judge += fmt.Sprintf(" %+v", c.Limits)
 	}
-	return filepath.Join(c.dir, stem(digest)+shorthand(judge)+suffix)
+	sum := sha256.Sum256([]byte(judge))
+	return filepath.Join(c.dir, stem(digest)+hex.EncodeToString(sum[:8])+suffix)
 }
 
 // stem begins the names of all files for a content, whichever build wrote them.
 func stem(digest string) string {
 	sum := sha256.Sum256([]byte(digest))
 	return hex.EncodeToString(sum[:]) + "-"
-}
-
-// shorthand stands for a build of the program in the name of a file.
-func shorthand(program string) string {
-	sum := sha256.Sum256([]byte(program))
-	return hex.EncodeToString(sum[:8])
 }
 
 // Get is the index of a content that was indexed before, and false when it is not there any more. The caller may close it.
@@ -190,4 +186,42 @@ func (c *Cache) Remove(digest string) error {
 		return fmt.Errorf("remove the index of catalog %s: %w", digest, err)
 	}
 	return nil
+}
+
+// program identifies the build that is running: by its version or commit or,
+// where that does not say it all, by its file.
+var program = sync.OnceValue(func() string {
+	info, ok := debug.ReadBuildInfo()
+	if ok {
+		if id := identify(info); id != "" {
+			return id
+		}
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "unknown"
+	}
+	file, err := os.Stat(path)
+	if err != nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%d bytes of %s", file.Size(), file.ModTime().UTC().Format("2006-01-02T15:04:05"))
+})
+
+// identify is the commit that the program was built from, or its version,
+// empty if neither is known or the source was modified.
+func identify(info *debug.BuildInfo) string {
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	switch {
+	case settings["vcs.modified"] == "true":
+		return ""
+	case settings["vcs.revision"] != "":
+		return settings["vcs.revision"]
+	case info.Main.Version != "" && info.Main.Version != "(devel)":
+		return info.Main.Version
+	}
+	return ""
 }

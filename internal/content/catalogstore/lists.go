@@ -12,8 +12,6 @@ import (
 // lists are the values of the older form, lists in YAML or JSON.
 type lists struct{ crds, csvs, packages []byte }
 
-func (l lists) empty() bool { return len(l.crds)+len(l.csvs)+len(l.packages) == 0 }
-
 // operator is what matters here of a ClusterServiceVersion.
 type operator struct {
 	Metadata struct{ Name string }
@@ -59,11 +57,21 @@ func packageObject(name string) catalog.Object {
 // read reads the lists. Its error is that of a key that holds no list at all.
 func (l lists) read() (*content, error) {
 	c := &content{operators: map[string]item[operator]{}, definitions: definitions{}, unread: map[string]string{}}
-	packages, err := items(c, keyPackages, l.packages, c.losePackage)
+	// What cannot be read is noted, as far as its name can be.
+	packages, err := items(c, keyPackages, l.packages, func(p item[packagemanifest.Package], err error) {
+		if name := p.value.PackageName; name != "" {
+			c.problems = append(c.problems, catalog.Problem{Severity: catalog.Error, Rule: RuleLeftOut, Object: packageObject(name),
+				Position: catalog.Position{File: p.place}, Message: "it cannot be read and is left out: " + err.Error(), Fix: "correct it"})
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	operators, err := items(c, keyCSVs, l.csvs, c.loseOperator)
+	operators, err := items(c, keyCSVs, l.csvs, func(o item[operator], err error) {
+		if name := o.value.Metadata.Name; name != "" { // it may be the head of a channel
+			c.unread[name] = fmt.Sprintf("%s cannot be read: %v", o.place, err)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -116,21 +124,6 @@ type item[T any] struct {
 	place string // such as packages[0]
 	value T
 	text  []byte
-}
-
-// losePackage notes a package that cannot be read, as far as its name can.
-func (c *content) losePackage(p item[packagemanifest.Package], err error) {
-	if name := p.value.PackageName; name != "" {
-		c.problems = append(c.problems, catalog.Problem{Severity: catalog.Error, Rule: RuleLeftOut, Object: packageObject(name),
-			Position: catalog.Position{File: p.place}, Message: "it cannot be read and is left out: " + err.Error(), Fix: "correct it"})
-	}
-}
-
-// loseOperator notes a ClusterServiceVersion that cannot be read, as far as its name can: it may be the head of a channel.
-func (c *content) loseOperator(o item[operator], err error) {
-	if name := o.value.Metadata.Name; name != "" {
-		c.unread[name] = fmt.Sprintf("%s cannot be read: %v", o.place, err)
-	}
 }
 
 // items reads a list, and leaves out what is no object of the right form: of that it calls lost with what could be read.

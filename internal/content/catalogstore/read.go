@@ -61,7 +61,7 @@ func ReadConfigMap(ctx context.Context, data map[string]string, binary map[strin
 	for _, key := range []string{keyCRDs, keyCSVs, keyPackages} {
 		delete(contents, key)
 	}
-	if !lists.empty() {
+	if len(lists.crds)+len(lists.csvs)+len(lists.packages) > 0 {
 		converted, content, err := convert(ctx, lists)
 		if err != nil {
 			return Content{}, err

@@ -129,7 +129,15 @@ func FromServer(ctx context.Context, indexes *Cache, server Server, address stri
 		return "", nil, fmt.Errorf("make room for the catalog of %s: %w", address, err)
 	}
 	defer os.RemoveAll(dir) // the index does not need it any more
-	if digest, err = writeDown(ctx, filepath.Join(dir, "catalog.json"), server, address); err != nil {
+	file, err := os.Create(filepath.Join(dir, "catalog.json"))
+	if err != nil {
+		return "", nil, fmt.Errorf("make room for the catalog of %s: %w", address, err)
+	}
+	out := bufio.NewWriterSize(file, 1<<20)
+	if digest, err = server.Write(ctx, out); err == nil {
+		err = out.Flush()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
 		return "", nil, indexes.Advise(err)
 	}
 	if known(digest) {
@@ -143,17 +151,4 @@ func FromServer(ctx context.Context, indexes *Cache, server Server, address stri
 		return "", nil, errors.Join(err, index.Close())
 	}
 	return digest, index, nil
-}
-
-func writeDown(ctx context.Context, path string, server Server, address string) (string, error) {
-	file, err := os.Create(path)
-	if err != nil {
-		return "", fmt.Errorf("make room for the catalog of %s: %w", address, err)
-	}
-	out := bufio.NewWriterSize(file, 1<<20)
-	digest, err := server.Write(ctx, out)
-	if err == nil {
-		err = out.Flush()
-	}
-	return digest, errors.Join(err, file.Close())
 }
