@@ -1,6 +1,9 @@
 package resolve
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // rule is a constraint with a subject, on its way into a program.
 type rule struct {
@@ -159,7 +162,9 @@ func (c *compiler) addBounds() error {
 			}
 		}
 	}
-	slices.SortFunc(bounds, compareBounds)
+	slices.SortFunc(bounds, func(a, b bound) int {
+		return cmp.Or(slices.Compare(a.members, b.members), cmp.Compare(a.limit, b.limit), cmp.Compare(a.kind, b.kind), compareOrigins(a.origin, b.origin))
+	})
 	for _, b := range bounds {
 		if !c.b.spend(1 + len(b.members)) {
 			return c.b.err

@@ -33,26 +33,23 @@ func Components(p *Problem) []*Problem {
 		root := joined.find(first)
 		sources[root] = append(sources[root], c.source)
 	}
-	if len(roots) == 1 {
-		whole := part[roots[0]]
-		whole.compiled, whole.constraints = pr, pr.rules(sources[roots[0]])
-		return []*Problem{whole}
+	var x *extraction
+	if len(roots) > 1 {
+		x = newExtraction(pr)
 	}
-	x, parts := newExtraction(pr), make([]*Problem, len(roots))
+	parts := make([]*Problem, len(roots))
 	for i, root := range roots {
-		parts[i] = part[root]
-		parts[i].compiled, parts[i].constraints = x.take(sources[root]), pr.rules(sources[root])
+		q := part[root]
+		if q.compiled = pr; x != nil {
+			q.compiled = x.take(sources[root])
+		}
+		q.constraints = make([]*constraint, len(sources[root]))
+		for j, s := range sources[root] {
+			q.constraints[j] = pr.sources[s].rule
+		}
+		parts[i] = q
 	}
 	return parts
-}
-
-// rules are the constraints that sources stand for.
-func (pr *program) rules(sources []int32) []*constraint {
-	rules := make([]*constraint, len(sources))
-	for i, s := range sources {
-		rules[i] = pr.sources[s].rule
-	}
-	return rules
 }
 
 // member is a variable of a clause that can be reached, or -1.

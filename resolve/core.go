@@ -1,5 +1,7 @@
 package resolve
 
+import "slices"
+
 // Unsatisfiable reports that a problem has no answer.
 type Unsatisfiable struct {
 	// Core is a set of clauses that cannot hold together, ordered as a chain of reasons: a request, what it needs, what
@@ -22,10 +24,34 @@ func unsatisfiable(p *Problem, pr *program, guilty []bool, b *budget) *Unsatisfi
 			left++
 		}
 	}
-	core, d := make([]Clause, 0, left), description{p: p, pr: small}
+	// Tell in terms of the caller what the sources stand for.
+	core := make([]Clause, 0, left)
+	var last *constraint // the dependency that was told last
+	var candidates []string
 	for i := range small.sources {
-		if !off[i] {
-			core = append(core, d.of(int32(i)))
+		s := &small.sources[i]
+		switch r := s.rule; {
+		case off[i]:
+		case r == nil:
+			core = append(core, *s.assumed)
+		default:
+			c := Clause{Kind: r.kind, Subject: p.ID(r.subject), Limit: r.limit, Origin: r.origin}
+			if r.kind == Dependency && (last == nil || !slices.Equal(last.others, r.others)) { // versions that need the same share them
+				last, candidates = r, make([]string, 0, len(r.others))
+				for _, v := range r.others {
+					candidates = append(candidates, p.ID(v))
+				}
+			}
+			if r.kind == Dependency {
+				c.Others = candidates[:len(candidates):len(candidates)]
+			}
+			for _, l := range s.members {
+				c.Others = append(c.Others, p.ID(small.names[l.variable()]))
+			}
+			for _, v := range s.leaves {
+				c.Others = append(c.Others, p.ID(v))
+			}
+			core = append(core, c)
 		}
 	}
 	return &Unsatisfiable{Core: chain(core), Minimal: minimal, Steps: b.used}

@@ -17,7 +17,7 @@ func (u *Unsatisfiable) Error() string {
 	var out strings.Builder
 	var lines []string
 	for _, r := range u.Reasons() {
-		line := tidy(r.Origin.Text)
+		line := Tidy(r.Origin.Text, maxTextSize)
 		if r.More > 0 {
 			line += fmt.Sprintf(" (and %d more alike)", r.More)
 		}
@@ -37,7 +37,7 @@ func (u *Unsatisfiable) Error() string {
 	out.WriteString("there is no solution")
 	for i := len(u.Core) - 1; i >= 0; i-- {
 		if hint := u.Core[i].Origin.Hint; hint != "" {
-			out.WriteString("\n" + tidy(hint))
+			out.WriteString("\n" + Tidy(hint, maxTextSize))
 			break
 		}
 	}
@@ -55,7 +55,14 @@ func (u *Unsatisfiable) Reasons() []Reason {
 	place := make(map[kinship]int)
 	var out []Reason
 	for i := range u.Core {
-		k := likeness(&u.Core[i], i)
+		// What clauses that belong on one line share: the rule that the caller named, or the same kind and the same candidates.
+		k := kinship{single: i + 1}
+		switch c := &u.Core[i]; {
+		case c.Origin.Alike != "":
+			k = kinship{rule: c.Origin.Alike}
+		case c.Kind == Dependency && len(c.Others) > 0:
+			k = kinship{needs: strings.Join(c.Others, "\x00")}
+		}
 		if first, known := place[k]; known {
 			out[first].More++
 			continue
@@ -66,26 +73,11 @@ func (u *Unsatisfiable) Reasons() []Reason {
 	return out
 }
 
-// likeness returns what clauses that belong on one line share: the rule that the caller named, or the same kind and
-// the same candidates.
-func likeness(c *Clause, i int) kinship {
-	switch {
-	case c.Origin.Alike != "":
-		return kinship{rule: c.Origin.Alike}
-	case c.Kind == Dependency && len(c.Others) > 0:
-		return kinship{needs: strings.Join(c.Others, "\x00")}
-	default:
-		return kinship{single: i + 1}
-	}
-}
-
 // kinship is what clauses on one line have in common.
 type kinship struct {
 	rule, needs string
 	single      int // the only one of its line, from 1
 }
-
-func tidy(text string) string { return Tidy(text, maxTextSize) }
 
 // Tidy makes text of unknown authors one line of at most size bytes, and three more where it is cut.
 func Tidy(text string, size int) string {

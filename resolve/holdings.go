@@ -42,8 +42,6 @@ func newHoldings(s *solver) holdings {
 	return h
 }
 
-func (h *holdings) len() int { return len(h.stack) }
-
 // add lets l hold, and the auxiliaries that this completes.
 func (h *holdings) add(l lit) {
 	for fresh := []lit{l}; len(fresh) > 0; {

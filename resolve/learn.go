@@ -5,9 +5,9 @@ package resolve
 const stepsPerLearned = 4
 
 // analyse resolves the conflict with the reasons of its literals until one literal of the last level is left. That
-// literal comes first in the learned clause.
-func (s *solver) analyse(conflict int32) clause {
-	learned := clause{lits: []lit{0}, source: -1}
+// literal comes first in the learned clause. The literal of the latest level but one comes second, where it is watched; back is its level.
+func (s *solver) analyse(conflict int32) (learned clause, back int) {
+	learned = clause{lits: []lit{0}, source: -1}
 	now, open := int32(len(s.levels)), 0
 	at := len(s.trail)
 	n, resolved := conflict, lit(-1)
@@ -48,22 +48,18 @@ func (s *solver) analyse(conflict int32) clause {
 			s.seen[^cause] = false
 		}
 	}
-	return learned
-}
-
-// secondWatch moves the literal of the latest level but one to the second place, where it is watched, and returns its level.
-func (s *solver) secondWatch(lits []lit) int {
+	lits := learned.lits
 	if len(lits) == 1 {
-		return 0
+		return learned, 0
 	}
-	best := 1
+	second := 1
 	for i := 2; i < len(lits); i++ {
-		if s.level[lits[i].variable()] > s.level[lits[best].variable()] {
-			best = i
+		if s.level[lits[i].variable()] > s.level[lits[second].variable()] {
+			second = i
 		}
 	}
-	lits[1], lits[best] = lits[best], lits[1]
-	return int(s.level[lits[1].variable()])
+	lits[1], lits[second] = lits[second], lits[1]
+	return learned, int(s.level[lits[1].variable()])
 }
 
 // blame returns, by source, which ones a conflict without any decision follows from.

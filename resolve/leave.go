@@ -7,22 +7,6 @@ type absent struct {
 	variables []bool // what no request reaches any more
 }
 
-// and returns the same for n more sources, of which none is left out.
-func (a *absent) and(n int) *absent {
-	if a == nil {
-		return nil
-	}
-	return &absent{append(a.sources[:len(a.sources):len(a.sources)], make([]bool, n)...), a.variables}
-}
-
-// off tells, by source, what searches pass over; nil for nothing.
-func (pr *program) off() []bool {
-	if pr.left == nil {
-		return nil
-	}
-	return pr.left.sources
-}
-
 // passes tells whether a source is passed over.
 func (pr *program) passes(source int32) bool { return pr.left != nil && pr.left.sources[source] }
 
@@ -33,13 +17,32 @@ func (pr *program) lacks(v int) bool { return pr.left != nil && pr.left.variable
 // their order. It is written anew once most of it is passed over, so that leaving out one thing after another stays cheap.
 func (pr *program) leave(out func(*constraint) bool) *program {
 	off := make([]bool, len(pr.sources))
-	copy(off, pr.off())
+	if pr.left != nil {
+		copy(off, pr.left.sources)
+	}
 	for i := range pr.sources {
 		rule := pr.sources[i].rule
 		off[i] = off[i] || rule != nil && out(rule)
 	}
 	reached := pr.reach(off)
-	live, count := pr.live(off, reached), 0
+	// The sources that say something about what is reached: about a subject that is, or about more members than may be had.
+	live, count := make([]bool, len(pr.sources)), 0
+	for i := range pr.sources {
+		if s := &pr.sources[i]; s.members != nil {
+			members := 0
+			for _, l := range s.members {
+				if reached[l.variable()] {
+					members++
+				}
+			}
+			live[i] = !off[i] && members > s.rule.limit
+		}
+	}
+	for i := range pr.clauses {
+		if c := &pr.clauses[i]; pr.sources[c.source].members == nil && !off[c.source] && reached[c.lits[0].variable()] {
+			live[c.source] = true
+		}
+	}
 	rest := *pr
 	rest.left = &absent{make([]bool, len(live)), make([]bool, len(reached))}
 	for v := range reached {
@@ -84,26 +87,4 @@ func (pr *program) reach(off []bool) []bool {
 		}
 	}
 	return reached
-}
-
-// live tells, by source, which ones say something about what is reached: about a subject that is, or about more members than may be had.
-func (pr *program) live(off, reached []bool) []bool {
-	live := make([]bool, len(pr.sources))
-	for i := range pr.sources {
-		if s := &pr.sources[i]; s.members != nil {
-			members := 0
-			for _, l := range s.members {
-				if reached[l.variable()] {
-					members++
-				}
-			}
-			live[i] = !off[i] && members > s.rule.limit
-		}
-	}
-	for i := range pr.clauses {
-		if c := &pr.clauses[i]; pr.sources[c.source].members == nil && !off[c.source] && reached[c.lits[0].variable()] {
-			live[c.source] = true
-		}
-	}
-	return live
 }

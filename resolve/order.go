@@ -14,7 +14,13 @@ func (p *Problem) compareRules(a, b rule) int {
 		if c := cmp.Or(cmp.Compare(s.op, t.op), cmp.Compare(s.parts, t.parts)); c != 0 || s.op != opLit {
 			return c
 		}
-		return cmp.Or(byID(Var(s.variable), Var(t.variable)), compareBool(s.negated, t.negated))
+		if c := byID(Var(s.variable), Var(t.variable)); c != 0 || s.negated == t.negated {
+			return c
+		}
+		if t.negated {
+			return -1
+		}
+		return 1
 	}
 	if c := cmp.Or(compareNatural(a.origin.Field, b.origin.Field), cmp.Compare(a.kind, b.kind)); c != 0 {
 		return c
@@ -22,15 +28,6 @@ func (p *Problem) compareRules(a, b rule) int {
 	return cmp.Or(
 		slices.CompareFunc(a.others, b.others, byID),
 		slices.CompareFunc(a.tokens, b.tokens, byToken),
-		compareOrigins(a.origin, b.origin))
-}
-
-// compareBounds orders upper bounds over variables that are numbered already.
-func compareBounds(a, b bound) int {
-	return cmp.Or(
-		slices.Compare(a.members, b.members),
-		cmp.Compare(a.limit, b.limit),
-		cmp.Compare(a.kind, b.kind),
 		compareOrigins(a.origin, b.origin))
 }
 
@@ -43,17 +40,6 @@ func compareOrigins(a, b Origin) int {
 		cmp.Compare(a.Text, b.Text),
 		cmp.Compare(a.Alike, b.Alike),
 		cmp.Compare(a.Hint, b.Hint))
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	default:
-		return 1
-	}
 }
 
 // compareNatural compares strings, but runs of digits in them as numbers: "properties[9]" is before "properties[10]".

@@ -78,7 +78,7 @@ func (r *rotation) from(s *solver, off []bool, source int32) {
 				r.spare[i] += r.gain[i]
 			}
 		}
-		if r.isBroken(int32(i)) {
+		if r.spare[i] <= 0 {
 			r.breaks(c.source, 1)
 		}
 	}
@@ -111,9 +111,6 @@ func (r *rotation) from(s *solver, off []bool, source int32) {
 	}
 }
 
-// isBroken tells whether a clause is false in the answer.
-func (r *rotation) isBroken(n int32) bool { return r.spare[n] <= 0 }
-
 // breaks counts clauses of a source that become broken, or whole again.
 func (r *rotation) breaks(source, n int32) {
 	if r.off[source] {
@@ -139,22 +136,18 @@ func (r *rotation) flip(v int32) {
 	}
 	r.answer[v] = !r.answer[v]
 	r.b.spend(len(r.within[gained]) + len(r.within[lost]))
-	for _, n := range r.within[gained] {
-		r.recount(n, 1)
-	}
-	for _, n := range r.within[lost] {
-		r.recount(n, -1)
-	}
-}
-
-func (r *rotation) recount(clause, change int32) {
-	before := r.spare[clause] <= 0
-	r.spare[clause] += change * r.gain[clause]
-	switch after := r.spare[clause] <= 0; {
-	case after && !before:
-		r.breaks(r.home[clause], 1)
-	case before && !after:
-		r.breaks(r.home[clause], -1)
+	for i, l := range [...]lit{gained, lost} {
+		change := int32(1 - 2*i)
+		for _, n := range r.within[l] {
+			before := r.spare[n] <= 0
+			r.spare[n] += change * r.gain[n]
+			switch after := r.spare[n] <= 0; {
+			case after && !before:
+				r.breaks(r.home[n], 1)
+			case before && !after:
+				r.breaks(r.home[n], -1)
+			}
+		}
 	}
 }
 
@@ -162,7 +155,7 @@ func (r *rotation) recount(clause, change int32) {
 func (r *rotation) turn(source, from int32) turn {
 	t := turn{from: from}
 	for _, n := range r.clauses[source] {
-		if !r.isBroken(n) {
+		if r.spare[n] > 0 {
 			continue
 		}
 		t.mend = slices.Grow(t.mend, len(r.pr.clauses[n].lits))

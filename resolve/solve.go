@@ -32,7 +32,22 @@ func Solve(ctx context.Context, p *Problem, o Options) (Solution, error) {
 	}
 	out.Decisions = make([]Decision, 0, len(s.walk.taken))
 	for _, c := range s.walk.taken {
-		out.Decisions = append(out.Decisions, s.decision(c))
+		need := &s.pr.clauses[c.need]
+		rule := s.pr.sources[need.source].rule
+		d := Decision{Subject: rule.subject, Origin: rule.origin, Reused: c.reused}
+		if l := need.lits[c.option]; !l.negated() {
+			d.Chosen = s.pr.names[l.variable()]
+		}
+		preferred := need.lits[1:c.option]
+		if c.reused {
+			preferred = nil
+		}
+		for _, l := range preferred {
+			if name := s.pr.names[l.variable()]; name != 0 && !l.negated() {
+				d.Rejected = append(d.Rejected, name)
+			}
+		}
+		out.Decisions = append(out.Decisions, d)
 	}
 	return out, nil
 }
@@ -55,7 +70,7 @@ func search(pr *program, off []bool, b *budget) (*solver, int32, error) {
 			roots = append(roots, int32(l.variable()))
 		}
 	}
-	w.requests = w.holds.len()
+	w.requests = len(w.holds.stack)
 	w.push(item{guard: deeper, next: w.head})
 	for i := len(roots) - 1; i >= 0; i-- {
 		w.push(item{guard: roots[i], next: w.head, own: true})
@@ -70,8 +85,7 @@ func search(pr *program, off []bool, b *budget) (*solver, int32, error) {
 		case conflict != none:
 			// Draw a clause from a conflict after at least one decision, takes back the decisions that it makes void and assigns what it
 			// forces: the first unique implication point of the last decision level.
-			c := s.analyse(conflict)
-			back := s.secondWatch(c.lits)
+			c, back := s.analyse(conflict)
 			s.b.spend(stepsPerLearned * (len(c.lits) + len(c.causes)))
 			n := int32(len(s.clauses))
 			s.clauses = append(s.clauses, c)
@@ -81,7 +95,9 @@ func search(pr *program, off []bool, b *budget) (*solver, int32, error) {
 				s.values[l.variable()] = unknown
 			}
 			s.trail, s.levels, s.next = s.trail[:start], s.levels[:back], start
-			s.walk.undo(back)
+			m := w.marks[back]
+			w.head, w.agenda, w.taken, w.marks = m.head, w.agenda[:m.agenda], w.taken[:m.taken], w.marks[:back]
+			w.holds.undo(m.chosen)
 			if len(c.lits) > 1 {
 				s.watch(n, 0, 1)
 			}

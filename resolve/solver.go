@@ -40,8 +40,8 @@ type watcher struct {
 }
 
 func newSolver(pr *program, off []bool, b *budget) *solver {
-	if off == nil {
-		off = pr.off()
+	if off == nil && pr.left != nil {
+		off = pr.left.sources
 	}
 	n := len(pr.names)
 	s := &solver{

@@ -80,11 +80,26 @@ func (s *solver) meet(it item, need int32) bool {
 		w.push(advanced)
 		return false
 	}
-	c := s.pick(need)
-	l := s.pr.clauses[need].lits[c.option]
+	// The option that meets the need: one that holds already, or else the first that is not impossible.
+	lits := s.pr.clauses[need].lits
+	s.b.spend(len(lits))
+	c := choice{need: need}
+	for i := 1; i < len(lits); i++ {
+		if w.holds.literal[lits[i]] {
+			c.option, c.reused = int32(i), true
+			break
+		}
+		if c.option == 0 && s.value(lits[i]) != isFalse {
+			c.option = int32(i)
+		}
+	}
+	if c.option == 0 {
+		panic("resolve: a need of a selected variable lost all its options without a conflict")
+	}
+	l := lits[c.option]
 	decide := !c.reused && s.value(l) == unknown
 	if decide {
-		w.marks = append(w.marks, mark{w.head, len(w.agenda), len(w.taken), w.holds.len()})
+		w.marks = append(w.marks, mark{w.head, len(w.agenda), len(w.taken), len(w.holds.stack)})
 		s.levels = append(s.levels, int32(len(s.trail)))
 		s.assign(l, none)
 	}
@@ -98,30 +113,4 @@ func (s *solver) meet(it item, need int32) bool {
 		}
 	}
 	return decide
-}
-
-// pick returns the option that meets a need: one that holds already, or else the first that is not impossible.
-func (s *solver) pick(need int32) choice {
-	lits := s.pr.clauses[need].lits
-	s.b.spend(len(lits))
-	first := -1
-	for i := 1; i < len(lits); i++ {
-		if s.walk.holds.literal[lits[i]] {
-			return choice{need, int32(i), true}
-		}
-		if first < 0 && s.value(lits[i]) != isFalse {
-			first = i
-		}
-	}
-	if first < 0 {
-		panic("resolve: a need of a selected variable lost all its options without a conflict")
-	}
-	return choice{need, int32(first), false}
-}
-
-// undo takes back what was done since the decision after the first n.
-func (w *walk) undo(n int) {
-	m := w.marks[n]
-	w.head, w.agenda, w.taken, w.marks = m.head, w.agenda[:m.agenda], w.taken[:m.taken], w.marks[:n]
-	w.holds.undo(m.chosen)
 }

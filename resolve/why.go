@@ -3,6 +3,7 @@ package resolve
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Verdict tells what became of one Var.
@@ -18,39 +19,28 @@ type Verdict struct {
 
 // WhyNot tells why v is not in the answer, or what brought it in. Its errors are those of Solve.
 func (s *Solution) WhyNot(ctx context.Context, v Var, o Options) (Verdict, error) {
-	for _, w := range s.Selected {
-		if v == w {
-			return Verdict{Selected: true, Decision: s.find(func(d *Decision, _ choice) bool { return d.Chosen == v && !d.Reused })}, nil
+	if slices.Contains(s.Selected, v) {
+		out := Verdict{Selected: true}
+		if i := slices.IndexFunc(s.Decisions, func(d Decision) bool { return d.Chosen == v && !d.Reused }); i >= 0 {
+			out.Decision = &s.Decisions[i]
 		}
+		return out, nil
 	}
 	for i, d := range s.Decisions {
-		for _, w := range d.Rejected {
-			if v == w {
-				core, err := s.Obstacle(ctx, i, v, o)
-				if err == nil && core == nil {
-					err = fmt.Errorf("resolve: %s is possible after all: the problem was changed after it was solved", s.p.ID(v))
-				}
-				return Verdict{Decision: &s.Decisions[i], Core: core}, err
+		if slices.Contains(d.Rejected, v) {
+			core, err := s.Obstacle(ctx, i, v, o)
+			if err == nil && core == nil {
+				err = fmt.Errorf("resolve: %s is possible after all: the problem was changed after it was solved", s.p.ID(v))
 			}
+			return Verdict{Decision: &s.Decisions[i], Core: core}, err
 		}
 	}
-	return Verdict{Decision: s.find(func(_ *Decision, c choice) bool { // Report whether v is an option of the need that c met.
-		for _, l := range s.pr.clauses[c.need].lits[1:] {
-			if !l.negated() && s.pr.names[l.variable()] == v {
-				return true
-			}
-		}
-		return false
-	})}, nil
-}
-
-func (s *Solution) find(match func(*Decision, choice) bool) *Decision {
-	for i := range s.Decisions {
-		if match(&s.Decisions[i], s.taken[i]) {
-			return &s.Decisions[i]
+	for i, c := range s.taken {
+		if slices.ContainsFunc(s.pr.clauses[c.need].lits[1:], func(l lit) bool { return !l.negated() && s.pr.names[l.variable()] == v }) {
+			return Verdict{Decision: &s.Decisions[i]}, nil
 		}
 	}
-	return nil
+	return Verdict{}, nil
 }
 
 // Obstacle tells why v, which could meet the need of Decisions[n], was impossible together with all that had been chosen before. It is
@@ -70,6 +60,7 @@ func (s *Solution) obstacle(ctx context.Context, earlier []choice, n int, v Var,
 	pr.clauses = pr.clauses[:len(pr.clauses):len(pr.clauses)]
 	pr.requests = pr.requests[:len(pr.requests):len(pr.requests)]
 	pr.sources = pr.sources[:len(pr.sources):len(pr.sources)]
+	var assumed []lit // each becomes a clause of its own source
 	for i, c := range earlier {
 		if !c.reused {
 			l := pr.clauses[c.need].lits[c.option]
@@ -85,14 +76,25 @@ func (s *Solution) obstacle(ctx context.Context, earlier []choice, n int, v Var,
 			default:
 				origin.Text = id + " was chosen earlier, since " + origin.Text
 			}
-			pr.assume(l, Clause{Kind: Assumed, Subject: id, Origin: origin})
+			assumed = append(assumed, l)
+			pr.sources = append(pr.sources, source{assumed: &Clause{Kind: Assumed, Subject: id, Origin: origin}})
 		}
 	}
 	for _, l := range pr.clauses[s.taken[n].need].lits[1:] {
 		if !l.negated() && pr.names[l.variable()] == v {
 			id := s.p.ID(v)
-			pr.assume(l, Clause{Kind: Assumed, Subject: id, Origin: Origin{Text: id + " is asked about"}})
+			assumed = append(assumed, l)
+			pr.sources = append(pr.sources, source{assumed: &Clause{Kind: Assumed, Subject: id, Origin: Origin{Text: id + " is asked about"}}})
 		}
+	}
+	for i, l := range assumed {
+		n := pr.add(clause{lits: []lit{l}, source: int32(len(s.pr.sources) + i)})
+		if !l.negated() {
+			pr.requests = append(pr.requests, n)
+		}
+	}
+	if left := pr.left; left != nil { // none of them is left out
+		pr.left = &absent{append(left.sources[:len(left.sources):len(left.sources)], make([]bool, len(assumed))...), left.variables}
 	}
 	b := newBudget(ctx, o)
 	found, conflict, err := search(&pr, nil, b)
@@ -100,14 +102,4 @@ func (s *Solution) obstacle(ctx context.Context, earlier []choice, n int, v Var,
 		return nil, err
 	}
 	return unsatisfiable(s.p, &pr, found.blame(conflict), b), nil
-}
-
-// assume adds l as a clause of its own source.
-func (pr *program) assume(l lit, c Clause) {
-	pr.sources = append(pr.sources, source{assumed: &c})
-	pr.left = pr.left.and(1)
-	n := pr.add(clause{lits: []lit{l}, source: int32(len(pr.sources) - 1)})
-	if !l.negated() {
-		pr.requests = append(pr.requests, n)
-	}
 }
