@@ -93,7 +93,9 @@ func compile(rule string) (cel.Program, error) {
 	if !checked.OutputType().IsExactType(cel.BoolType) {
 		return nil, errors.New("cel expressions must have type Bool")
 	}
-	return env.Program(checked, bounded()...)
+	// Bound the work of an evaluation. CEL itself counts calls, and charges for the sizes of what they work on only where it knows the types; values of
+	// properties can be anything.
+	return env.Program(checked, cel.CostLimit(maxCost), cel.CostTracking(sizes{}), cel.CustomDecorator(guard))
 }
 
 // clip shortens a text that comes from elsewhere.

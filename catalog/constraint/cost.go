@@ -1,7 +1,6 @@
 package constraint
 
 import (
-	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
@@ -15,12 +14,6 @@ const maxCost = 100_000
 
 // perUnit is how many bytes, or items of a list, cost one unit.
 const perUnit = 10
-
-// bounded are the options that bound the work of an evaluation. CEL itself counts calls, and charges for the sizes of what they work on
-// only where it knows the types; values of properties can be anything.
-func bounded() []cel.ProgramOption {
-	return []cel.ProgramOption{cel.CostLimit(maxCost), cel.CostTracking(sizes{}), cel.CustomDecorator(guard)}
-}
 
 // sizes charges calls for the texts and lists they work on, after the call: what takes time in proportion to its arguments, or makes
 // something as large as they are.

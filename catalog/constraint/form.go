@@ -50,8 +50,12 @@ func (r *formReader) read(w written, place string, depth int) (*Constraint, erro
 	case len(kinds) == 0:
 		return nil, errors.New("constraint is empty: it needs one of gvk, package, all, any, not and cel")
 	case len(kinds) > 1:
-		r.doubt(place, "keep one of them, or put each into a constraint of an all", "it has %s; %s counts and %s passed over",
-			strings.Join(kinds, " and "), kinds[0], passedOver(kinds[1:]))
+		verb := "is"
+		if len(kinds) > 2 {
+			verb = "are"
+		}
+		r.doubt(place, "keep one of them, or put each into a constraint of an all", "it has %s; %s counts and %s %s passed over",
+			strings.Join(kinds, " and "), kinds[0], strings.Join(kinds[1:], " and "), verb)
 	}
 	c := &Constraint{FailureMessage: w.FailureMessage}
 	var err error
@@ -84,13 +88,6 @@ const (
 	kindNot     = "not"
 	kindCEL     = "cel"
 )
-
-func passedOver(kinds []string) string {
-	if len(kinds) == 1 {
-		return kinds[0] + " is"
-	}
-	return strings.Join(kinds, " and ") + " are"
-}
 
 func (r *formReader) pkg(w writtenPackage, place string) (*Package, error) {
 	name := w.PackageName

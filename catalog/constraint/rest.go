@@ -14,13 +14,13 @@ func (c Constraint) Rest(itself func(leaf Constraint) bool) (rest Constraint, do
 // rester reports what the bundle meets itself.
 type rester func(leaf Constraint) bool
 
-// verdict is what is known of a constraint without others.
+// verdict is what is known of a constraint without others; -v is the opposite of v.
 type verdict int
 
 const (
-	open verdict = iota
+	fails verdict = iota - 1
+	open
 	holds
-	fails
 )
 
 func (r rester) rest(c Constraint, unwanted bool) (Constraint, verdict) {
@@ -32,7 +32,7 @@ func (r rester) rest(c Constraint, unwanted bool) (Constraint, verdict) {
 		c.Any, v = r.list(c.Any, unwanted, holds)
 	case c.Not != nil:
 		c.Not, v = r.list(c.Not, !unwanted, holds)
-		v = v.opposite()
+		v = -v
 	case !unwanted && r(c):
 		v = holds
 	}
@@ -53,17 +53,7 @@ func (r rester) list(parts []Constraint, unwanted bool, decisive verdict) ([]Con
 		}
 	}
 	if len(left) == 0 {
-		return left, decisive.opposite()
+		return left, -decisive
 	}
 	return left, open
-}
-
-func (v verdict) opposite() verdict {
-	switch v {
-	case holds:
-		return fails
-	case fails:
-		return holds
-	}
-	return open
 }
