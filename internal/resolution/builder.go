@@ -65,8 +65,8 @@ func (b *builder) explain(ctx context.Context, core *resolve.Unsatisfiable, want
 		return wanted != 0 && r.Kind == resolve.Assumed && r.Origin.Object == "" && b.problem.Var(r.Subject) == wanted
 	})
 	for _, r := range e.reasons {
-		l := linkOf(r.Origin, r.More)
-		l.Text = b.word(e, r)
+		o := r.Origin
+		l := Link{Text: b.word(e, r), Object: o.Object, Field: o.Field, Catalog: o.Catalog, Digest: o.Digest, Alike: r.More}
 		l.plain = r.Kind == resolve.Mandatory && b.requested(b.problem.Var(r.Subject)) &&
 			slices.ContainsFunc(e.reasons, func(other resolve.Reason) bool { return other.Kind != resolve.Mandatory && other.Subject == r.Subject })
 		e.chain = append(e.chain, l)

@@ -30,10 +30,6 @@ func (c *candidate) refusal() *refusal {
 	return &c.refusals[0]
 }
 
-func (c *candidate) refusedBy(which func(refusalRule) bool) bool {
-	return slices.ContainsFunc(c.refusals, func(r refusal) bool { return which(r.rule) })
-}
-
 // fact is a candidate as something that is installed.
 func (c *candidate) fact() *fact {
 	return &fact{pkg: c.bundle.Package, version: c.bundle.Version.Version, provides: c.bundle.Provides, properties: c.bundle.Properties}
@@ -96,17 +92,6 @@ func (all candidates) channels() []string {
 		names = append(names, c.all...)
 	}
 	return inOrder(names)
-}
-
-// newest is the highest version in the channels that are followed, as a range can name it.
-func (all candidates) newest() string {
-	var found *candidate
-	for _, c := range all {
-		if len(c.entries) > 0 && (found == nil || c.version.Compare(found.version) > 0) {
-			found = c
-		}
-	}
-	return found.bundle.VersionText
 }
 
 // Missing is something that another ClusterExtension would have to install before a bundle can be had.

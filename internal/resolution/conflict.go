@@ -94,52 +94,40 @@ func (c *Conflict) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// linkOf is a rule of a core as the link of a chain.
-func linkOf(o resolve.Origin, alike int) Link {
-	return Link{Text: o.Text, Object: o.Object, Field: o.Field, Catalog: o.Catalog, Digest: o.Digest, Alike: alike}
-}
-
-// cannotBeHad concludes a conflict about a version.
-func cannotBeHad(name string) string { return oneLine(name) + " cannot be had" }
-
 // Reasons are the rules of a chain, each with the place where it stands on a line of its own. Of a long chain the middle is left out.
 func Reasons(chain []Link) string {
 	var lines []string
 	for i, l := range chain {
-		switch skipped := len(chain) - maxLinks; {
-		case skipped <= 0 || i < maxLinks/2 || i > skipped+maxLinks/2:
-			lines = append(lines, l.line())
-		case i == maxLinks/2:
-			lines = append(lines, fmt.Sprintf("%d more reasons in between", skipped+1))
+		if skipped := len(chain) - maxLinks; skipped > 0 && i >= maxLinks/2 && i <= skipped+maxLinks/2 {
+			if i == maxLinks/2 {
+				lines = append(lines, fmt.Sprintf("%d more reasons in between", skipped+1))
+			}
+			continue
 		}
+		text := l.Text
+		if l.Alike > 0 {
+			text += fmt.Sprintf(" (and %d more alike)", l.Alike)
+		}
+		text = oneLine(text)
+		var place []string
+		if l.Object != "" && !strings.Contains(strings.ToLower(l.Text), strings.ToLower(l.Object)) {
+			place = append(place, l.Object)
+		}
+		if l.Field != "" {
+			place = append(place, l.Field)
+		}
+		if l.Catalog != "" {
+			const shown = 12 // as much of a digest as a person compares
+			source := "catalog " + l.Catalog
+			if algorithm, hex, ok := strings.Cut(l.Digest, ":"); ok {
+				source += "@" + algorithm + ":" + hex[:min(len(hex), shown)]
+			}
+			place = append(place, source)
+		}
+		if len(place) > 0 {
+			text += " [" + oneLine(strings.Join(place, "; ")) + "]"
+		}
+		lines = append(lines, text)
 	}
 	return strings.Join(lines, "\nand ")
-}
-
-// line is the rule and the place where it stands.
-func (l Link) line() string {
-	text := l.Text
-	if l.Alike > 0 {
-		text += fmt.Sprintf(" (and %d more alike)", l.Alike)
-	}
-	var place []string
-	if l.Object != "" && !strings.Contains(strings.ToLower(l.Text), strings.ToLower(l.Object)) {
-		place = append(place, l.Object)
-	}
-	if l.Field != "" {
-		place = append(place, l.Field)
-	}
-	if l.Catalog != "" {
-		const shown = 12 // as much of a digest as a person compares
-		text := "catalog " + l.Catalog
-		if algorithm, hex, ok := strings.Cut(l.Digest, ":"); ok {
-			text += "@" + algorithm + ":" + hex[:min(len(hex), shown)]
-		}
-		place = append(place, text)
-	}
-	text = oneLine(text)
-	if len(place) > 0 {
-		text += " [" + oneLine(strings.Join(place, "; ")) + "]"
-	}
-	return text
 }

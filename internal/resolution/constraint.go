@@ -13,16 +13,16 @@ import (
 // nothing else. What is installed with one stays.
 func (b *dependencies) constrain(v resolve.Var) {
 	n := b.node(v)
-	for i, raw := range n.constraints() {
+	for i, raw := range n.bundle.Constraints {
 		field := property(catalog.PropertyConstraint, i)
 		c, err := b.rules.read(raw)
 		switch {
 		case err == nil:
 			b.require(v, field, *c, c.FailureMessage)
-		case n.bundle != nil:
+		case n.channel != nil:
 			origin := n.origin(field, "%s has an olm.constraint that cannot be read: %v", n.label(), err)
 			origin.Alike = "olm.constraint of " + n.bundle.Package + " cannot be read"
-			origin.Hint = fmt.Sprintf("ask the authors of package %s to correct %s of %s", n.bundle.Package, strings.TrimPrefix(field, "properties, "), n.name())
+			origin.Hint = fmt.Sprintf("ask the authors of package %s to correct %s of %s", n.bundle.Package, strings.TrimPrefix(field, "properties, "), n.bundle.Name)
 			b.problem.Depends(v, nil, origin)
 		}
 	}
@@ -34,7 +34,7 @@ func (b *dependencies) require(v resolve.Var, field string, c constraint.Constra
 	if c.FailureMessage != "" {
 		message = c.FailureMessage
 	}
-	switch cond, simple := b.conditionOf(c, b.node(v).packageName()); {
+	switch cond, simple := b.conditionOf(c, b.node(v).bundle.Package); {
 	case simple:
 		b.depend(v, field, cond, message)
 	case c.All != nil:
@@ -53,7 +53,7 @@ func (b *dependencies) conditionOf(c constraint.Constraint, pkg string) (conditi
 	case c.CEL != nil:
 		return b.rules.condition(c.CEL, pkg), true
 	case c.Package != nil:
-		wanted := versionOf(PackageRequirement{Package: c.Package.Name, Range: c.Package.Range})
+		wanted := versionOf(c.Package.Name, c.Package.Range)
 		wanted.text = fmt.Sprintf("with package: %s and with version in range: %s", c.Package.Name, c.Package.Range)
 		return wanted, true
 	case c.GVK != nil:

@@ -23,7 +23,7 @@ func (b *decision) choices() []Choice {
 	var chosen []Choice
 	for _, v := range b.solution.Selected {
 		n := b.node(v)
-		if n.bundle == nil {
+		if n.channel == nil {
 			continue
 		}
 		c := Choice{Bundle: n.bundle, Catalog: n.source.Ref, Channel: n.channel.Name, Because: b.because(v), Deprecations: n.deprecations()}
@@ -133,18 +133,27 @@ func (b *decision) heldOutside(ctx context.Context, r *request) []Held {
 	h := Held{Asker: "subscription " + r.sub.Name, Subscription: r.sub.Name, Reason: r.waits}
 	for _, at := range b.solution.Decisions {
 		if at.Subject == r.self {
-			h.Instead = b.node(at.Chosen).name()
+			h.Instead = b.node(at.Chosen).bundle.Name
 		}
 	}
-	if held := b.heldByRange(r, h); len(held) > 0 {
-		return held
+	if r.limit.binds() { // the range of the Subscription keeps something away from it
+		h.Field = FieldVersionRange
+		if r.limit.err != nil {
+			return []Held{h}
+		}
+		h.Wanted = b.node(r.limit.left).bundle.Name
+		h.Reason = fmt.Sprintf("%s is available, and annotation %s of Subscription %s allows only versions in %s", h.Wanted, VersionRangeAnnotation, r.sub.Name, oneLine(r.sub.VersionRange))
+		if len(r.channels) > 0 && r.channels[0].Head != h.Wanted {
+			h.Reason += fmt.Sprintf("; the head of channel %s is %s", r.channels[0].Name, r.channels[0].Head)
+		}
+		return []Held{h}
 	}
 	if r.waits != "" {
 		if c := b.noPath(ctx, r); c != nil {
 			h.Reason, h.Conflict = c.Summary, c
 		}
 		if r.awaiting != 0 {
-			h.Wanted = b.node(r.awaiting).name()
+			h.Wanted = b.node(r.awaiting).bundle.Name
 			h.Conflict = b.notWaiting(ctx, r, h.Wanted)
 		}
 		return []Held{h}
@@ -173,9 +182,9 @@ func (b *decision) wanted(at *resolve.Decision) resolve.Var {
 // heldAt tells why what is most wanted at a decision cannot be had.
 func (b *decision) heldAt(ctx context.Context, i int, wanted resolve.Var) (Held, error) {
 	at := &b.solution.Decisions[i]
-	h := Held{Asker: b.asker(at.Subject), Wanted: b.node(wanted).name()}
+	h := Held{Asker: b.asker(at.Subject), Wanted: b.node(wanted).bundle.Name}
 	if at.Chosen != 0 {
-		h.Instead = b.node(at.Chosen).name()
+		h.Instead = b.node(at.Chosen).bundle.Name
 	}
 	if r := b.requestOf(at.Subject); r != nil {
 		h.Subscription = r.sub.Name

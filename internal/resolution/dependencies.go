@@ -35,12 +35,6 @@ type offer struct {
 	text       string
 }
 
-// offer states that v needs one of the candidates.
-func (b *dependencies) offer(v resolve.Var, f offer, o resolve.Origin) {
-	b.offers[need{v, o.Field}] = f
-	b.problem.Depends(v, f.candidates, o)
-}
-
 // maxNeeds bounds what one bundle may need: catalogs are content from outside.
 const maxNeeds = 1000
 
@@ -50,25 +44,25 @@ func (b *dependencies) meet(ctx context.Context) error {
 		next := b.pending[0]
 		b.pending = b.pending[1:]
 		n := b.node(next)
-		if count := len(n.requires()) + len(n.requiredPackages()) + len(n.constraints()); count > maxNeeds && n.bundle != nil { // more than anyone looks for
+		if count := len(n.bundle.Requires) + len(n.bundle.RequiredPackages) + len(n.bundle.Constraints); count > maxNeeds && n.channel != nil { // more than anyone looks for
 			origin := n.origin("properties", "%s needs %d APIs, packages and other things; no more than %d are looked for", n.label(), count, maxNeeds)
-			origin.Hint = "ask the authors of package " + n.packageName() + " to let it need less"
+			origin.Hint = "ask the authors of package " + n.bundle.Package + " to let it need less"
 			b.problem.Depends(next, nil, origin)
 		} else {
 			// State what the node needs and who may provide it. Needs are met in the order of their fields.
 			asked := map[catalog.GVK]bool{}
-			for i, gvk := range n.requires() {
-				if !n.doesProvide(gvk) && !asked[gvk] {
+			for i, gvk := range n.bundle.Requires {
+				if !slices.Contains(n.bundle.Provides, gvk) && !asked[gvk] {
 					asked[gvk] = true
 					b.depend(next, property(catalog.PropertyGVKRequired, i), provides(gvk), "")
 				}
 			}
-			for i, p := range n.requiredPackages() {
-				b.depend(next, property(catalog.PropertyPackageRequired, i), versionOf(p), "")
+			for i, p := range n.bundle.RequiredPackages {
+				b.depend(next, property(catalog.PropertyPackageRequired, i), versionOf(p.PackageName, p.Range), "")
 			}
 			// State which labels of others the node needs.
 			n, i := b.node(next), 0
-			for _, p := range n.properties() {
+			for _, p := range n.bundle.Properties {
 				if p.Type != catalog.PropertyLabelRequired {
 					continue
 				}
@@ -78,7 +72,7 @@ func (b *dependencies) meet(ctx context.Context) error {
 				switch {
 				case ok:
 					b.depend(next, field, condition{meets: func(n *node) bool {
-						for _, p := range n.properties() {
+						for _, p := range n.bundle.Properties {
 							if p.Type != catalog.PropertyLabel {
 								continue
 							}
@@ -88,9 +82,9 @@ func (b *dependencies) meet(ctx context.Context) error {
 						}
 						return false
 					}, known: func(r *register) []resolve.Var { return r.all }, find: everything, text: fmt.Sprintf("with label %q", label)}, "")
-				case n.bundle != nil:
+				case n.channel != nil:
 					origin := n.origin(field, "%s has an olm.label.required that names no label: %s", n.label(), resolve.Tidy(string(p.Value), maxBrief))
-					origin.Hint = fmt.Sprintf("ask the authors of package %s to correct olm.label.required #%d of %s", n.bundle.Package, i, n.name())
+					origin.Hint = fmt.Sprintf("ask the authors of package %s to correct olm.label.required #%d of %s", n.bundle.Package, i, n.bundle.Name)
 					b.problem.Depends(next, nil, origin)
 				}
 			}
@@ -100,8 +94,15 @@ func (b *dependencies) meet(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	for _, c := range b.compounds {
-		b.state(c)
+	for _, c := range b.compounds { // all nodes are known now
+		lowered := b.lower(c.of, c.formula)
+		if d := b.crowd.of(b.node(c.of)); d != (dear{}) && b.node(c.of).channel != nil {
+			lowered = resolve.Any() // its candidates were not all looked for
+			d.tell(&c.origin)
+		} else if d := c.formula.tooDear(); d != (dear{}) {
+			d.tell(&c.origin)
+		}
+		b.problem.Formula(c.of, lowered, c.origin)
 	}
 	return nil
 }
@@ -138,11 +139,12 @@ func (b *dependencies) depend(v resolve.Var, field string, c condition, message 
 		const short, shortMessage = 200, 120
 		brief := what
 		if len(what) > short || strings.Contains(what, ruleText) {
-			brief = "what " + strings.TrimPrefix(field, "properties, ") + " of " + n.name() + " asks for" + said(resolve.Tidy(message, shortMessage))
+			brief = "what " + strings.TrimPrefix(field, "properties, ") + " of " + n.bundle.Name + " asks for" + said(resolve.Tidy(message, shortMessage))
 		}
 		b.nobody(n, c, &origin, brief)
 	}
-	b.offer(v, offer{candidates, text}, origin)
+	b.offers[need{v, field}] = offer{candidates, text}
+	b.problem.Depends(v, candidates, origin)
 }
 
 // hides says in a rule that a catalog without content hides what those after it have.
@@ -159,7 +161,7 @@ func (b *dependencies) candidates(v resolve.Var, c condition) (found []resolve.V
 		return nil, nil
 	}
 	for _, other := range c.known(&b.known) {
-		if o := b.node(other); other != v && o.packageName() != n.packageName() && c.meets(o) {
+		if o := b.node(other); other != v && o.bundle.Package != n.bundle.Package && c.meets(o) {
 			found = append(found, other)
 		}
 	}
@@ -173,7 +175,7 @@ func (b *dependencies) candidates(v resolve.Var, c condition) (found []resolve.V
 		for _, bundle := range c.find(s.Index) {
 			looked++
 			// Another version of its package is no provider: there is only one version of a package.
-			if probe.bundle = bundle; bundle.Package != n.packageName() && c.meets(&probe) {
+			if probe.bundle = bundle; bundle.Package != n.bundle.Package && c.meets(&probe) {
 				fits = append(fits, bundle)
 			}
 		}
@@ -203,7 +205,11 @@ func (b *dependencies) candidates(v resolve.Var, c condition) (found []resolve.V
 		}
 	}
 	b.crowd.count(n, looked, len(found))
-	return b.sort(n, found), blind
+	slices.SortStableFunc(found, func(x, y resolve.Var) int {
+		order, _ := b.prefer(n, x, y)
+		return order
+	})
+	return slices.Compact(found), blind
 }
 
 func labelOf(p catalog.Property) (string, bool) {

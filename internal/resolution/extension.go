@@ -14,7 +14,7 @@ import (
 // Extension decides what an extension should have. Its errors are a *Conflict, when there is no answer; a *resolve.BudgetExceeded; and that
 // of the context. The result is nil only in the last case: what was looked at is told beside a conflict, too.
 func Extension(ctx context.Context, in ExtensionRequest) (*ExtensionResult, error) {
-	b := newExtension(in, newWorld(), false)
+	b := newExtension(in, world{rules: map[string]readConstraint{}}, false)
 	result, err := b.resolve(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -39,10 +39,6 @@ func newExtension(in ExtensionRequest, w world, trial bool) *extensionFront {
 	b := &extensionFront{requirements: &requirements{selection: wanted, world: w, installed: map[string]resolve.Var{}}}
 	b.front = b
 	return b
-}
-
-func (b *extensionFront) answer(chosen *candidate) *ExtensionResult {
-	return (&answer{b, chosen}).result()
 }
 
 func (b *extensionFront) requested(v resolve.Var) bool { return v == b.self }
@@ -100,12 +96,6 @@ func (b *extensionFront) recheck(_ *resolve.Problem, solution *resolve.Solution)
 	return true
 }
 
-// conclude gives the class of the conflict, and the summary that has always been used for it.
-func (b *extensionFront) conclude(e *explanation, c *Conflict) {
-	c.Reason = b.reason(e.core)
-	c.Summary = b.summary(c.Reason, e.core)
-}
-
 func (b *extensionFront) resolve(ctx context.Context) (*ExtensionResult, error) {
 	if c := b.read(); c != nil {
 		return b.answer(nil), c
@@ -128,7 +118,32 @@ func (b *extensionFront) resolve(ctx context.Context) (*ExtensionResult, error) 
 	} else {
 		b.state(ctx)
 	}
-	return b.decide(ctx)
+	_, err := b.solve(ctx, &b.problem)
+	var core *resolve.Unsatisfiable
+	switch {
+	case err == nil:
+		return b.answer(b.chosen), nil
+	case !errors.As(err, &core):
+		return b.answer(nil), err
+	}
+	conflict, result := b.explain(ctx, core, 0, []string{b.name}), b.answer(nil)
+	if b.in.Installed == nil || b.in.RequireAll || !b.suffices() {
+		return result, conflict
+	}
+	// What is installed stays, although there is no answer: it is what is asked for, and what could have led on from it cannot be used. No mistake in
+	// a catalog is one of the extension.
+	switch omitted := b.omitted(nil); conflict.Reason {
+	case PackageNotFound, ChannelNotFound, VersionNotFound, NoSuccessor, DowngradeRefused:
+		if omitted.leftOut() == "" {
+			break
+		}
+		fallthrough
+	case CatalogUnavailable:
+		result.Change = ChangeKeep
+		omitted.leave(result)
+		return result, nil
+	}
+	return result, conflict
 }
 
 // collect lists the bundles of the package in the selected catalogs, the most wanted first.
@@ -180,11 +195,12 @@ func (b *extensionFront) state(ctx context.Context) {
 			b.add(c, ruleRange, b.originOf(c, fieldVersion, "%s has version %s, which is not in range %q", c.bundle.Name, c.bundle.WrittenVersion(), b.in.Version),
 				"version in the range")
 		}
-		if len(c.entries) > 0 && !b.mayReplace(c) {
+		if in := b.in.Installed; in != nil && len(c.entries) > 0 && b.in.Policy != SelfCertified &&
+			c.version.Compare(catalog.Released(in.Version)) != 0 && !follows(c, in) {
 			b.add(c, ruleEdge, b.originOf(c, fieldPolicy, "nothing upgrades from the installed %s to %s: in %s it neither replaces nor skips %s, and no skipRange of it contains %s",
 				b.in.Installed.Name, c.bundle.Name, list("channel", c.channels), b.in.Installed.Name, b.in.Installed.Version), "upgrade edge")
 		}
-		if b.isHidden(c) {
+		if b.blind != nil && (c.deprecated() || c.catalog.Priority <= b.blind.Priority) { // that could have something that is wanted as much, or more
 			b.add(c, ruleHidden, b.originOf(c, fieldSelector, "%s of catalog %s may not be the best: catalog %s, whose content would come first or beside it, has none that is available: %s",
 				c.bundle.Name, c.catalog.Name, b.blind.Name, b.trouble(b.blind)), "hidden")
 		}
@@ -214,26 +230,6 @@ func (b *extensionFront) add(c *candidate, r refusalRule, o resolve.Origin, alik
 	if len(c.refusals) == 1 {
 		b.problem.Forbid(c.v, o)
 	}
-}
-
-// decide finds the answer. When catalogs of the same priority have one each, there is none.
-func (b *extensionFront) decide(ctx context.Context) (*ExtensionResult, error) {
-	_, err := b.solve(ctx, &b.problem)
-	var core *resolve.Unsatisfiable
-	switch {
-	case err == nil:
-		return b.answer(b.chosen), nil
-	case !errors.As(err, &core):
-		return b.answer(nil), err
-	}
-	conflict := b.explain(ctx, core, 0, []string{b.name})
-	if b.keepsInSpite(conflict) {
-		r := b.answer(nil)
-		r.Change = ChangeKeep
-		b.omitted(nil).leave(r)
-		return r, nil
-	}
-	return b.answer(nil), conflict
 }
 
 // ambiguous are the names of the catalogs that a core calls equal, by name; none when it is about something else.

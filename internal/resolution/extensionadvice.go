@@ -71,11 +71,17 @@ func (b *remedy) advice(ctx context.Context) string {
 		// What to do about a range that fits nothing: which version its channels lead to or, where they lead nowhere, which other channel
 		// does.
 		correct := fmt.Sprintf("correct %s of ClusterExtension %s: ", fieldVersion, b.name)
-		newest := b.candidates.newest()
+		var highest *candidate // in the channels that are followed
+		for _, c := range b.candidates {
+			if len(c.entries) > 0 && (highest == nil || c.version.Compare(highest.version) > 0) {
+				highest = c
+			}
+		}
+		newest := highest.bundle.VersionText // as a range can name it
 		found := b.try(ctx, func(r *ExtensionRequest) { r.Version = "" })
 		switch {
 		case found == nil && b.in.Installed != nil:
-			return b.otherChannel(ctx, b.force(ctx))
+			return b.otherChannel(ctx)
 		case found == nil || found.VersionText == newest:
 			return correct + "the newest version in its channels is " + newest
 		case b.in.Installed == nil:
@@ -86,10 +92,15 @@ func (b *remedy) advice(ctx context.Context) string {
 	case DowngradeRefused:
 		return fmt.Sprintf("to go back to an older version, make sure that no data is lost by it and set %s %s to %s", fieldPolicy, edit, SelfCertified)
 	}
-	if way := b.route().first(); way != "" {
-		return way
+	// The versions by which the installed bundle comes to the most wanted one that only lacks an edge, one upgrade at a time.
+	way := route{b.candidates, b.in.Installed, b.name}
+	from := way.ways()
+	for _, c := range b.candidates {
+		if from[c] != nil && c.refusal().rule == ruleEdge {
+			return way.stops(c, from)
+		}
 	}
-	return b.otherChannel(ctx, b.force(ctx))
+	return b.otherChannel(ctx)
 }
 
 func askAuthors(extension, from string) string {
@@ -98,8 +109,15 @@ func askAuthors(extension, from string) string {
 }
 
 // otherChannel says which other channel leads on from what is installed, with the range as it is or with another one; without such a channel,
-// or after it, it says what else to do.
-func (b *remedy) otherChannel(ctx context.Context, otherwise string) string {
+// or after it, it says how to do without an upgrade edge, as far as that works.
+func (b *remedy) otherChannel(ctx context.Context) string {
+	otherwise := "ask the authors of the catalog for an upgrade from " + b.in.Installed.Name
+	if b.try(ctx, func(r *ExtensionRequest) { r.Policy = SelfCertified }) != nil {
+		otherwise = askAuthors(b.name, b.in.Installed.Name)
+	} else if found := b.try(ctx, func(r *ExtensionRequest) { r.Policy, r.Version = SelfCertified, "" }); found != nil {
+		otherwise += fmt.Sprintf(", or, after making sure that it loses no data, set %s of ClusterExtension %s to %s and %s to a range with %s",
+			fieldPolicy, b.name, SelfCertified, fieldVersion, found.VersionText)
+	}
 	if len(b.in.Channels) == 0 {
 		return otherwise
 	}
@@ -122,20 +140,6 @@ func (b *remedy) otherChannel(ctx context.Context, otherwise string) string {
 	return otherwise
 }
 
-// force says how to do without an upgrade edge, as far as that works.
-func (b *remedy) force(ctx context.Context) string {
-	from := b.in.Installed.Name
-	if b.try(ctx, func(r *ExtensionRequest) { r.Policy = SelfCertified }) != nil {
-		return askAuthors(b.name, from)
-	}
-	ask := "ask the authors of the catalog for an upgrade from " + from
-	if found := b.try(ctx, func(r *ExtensionRequest) { r.Policy, r.Version = SelfCertified, "" }); found != nil {
-		return fmt.Sprintf("%s, or, after making sure that it loses no data, set %s of ClusterExtension %s to %s and %s to a range with %s",
-			ask, fieldPolicy, b.name, SelfCertified, fieldVersion, found.VersionText)
-	}
-	return ask
-}
-
 // try decides on a changed request, and returns the bundle that the extension would get by it; nil when it gets nothing new. What it costs
 // is taken from the budget of the decision itself.
 func (b *extensionFront) try(ctx context.Context, change func(*ExtensionRequest)) *catalog.BundleInfo {
@@ -144,7 +148,7 @@ func (b *extensionFront) try(ctx context.Context, change func(*ExtensionRequest)
 	}
 	in := b.in
 	change(&in)
-	t := newExtension(in, b.world.forTrial(), true)
+	t := newExtension(in, world{rules: b.world.rules, cost: b.world.cost, asked: b.world.asked}, true)
 	result, err := t.resolve(ctx)
 	b.world.cost, b.world.asked = t.world.cost, t.world.asked
 	for i, f := range t.world.facts { // what the advice depends on belongs to the record

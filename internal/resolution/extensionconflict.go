@@ -3,6 +3,7 @@ package resolution
 import (
 	"fmt"
 
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -27,7 +28,7 @@ func (b *extensionFront) reason(core []resolve.Clause) Reason {
 	case ruleRange:
 		return VersionNotFound
 	case ruleEdge:
-		if nearest.version.Compare(b.from()) < 0 {
+		if nearest.version.Compare(catalog.Released(b.in.Installed.Version)) < 0 {
 			return DowngradeRefused
 		}
 		return NoSuccessor
@@ -39,36 +40,40 @@ func (b *extensionFront) reason(core []resolve.Clause) Reason {
 	return DependencyMissing
 }
 
-// summary is the conflict in the words that have always been used for it.
-func (b *extensionFront) summary(r Reason, core []resolve.Clause) string {
-	switch r {
+// conclude gives the class of the conflict, and the summary that has always been used for it.
+func (b *extensionFront) conclude(e *explanation, c *Conflict) {
+	c.Reason = b.reason(e.core)
+	if b.in.Installed != nil && c.Reason != CatalogUnavailable {
+		c.Summary = fmt.Sprintf("error upgrading from currently installed version %q: ", b.in.Installed.Version)
+	}
+	switch c.Reason {
 	case CatalogUnavailable:
-		return fmt.Sprintf("error walking catalogs: error getting package %q from catalog %q: %s", b.in.Package, b.unavailable().Name, b.trouble(b.unavailable()))
+		c.Summary = fmt.Sprintf("error walking catalogs: error getting package %q from catalog %q: %s", b.in.Package, b.unavailable().Name, b.trouble(b.unavailable()))
 	case DependencyMissing:
 		nearest := b.candidates.nearest()
-		return b.upgrading() + fmt.Sprintf("bundle %q has a dependency declared via property %q that is not met", nearest.bundle.Name, nearest.refusal().by)
+		c.Summary += fmt.Sprintf("bundle %q has a dependency declared via property %q that is not met", nearest.bundle.Name, nearest.refusal().by)
 	case KubernetesTooOld:
-		nearest := b.candidates.nearest()
-		return b.upgrading() + fmt.Sprintf("bundle %q needs a newer Kubernetes than %s", nearest.bundle.Name, b.in.Kubernetes)
+		c.Summary += fmt.Sprintf("bundle %q needs a newer Kubernetes than %s", b.candidates.nearest().bundle.Name, b.in.Kubernetes)
 	case BreaksOthers:
 		nearest := b.candidates.nearest()
-		return b.upgrading() + fmt.Sprintf("bundle %q would break ClusterExtension %q", nearest.bundle.Name, nearest.refusal().by)
+		c.Summary += fmt.Sprintf("bundle %q would break ClusterExtension %q", nearest.bundle.Name, nearest.refusal().by)
+	default:
+		text, catalogs := "no bundles found", b.ambiguous(e.core)
+		if len(catalogs) > 0 {
+			text = "found bundles"
+		}
+		text += fmt.Sprintf(" for package %q", b.in.Package)
+		if b.in.Version != "" {
+			text += fmt.Sprintf(" matching version %q", b.in.Version)
+		}
+		if len(b.in.Channels) > 0 {
+			text += fmt.Sprintf(" in channels %v", b.in.Channels)
+		}
+		if len(catalogs) > 0 {
+			text += fmt.Sprintf(" in multiple catalogs with the same priority %v", catalogs)
+		}
+		c.Summary += text
 	}
-	text, catalogs := "no bundles found", b.ambiguous(core)
-	if len(catalogs) > 0 {
-		text = "found bundles"
-	}
-	text += fmt.Sprintf(" for package %q", b.in.Package)
-	if b.in.Version != "" {
-		text += fmt.Sprintf(" matching version %q", b.in.Version)
-	}
-	if len(b.in.Channels) > 0 {
-		text += fmt.Sprintf(" in channels %v", b.in.Channels)
-	}
-	if len(catalogs) > 0 {
-		text += fmt.Sprintf(" in multiple catalogs with the same priority %v", catalogs)
-	}
-	return b.upgrading() + text
 }
 
 // nothingToChoose says why there is no bundle of the package that one could look at; nil when there are some.
@@ -99,19 +104,4 @@ func (b *extensionFront) nothingToChoose() *resolve.Origin {
 		o.Hint = fmt.Sprintf("correct %s or %s of ClusterExtension %s, or create a ClusterCatalog that has the package", fieldPackage, fieldSelector, b.name)
 	}
 	return &o
-}
-
-// keepsInSpite reports whether what is installed stays, although there is no answer: it is what is asked for, and what could have led on from it
-// cannot be used. No mistake in a catalog is one of the extension.
-func (b *extensionFront) keepsInSpite(c *Conflict) bool {
-	if b.in.Installed == nil || b.in.RequireAll || !b.suffices() {
-		return false
-	}
-	switch c.Reason {
-	case CatalogUnavailable:
-		return true
-	case PackageNotFound, ChannelNotFound, VersionNotFound, NoSuccessor, DowngradeRefused:
-		return b.omitted(nil).leftOut() != ""
-	}
-	return false
 }

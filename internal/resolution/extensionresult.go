@@ -75,14 +75,8 @@ type Deprecation struct {
 	Chosen    string `json:"chosen,omitempty"`
 }
 
-// answer is what becomes of an extension with a candidate; nil is no answer.
-type answer struct {
-	*extensionFront
-	chosen *candidate
-}
-
-// result describes the answer.
-func (b *answer) result() *ExtensionResult {
+// answer describes what becomes of an extension with a candidate; nil is no answer.
+func (b *extensionFront) answer(chosen *candidate) *ExtensionResult {
 	out := make([]Candidate, len(b.candidates))
 	for i, c := range b.candidates {
 		out[i] = Candidate{Name: c.bundle.Name, Version: c.bundle.WrittenVersion(), Catalog: c.catalog.Name, Channels: c.all, Deprecated: c.deprecated()}
@@ -90,14 +84,13 @@ func (b *answer) result() *ExtensionResult {
 			out[i].Refused = append(out[i].Refused, why.origin.Text)
 		}
 	}
-	r := &ExtensionResult{Candidates: out, Deprecation: b.deprecation(), Missing: b.candidates.missing()}
-	chosen := b.chosen
+	r := &ExtensionResult{Candidates: out, Deprecation: b.deprecation(chosen), Missing: b.candidates.missing()}
 	if chosen == nil {
 		return r
 	}
 	r.Change, r.Bundle, r.Catalog, r.Channels = ChangeInstall, chosen.bundle, chosen.catalog.Name, chosen.channels
 	if b.in.Installed != nil {
-		switch order := chosen.version.Compare(b.from()); {
+		switch order := chosen.version.Compare(catalog.Released(b.in.Installed.Version)); {
 		case order < 0:
 			r.Change = ChangeDowngrade
 		case order == 0 && b.isInstalled(chosen):
@@ -113,13 +106,13 @@ func (b *answer) result() *ExtensionResult {
 	}
 	b.omitted(chosen).leave(r)
 	if !b.trial {
-		r.Held = b.held()
+		r.Held = b.held(chosen)
 	}
 	return r
 }
 
 // deprecation tells what the catalog of the chosen candidate says or, without one, the first catalog that has the package.
-func (b *answer) deprecation() *Deprecation {
+func (b *extensionFront) deprecation(chosen *candidate) *Deprecation {
 	var source *Catalog
 	for _, c := range b.catalogs {
 		if _, ok := b.packageOf(c); ok {
@@ -127,8 +120,8 @@ func (b *answer) deprecation() *Deprecation {
 			break
 		}
 	}
-	if b.chosen != nil {
-		source = b.chosen.catalog
+	if chosen != nil {
+		source = chosen.catalog
 	}
 	if source == nil {
 		return nil
@@ -148,8 +141,8 @@ func (b *answer) deprecation() *Deprecation {
 			d.Installed = bundle.Deprecation
 		}
 	}
-	if b.chosen != nil {
-		d.Chosen = b.chosen.bundle.Deprecation
+	if chosen != nil {
+		d.Chosen = chosen.bundle.Deprecation
 	}
 	return d
 }
@@ -175,9 +168,8 @@ func maxOpenShift(bundle *catalog.BundleInfo) string {
 
 // held is the most wanted candidate newer than the chosen one that neither the channels nor the range of the user rule out. One that
 // lacks nothing but an edge is told of where edges lead to it, or where nothing else is in the way.
-func (b *answer) held() *Held {
-	chosen := b.chosen
-	way := b.route()
+func (b *extensionFront) held(chosen *candidate) *Held {
+	way := route{b.candidates, b.in.Installed, b.name}
 	var unreached *candidate
 	var later map[*candidate]int
 	var ways map[*candidate]*candidate
@@ -198,7 +190,7 @@ func (b *answer) held() *Held {
 		switch {
 		case later[c] > 0:
 			h := heldAt(chosen, c, fmt.Sprintf("no upgrade edge leads from the installed %s straight to %s: the next step is %s, and the edges lead on from there, %s later",
-				b.in.Installed.Name, c.bundle.Name, b.chosen.bundle.Name, plural(later[c], "upgrade")), "")
+				b.in.Installed.Name, c.bundle.Name, chosen.bundle.Name, plural(later[c], "upgrade")), "")
 			h.Upgrades, h.Object, h.Field = later[c], "", ""
 			return h
 		case ways[c] != nil:
@@ -216,8 +208,4 @@ func (b *answer) held() *Held {
 func heldAt(chosen, wanted *candidate, reason, advice string) *Held {
 	return &Held{Wanted: wanted.bundle.Name, Instead: chosen.bundle.Name, Catalog: wanted.catalog.Name, Reason: reason, Advice: advice,
 		Object: wanted.refusal().origin.Object, Field: wanted.refusal().origin.Field}
-}
-
-func (b *extensionFront) route() *route {
-	return &route{candidates: b.candidates, installed: b.in.Installed, extension: b.name}
 }

@@ -28,7 +28,7 @@ type compound struct {
 
 // formulaOf prepares a constraint: the candidates of what is wanted become nodes. unwanted tells that an odd number of nots is around it.
 func (b *dependencies) formulaOf(v resolve.Var, c constraint.Constraint, unwanted bool) *formula {
-	if leaf, simple := b.conditionOf(c, b.node(v).packageName()); simple {
+	if leaf, simple := b.conditionOf(c, b.node(v).bundle.Package); simple {
 		f := &formula{leaf: leaf, unwanted: unwanted, text: "an operator " + leaf.text}
 		if f.itself = !unwanted && leaf.meets(b.node(v)); !unwanted && !f.itself {
 			f.candidates, f.blind = b.candidates(v, leaf)
@@ -64,11 +64,11 @@ func (b *dependencies) formulaOf(v resolve.Var, c constraint.Constraint, unwante
 // compound states that v needs a constraint with parts to hold. What is installed although it cannot hold is left in peace.
 func (b *dependencies) compound(v resolve.Var, field string, f *formula, message string) {
 	n := b.node(v)
-	if n.operator != nil && !f.possible() {
-		return
-	}
-	if n.operator != nil && !b.holdsNow(n, f) {
-		b.lacking[need{v, field}] = true
+	if n.operator != nil {
+		if !f.holds(func(leaf *formula) bool { return leaf.unwanted || leaf.itself || len(leaf.candidates) > 0 }) {
+			return // it has no candidates for what it wants
+		}
+		b.lacking[need{v, field}] = !f.holds(func(leaf *formula) bool { return leaf.itself || b.installedMeets(n, leaf.leaf) != leaf.unwanted })
 	}
 	what := f.text + said(message)
 	origin := n.origin(field, "%s requires %s", n.label(), what)
@@ -80,26 +80,13 @@ func (b *dependencies) compound(v resolve.Var, field string, f *formula, message
 	b.compounds = append(b.compounds, compound{v, f, origin})
 }
 
-// possible tells whether the formula has candidates for what it wants.
-func (f *formula) possible() bool {
+// holds reports whether the formula holds when its leaves hold as they are said to.
+func (f *formula) holds(leaf func(*formula) bool) bool {
 	if f.parts == nil {
-		return f.unwanted || f.itself || len(f.candidates) > 0
+		return leaf(f)
 	}
 	for _, part := range f.parts {
-		if part.possible() != f.every {
-			return !f.every
-		}
-	}
-	return f.every
-}
-
-// holdsNow tells whether the formula holds for what is installed beside n.
-func (b *dependencies) holdsNow(n *node, f *formula) bool {
-	if f.parts == nil {
-		return f.itself || b.installedMeets(n, f.leaf) != f.unwanted
-	}
-	for _, part := range f.parts {
-		if b.holdsNow(n, part) != f.every {
+		if part.holds(leaf) != f.every {
 			return !f.every
 		}
 	}
@@ -126,24 +113,18 @@ func (f *formula) tooDear() dear {
 	return f.leaf.tooDear()
 }
 
-// state adds a compound to the problem, once all nodes are known.
-func (b *dependencies) state(c compound) {
-	lowered := b.lower(c.of, c.formula)
-	if d := b.crowd.of(b.node(c.of)); d != (dear{}) && b.node(c.of).bundle != nil {
-		lowered = resolve.Any() // its candidates were not all looked for
-		d.tell(&c.origin)
-	} else if d := c.formula.tooDear(); d != (dear{}) {
-		d.tell(&c.origin)
-	}
-	b.problem.Formula(c.of, lowered, c.origin)
-}
-
 // lower turns a formula of v into one over Vars. Who must not be there has to be known: a bundle is not chosen when that is too dear.
 func (b *dependencies) lower(v resolve.Var, f *formula) resolve.Formula {
 	switch {
 	case f.parts == nil && f.unwanted:
-		unwelcome := b.unwelcome(v, f.leaf)
-		if f.leaf.tooDear() != (dear{}) && b.node(v).bundle != nil {
+		var unwelcome []resolve.Var
+		self := b.node(v)
+		for i, n := range b.nodes {
+			if n.sub == nil && n.bundle.Package != self.bundle.Package && f.leaf.meets(n) {
+				unwelcome = append(unwelcome, resolve.Var(i+1))
+			}
+		}
+		if f.leaf.tooDear() != (dear{}) && self.channel != nil {
 			return resolve.Any()
 		}
 		return resolve.Not(anyOf(unwelcome))

@@ -76,7 +76,7 @@ func Unmet(in ExtensionRequest) []string {
 	if in.Installed == nil || !slices.ContainsFunc(in.Installed.Properties, IsNeed) {
 		return nil
 	}
-	b := newExtension(in, newWorld(), true)
+	b := newExtension(in, world{rules: map[string]readConstraint{}}, true)
 	b.facts()
 	var all []string
 	for _, n := range b.world.needsOf(b.world.own) {

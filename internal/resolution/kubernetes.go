@@ -14,6 +14,9 @@ import (
 // fieldMinKube is where a bundle says which Kubernetes it needs.
 const fieldMinKube = "minKubeVersion of its ClusterServiceVersion"
 
+// updateCluster is what to do about a bundle that needs a newer Kubernetes.
+const updateCluster = "upgrade the cluster to Kubernetes %s or newer"
+
 // needsNewer returns the oldest Kubernetes that a bundle works with, as the ClusterServiceVersion in its catalog says, and whether the
 // cluster is older. An unknown version of the cluster (the zero value) refuses nothing, nor does text that cannot be read: it is checked
 // again when the operator is installed. What distributions append to the version of the cluster does not count.
@@ -26,37 +29,23 @@ func needsNewer(x *catalog.Index, bundle *catalog.BundleInfo, kubernetes semver.
 	}
 	if text, err := x.CSVMetadata(bundle); err == nil && text != nil {
 		_ = json.Unmarshal(text, &metadata)
-	} else {
-		metadata.MinKubeVersion = manifestMinKubeVersion(x, bundle)
+	} else if manifests, err := x.Manifests(bundle); err == nil {
+		for _, m := range manifests {
+			var csv struct {
+				Kind string `json:"kind"`
+				Spec struct {
+					MinKubeVersion string `json:"minKubeVersion"`
+				} `json:"spec"`
+			}
+			if json.Unmarshal(m, &csv) == nil && csv.Kind == "ClusterServiceVersion" {
+				metadata.MinKubeVersion = csv.Spec.MinKubeVersion
+				break
+			}
+		}
 	}
 	least, err := version.ParseTolerant(metadata.MinKubeVersion)
 	known := err == nil && metadata.MinKubeVersion != ""
 	return least, known && least.GT(semver.Version{Major: kubernetes.Major, Minor: kubernetes.Minor, Patch: kubernetes.Patch})
-}
-
-// tooOld says that the cluster is older than a bundle needs.
-func tooOld(o resolve.Origin, least semver.Version) resolve.Origin {
-	o.Hint = fmt.Sprintf("upgrade the cluster to Kubernetes %s or newer", least)
-	return o
-}
-
-func manifestMinKubeVersion(x *catalog.Index, bundle *catalog.BundleInfo) string {
-	manifests, err := x.Manifests(bundle)
-	if err != nil {
-		return ""
-	}
-	for _, m := range manifests {
-		var csv struct {
-			Kind string `json:"kind"`
-			Spec struct {
-				MinKubeVersion string `json:"minKubeVersion"`
-			} `json:"spec"`
-		}
-		if json.Unmarshal(m, &csv) == nil && csv.Kind == "ClusterServiceVersion" {
-			return csv.Spec.MinKubeVersion
-		}
-	}
-	return ""
 }
 
 // recheck forbids the bundles of a solution that need a newer Kubernetes than there is, and reports whether there were any.
@@ -64,14 +53,15 @@ func (b *namespaceFront) recheck(p *resolve.Problem, solution *resolve.Solution)
 	refused := false
 	for _, v := range solution.Selected {
 		n := b.node(v)
-		if n.bundle == nil {
+		if n.channel == nil {
 			continue
 		}
 		least, tooNew := needsNewer(n.source.Index, n.bundle, b.in.Kubernetes)
 		if !tooNew {
 			continue
 		}
-		origin := tooOld(n.origin(fieldMinKube, "bundle %s needs Kubernetes %s or newer, and the cluster has %s", n.bundle.Name, least, b.in.Kubernetes), least)
+		origin := n.origin(fieldMinKube, "bundle %s needs Kubernetes %s or newer, and the cluster has %s", n.bundle.Name, least, b.in.Kubernetes)
+		origin.Hint = fmt.Sprintf(updateCluster, least)
 		origin.Alike = fmt.Sprintf("bundle of %s needs a newer Kubernetes", n.bundle.Package)
 		p.Forbid(v, origin)
 		refused = true
@@ -89,8 +79,8 @@ func (b *extensionFront) refuseTooNew(c *candidate) bool {
 	if !tooNew {
 		return false
 	}
-	o := tooOld(b.originOf(c, fieldMinKube, "%s needs Kubernetes %s or newer, and the cluster has %s", c.bundle.Name, least, b.in.Kubernetes), least)
-	o.Object = "bundle " + c.bundle.Name
+	o := b.needOrigin(c, fieldMinKube, "%s needs Kubernetes %s or newer, and the cluster has %s", c.bundle.Name, least, b.in.Kubernetes)
+	o.Hint = fmt.Sprintf(updateCluster, least)
 	b.add(c, ruleKubernetes, o, "Kubernetes")
 	return true
 }

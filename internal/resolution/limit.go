@@ -43,7 +43,7 @@ func (b *subscriptions) within(r *request) *trouble {
 	var kept []resolve.Var
 	for _, v := range r.options {
 		switch {
-		case !l.refuses(b.node(v).version()):
+		case !l.refuses(b.node(v).bundle.Version.Version):
 			kept = append(kept, v)
 		case len(kept) == 0 && l.left == 0:
 			l.left = v
@@ -55,24 +55,6 @@ func (b *subscriptions) within(r *request) *trouble {
 		return nil
 	}
 	text := fmt.Sprintf("no operators found matching the criteria of subscription %s: annotation %s allows only versions in %s, and what could be installed, %s, is not one of them",
-		r.sub.Name, VersionRangeAnnotation, oneLine(r.sub.VersionRange), b.node(l.left).name())
+		r.sub.Name, VersionRangeAnnotation, oneLine(r.sub.VersionRange), b.node(l.left).bundle.Name)
 	return &trouble{FieldVersionRange, text, "widen annotation " + VersionRangeAnnotation + " of Subscription " + r.sub.Name, false, nil}
-}
-
-// heldByRange tells what the range of a Subscription keeps away from it.
-func (b *namespaceFront) heldByRange(r *request, h Held) []Held {
-	if !r.limit.binds() {
-		return nil
-	}
-	h.Field = FieldVersionRange
-	if r.limit.err != nil {
-		h.Reason = r.waits
-		return []Held{h}
-	}
-	h.Wanted = b.node(r.limit.left).name()
-	h.Reason = fmt.Sprintf("%s is available, and annotation %s of Subscription %s allows only versions in %s", h.Wanted, VersionRangeAnnotation, r.sub.Name, oneLine(r.sub.VersionRange))
-	if len(r.channels) > 0 && r.channels[0].Head != h.Wanted {
-		h.Reason += fmt.Sprintf("; the head of channel %s is %s", r.channels[0].Name, r.channels[0].Head)
-	}
-	return []Held{h}
 }

@@ -5,6 +5,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
+	"fairlead.dev/fairlead/version"
 )
 
 // condition says what an operator has to be like: which nodes meet it, where to look for them, and how it reads.
@@ -31,20 +32,20 @@ type lookup func(*catalog.Index) []*catalog.BundleInfo
 
 func provides(gvk catalog.GVK) condition {
 	return condition{
-		meets: func(n *node) bool { return n.doesProvide(gvk) },
+		meets: func(n *node) bool { return slices.Contains(n.bundle.Provides, gvk) },
 		known: func(r *register) []resolve.Var { return r.providers[gvk] },
 		find:  func(x *catalog.Index) []*catalog.BundleInfo { return x.Providers(gvk) },
 		text:  "providing " + gvk.String(),
 	}
 }
 
-func versionOf(p PackageRequirement) condition {
+func versionOf(pkg string, r version.Range) condition {
 	return condition{
-		meets: func(n *node) bool { return n.isVersionOf(p) },
-		known: func(r *register) []resolve.Var { return r.packages[p.Package] },
-		find:  func(x *catalog.Index) []*catalog.BundleInfo { return bundlesOf(x, p.Package) },
-		text:  "from package " + p.Package + " with version in range " + p.Range.String(),
-		pkg:   p.Package,
+		meets: func(n *node) bool { return n.bundle.Package == pkg && r.Contains(n.bundle.Version.Version) },
+		known: func(known *register) []resolve.Var { return known.packages[pkg] },
+		find:  func(x *catalog.Index) []*catalog.BundleInfo { return bundlesOf(x, pkg) },
+		text:  "from package " + pkg + " with version in range " + r.String(),
+		pkg:   pkg,
 	}
 }
 

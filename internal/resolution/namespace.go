@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -18,8 +20,8 @@ func Namespace(ctx context.Context, in NamespaceRequest) (NamespaceResult, error
 
 // decideNamespace decides, or tries out a changed request, where nothing is explained.
 func decideNamespace(ctx context.Context, in NamespaceRequest, trial bool) (NamespaceResult, error) {
-	b := newNamespace(in.canonical(), trial)
-	if err := b.build(ctx); err != nil {
+	b, err := newNamespace(ctx, in.canonical(), trial)
+	if err != nil {
 		return NamespaceResult{}, err
 	}
 	parts := []*resolve.Problem{&b.problem}
@@ -123,7 +125,14 @@ func (d *decider) decide(ctx context.Context, p *resolve.Problem) error {
 		}
 	}
 	guilty := d.guilty(core, subscriptions)
-	d.add(p, resolve.Solution{}, Group{Subscriptions: guilty, Err: d.b.asConflict(ctx, err, guilty)})
+	if core != nil {
+		err = d.b.explain(ctx, core, 0, guilty)
+	} else {
+		const most = 5
+		err = fmt.Errorf("decide on Subscription %s, together with all they can lead to: %w; narrow down what they may have "+
+			"(spec.source, spec.channel, a version range), or have some of them in a namespace of their own", safetext.List(guilty, most, ", "), err)
+	}
+	d.add(p, resolve.Solution{}, Group{Subscriptions: guilty, Err: err})
 	if len(guilty) == len(subscriptions) {
 		return nil
 	}
@@ -194,7 +203,7 @@ func (d *decider) add(p *resolve.Problem, solution resolve.Solution, g Group) {
 		out.Held = append(out.Held, oneLine(h.Reason))
 	}
 	if g.Err != nil {
-		out.Conflict = g.summary()
+		out.Conflict = oneLine(g.conflict().Summary)
 	}
 	g.Record.Outcome = out
 	d.found = append(d.found, part{problem: p, solution: solution, group: g})

@@ -53,7 +53,16 @@ func (b *namespaceFront) ways(ctx context.Context, of *explanation) string {
 	}
 	var ways []string
 	if !slices.ContainsFunc(hints, func(hint string) bool { return strings.HasPrefix(hint, correct) }) {
-		ways = e.changes(ctx)
+		// The channels that one of the Subscriptions could follow instead, so that there is an answer for all that the core speaks of.
+		askers := e.askers(e.core)
+		slices.SortStableFunc(askers, func(x, y string) int { return first(e.hasInstalled(y)) - first(e.hasInstalled(x)) })
+		for _, name := range askers {
+			usable := func(c *catalog.ChannelInfo) bool { return len(c.Entries) > 0 }
+			served := func(g *Group, chosen *Choice) bool { return chosen != nil || g.Installed[name] != "" }
+			if ways = e.otherChannels(ctx, e.requestNamed(name), usable, served, askers...); len(ways) > 0 {
+				break
+			}
+		}
 	}
 	ways = append(ways, hints...)
 	anew := slices.ContainsFunc(e.reasons, func(r resolve.Reason) bool { return r.Kind == resolve.Mandatory && r.Origin.Hint != "" })
@@ -64,20 +73,6 @@ func (b *namespaceFront) ways(ctx context.Context, of *explanation) string {
 		return "ask the authors of the bundles to correct what they require"
 	}
 	return strings.Join(ways, "; or ")
-}
-
-// changes are the channels that one of the Subscriptions could follow instead, so that there is an answer for all that the core speaks of.
-func (e *way) changes(ctx context.Context) []string {
-	askers := e.askers(e.core)
-	slices.SortStableFunc(askers, func(x, y string) int { return first(e.hasInstalled(y)) - first(e.hasInstalled(x)) })
-	for _, name := range askers {
-		usable := func(c *catalog.ChannelInfo) bool { return len(c.Entries) > 0 }
-		served := func(g *Group, chosen *Choice) bool { return chosen != nil || g.Installed[name] != "" }
-		if ways := e.otherChannels(ctx, e.requestNamed(name), usable, served, askers...); len(ways) > 0 {
-			return ways
-		}
-	}
-	return nil
 }
 
 // wayFor says what to change to have what is wanted.
@@ -100,7 +95,7 @@ func (e *way) wayFor(ctx context.Context) string {
 			ways = append(ways, way)
 		}
 	}
-	name := e.node(e.wanted).name()
+	name := e.node(e.wanted).bundle.Name
 	if len(ways) == 0 {
 		return fmt.Sprintf("nothing has to be done: %s is taken as soon as the catalog makes it possible", name)
 	}
@@ -139,7 +134,10 @@ func (e *way) removals(ctx context.Context) []string {
 		}
 		n := e.node(e.problem.Var(c.Subject))
 		way := e.removal(n)
-		if seen[way] || e.wanted != 0 && e.wants(n) {
+		// A Subscription, or the one that an operator belongs to, that may become what was asked about is not to go for it.
+		if seen[way] || e.wanted != 0 && slices.ContainsFunc(e.subscriptions.requests, func(r *request) bool {
+			return (n.sub == r.sub || n.operator != nil && n.operator == r.installed) && slices.Contains(r.options, e.wanted)
+		}) {
 			continue
 		}
 		seen[way] = true
@@ -154,7 +152,7 @@ func (e *way) removals(ctx context.Context) []string {
 		askers := e.askers(e.core)
 		asker := slices.IndexFunc(askers, func(name string) bool { return !e.hasInstalled(name) })
 		_, name, _ := strings.Cut(running[0], "ClusterServiceVersion ")
-		gone := e.node(e.operator(e.operators[name])).name()
+		gone := e.node(e.operator(e.operators[name])).bundle.Name
 		g, _ := e.try(ctx, askers[asker], func(in *NamespaceRequest) {
 			in.Operators = slices.DeleteFunc(in.Operators, func(o Operator) bool { return o.Name == gone })
 			in.Subscriptions = slices.DeleteFunc(in.Subscriptions, func(s Subscription) bool { return s.Installed == gone })
@@ -166,13 +164,6 @@ func (e *way) removals(ctx context.Context) []string {
 	return append(fresh, running...)
 }
 
-// wants reports whether a Subscription, or the one that an operator belongs to, may become what was asked about.
-func (e *way) wants(n *node) bool {
-	return slices.ContainsFunc(e.subscriptions.requests, func(r *request) bool {
-		return (n.sub == r.sub || n.operator != nil && n.operator == r.installed) && slices.Contains(r.options, e.wanted)
-	})
-}
-
 // noPath tells in full that a Subscription is stranded, and the ways on, those first that leave the operator running; nil when it is not.
 func (b *namespaceFront) noPath(ctx context.Context, r *request) *Conflict {
 	if r.installed == nil || len(r.channels) == 0 || r.waits == "" || r.waits != stranded(r) {
@@ -181,10 +172,10 @@ func (b *namespaceFront) noPath(ctx context.Context, r *request) *Conflict {
 	self, head := b.node(r.self), r.channels[0].Head
 	link := func(field, format string, args ...any) Link {
 		o := self.origin(field, format, args...)
-		return linkOf(o, 0)
+		return Link{Text: o.Text, Object: o.Object, Field: o.Field, Catalog: o.Catalog, Digest: o.Digest}
 	}
 	what := fmt.Sprintf("the head of channel %s is %s", r.channels[0].Name, head)
-	c := &Conflict{conclusion: cannotBeHad(head), Summary: r.waits + "; " + what, Chain: []Link{
+	c := &Conflict{conclusion: oneLine(head) + " cannot be had", Summary: r.waits + "; " + what, Chain: []Link{
 		{Text: fmt.Sprintf("subscription %s has %s installed", r.sub.Name, r.installed.Name), Object: "Subscription " + r.sub.Name, Field: fieldInstalled},
 		link(fieldChannel, "%s", r.waits),
 		link(fieldChannel, "%s", what),
@@ -238,7 +229,7 @@ func (b *namespaceFront) notWaiting(ctx context.Context, r *request, wanted stri
 	if way == "" {
 		return nil
 	}
-	return &Conflict{conclusion: cannotBeHad(wanted), Summary: r.waits, Advice: way, Chain: []Link{
+	return &Conflict{conclusion: oneLine(wanted) + " cannot be had", Summary: r.waits, Advice: way, Chain: []Link{
 		{Text: fmt.Sprintf("subscription %s has %s installed", r.sub.Name, r.installed.Name), Object: "Subscription " + r.sub.Name, Field: fieldInstalled},
 		{Text: r.waits, Object: "ClusterServiceVersion " + r.installed.Name, Field: "status.phase"},
 	}}

@@ -21,7 +21,7 @@ type state []*node
 func before(in NamespaceRequest) state {
 	var s state
 	for _, o := range in.current() {
-		s = append(s, &node{operator: &o})
+		s = append(s, &node{operator: &o, bundle: o.bundle()})
 	}
 	return s
 }
@@ -36,7 +36,7 @@ func after(in NamespaceRequest, result NamespaceResult) state {
 		}
 	}
 	for _, n := range before(in) {
-		if !replaced[n.name()] {
+		if !replaced[n.bundle.Name] {
 			chosen = append(chosen, n)
 		}
 	}
@@ -47,19 +47,19 @@ func after(in NamespaceRequest, result NamespaceResult) state {
 func (s state) unmet(n *node) []string {
 	var out []string
 	has := func(what string, meets func(*node) bool) {
-		if !meets(n) && !slices.ContainsFunc(s, func(o *node) bool { return o.packageName() != n.packageName() && meets(o) }) {
+		if !meets(n) && !slices.ContainsFunc(s, func(o *node) bool { return o.bundle.Package != n.bundle.Package && meets(o) }) {
 			out = append(out, what)
 		}
 	}
-	for _, gvk := range n.requires() {
-		if !n.doesProvide(gvk) {
-			has(gvk.String(), func(o *node) bool { return o.doesProvide(gvk) })
+	for _, gvk := range n.bundle.Requires {
+		if !slices.Contains(n.bundle.Provides, gvk) {
+			has(gvk.String(), func(o *node) bool { return slices.Contains(o.bundle.Provides, gvk) })
 		}
 	}
-	for _, p := range n.requiredPackages() {
-		has(p.Package+" "+p.Range.String(), func(o *node) bool { return o.isVersionOf(p) })
+	for _, p := range n.bundle.RequiredPackages {
+		has(p.PackageName+" "+p.Range.String(), versionOf(p.PackageName, p.Range).meets)
 	}
-	for _, raw := range n.constraints() {
+	for _, raw := range n.bundle.Constraints {
 		if c, err := constraint.Parse(raw); err == nil && !s.without(n).meets(*c, n, false) {
 			out = append(out, string(raw))
 		}
@@ -68,7 +68,7 @@ func (s state) unmet(n *node) []string {
 }
 
 func (s state) without(n *node) state {
-	return slices.DeleteFunc(slices.Clone(s), func(o *node) bool { return o.packageName() == n.packageName() })
+	return slices.DeleteFunc(slices.Clone(s), func(o *node) bool { return o.bundle.Package == n.bundle.Package })
 }
 
 // meets reports whether a constraint of own holds in the state without it. What is not to be there is about the others alone.
@@ -81,11 +81,9 @@ func (s state) meets(c constraint.Constraint, own *node, unwanted bool) bool {
 	}
 	switch {
 	case c.Package != nil:
-		return slices.ContainsFunc(s, func(n *node) bool {
-			return n.isVersionOf(PackageRequirement{Package: c.Package.Name, Range: c.Package.Range})
-		})
+		return slices.ContainsFunc(s, versionOf(c.Package.Name, c.Package.Range).meets)
 	case c.GVK != nil:
-		return slices.ContainsFunc(s, func(n *node) bool { return n.doesProvide(*c.GVK) })
+		return slices.ContainsFunc(s, func(n *node) bool { return slices.Contains(n.bundle.Provides, *c.GVK) })
 	case c.All != nil:
 		return !slices.ContainsFunc(c.All, func(c constraint.Constraint) bool { return !part(c) })
 	case c.Any != nil:
@@ -104,9 +102,9 @@ func (s state) clashes() []string {
 		seen[what] = true
 	}
 	for _, n := range s {
-		note("package " + n.packageName())
-		for i, gvk := range n.provides() {
-			if !slices.Contains(n.provides()[:i], gvk) {
+		note("package " + n.bundle.Package)
+		for i, gvk := range n.bundle.Provides {
+			if !slices.Contains(n.bundle.Provides[:i], gvk) {
 				note("API " + gvk.String())
 			}
 		}
@@ -125,12 +123,12 @@ func checkResult(t testing.TB, in NamespaceRequest, result NamespaceResult) {
 	}
 	for _, n := range is {
 		unmet := is.unmet(n)
-		if n.bundle != nil && len(unmet) > 0 {
-			t.Fatalf("%s is to be installed without %v", n.name(), unmet)
+		if n.operator == nil && len(unmet) > 0 {
+			t.Fatalf("%s is to be installed without %v", n.bundle.Name, unmet)
 		}
 		for _, what := range unmet {
 			if !slices.Contains(was.unmet(n), what) {
-				t.Fatalf("the installed %s loses %s", n.name(), what)
+				t.Fatalf("the installed %s loses %s", n.bundle.Name, what)
 			}
 		}
 	}

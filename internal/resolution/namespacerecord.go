@@ -98,7 +98,9 @@ func (b *namespaceFront) record(p *resolve.Problem) NamespaceRecord {
 		reach[v] = true
 	}
 	for _, q := range b.requests {
-		if reach[q.self] || q.installed != nil && reach[q.own] || b.mayTakeOver(q, reach) {
+		// A request may also be about the package of an operator in reach that nobody stands for.
+		if reach[q.self] || q.installed != nil && reach[q.own] ||
+			q.installed == nil && slices.ContainsFunc(b.order, func(o *Operator) bool { return reach[b.operator(o)] && o.isOf(q.sub.Package) }) {
 			s := q.sub
 			out := RecordedRequest{Name: s.Name, Package: s.Package, Channel: s.Channel, StartingCSV: s.StartingCSV, Catalog: s.Catalog.String(), VersionRange: s.VersionRange}
 			if q.installed != nil {
@@ -116,11 +118,6 @@ func (b *namespaceFront) record(p *resolve.Problem) NamespaceRecord {
 		}
 	}
 	return r
-}
-
-// mayTakeOver tells whether a request is about the package of an operator in reach that nobody stands for.
-func (b *namespaceFront) mayTakeOver(q *request, reach map[resolve.Var]bool) bool {
-	return q.installed == nil && slices.ContainsFunc(b.order, func(o *Operator) bool { return reach[b.operator(o)] && o.isOf(q.sub.Package) })
 }
 
 // Text is the record as JSON with at most so many bytes. Where it would be longer, parts of it are left out and named in its place: first what
@@ -161,25 +158,16 @@ func (b *namespaceFront) recordOperator(o *Operator) RecordedOperator {
 			}
 		}
 	}
-	out.Provides, out.Requires, out.Properties = o.Provides, o.Requires, b.telling(o.Properties)
+	out.Provides, out.Requires, out.Properties = o.Provides, o.Requires, o.Properties
+	if len(b.rules.rules) == 0 { // a rule that was asked may look at any property; else these can make a difference
+		out.Properties = slices.DeleteFunc(slices.Clone(o.Properties), func(p catalog.Property) bool {
+			return p.Type != catalog.PropertyConstraint && p.Type != catalog.PropertyDeprecated
+		})
+	}
 	for _, p := range o.Packages {
 		out.Packages = append(out.Packages, RecordedRange{p.Package, p.Range.String()})
 	}
 	return out
-}
-
-// telling are the properties that can make a difference: all of them once a rule was asked, which may look at any.
-func (b *dependencies) telling(properties []catalog.Property) []catalog.Property {
-	if len(b.rules.rules) > 0 {
-		return properties
-	}
-	var some []catalog.Property
-	for _, p := range properties {
-		if p.Type == catalog.PropertyConstraint || p.Type == catalog.PropertyDeprecated {
-			some = append(some, p)
-		}
-	}
-	return some
 }
 
 // says tells whether all that is known of an operator is what its bundle in a catalog says.
@@ -193,25 +181,26 @@ func (o *Operator) says(bundle *catalog.BundleInfo) bool {
 
 // sameProperties reports whether properties say the same in the same order, however their values are written.
 func sameProperties(x, y []catalog.Property) bool {
-	return slices.EqualFunc(x, y, func(a, b catalog.Property) bool { return a.Type == b.Type && sameJSON(a.Value, b.Value) })
-}
-
-func sameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	if bytes.Equal(a, b) {
-		return true
-	}
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
-	}
-	canonical := func(v any) string {
-		text, err := json.Marshal(v)
-		if err != nil {
-			return err.Error()
+	return slices.EqualFunc(x, y, func(a, b catalog.Property) bool {
+		if a.Type != b.Type {
+			return false
 		}
-		return string(text)
-	}
-	return canonical(x) == canonical(y)
+		if bytes.Equal(a.Value, b.Value) {
+			return true
+		}
+		var values [2]any
+		var texts [2][]byte
+		for i, raw := range [][]byte{a.Value, b.Value} {
+			err := json.Unmarshal(raw, &values[i])
+			if err == nil {
+				texts[i], err = json.Marshal(values[i])
+			}
+			if err != nil {
+				return false
+			}
+		}
+		return bytes.Equal(texts[0], texts[1])
+	})
 }
 
 // Replay decides again on what was recorded, for the Subscriptions of a group. catalogs finds the content of a catalog by its name and
@@ -270,8 +259,20 @@ func (o RecordedOperator) operator(sources []Source) (Operator, error) {
 	if out.Version, err = version.Parse(o.Version); err != nil {
 		return out, err
 	}
-	if o.Catalog != "" {
-		return out, out.read(o.Catalog, sources)
+	if o.Catalog != "" { // whose bundle of that name says the rest
+		i := slices.IndexFunc(sources, func(s Source) bool { return s.Ref.String() == o.Catalog && s.Index != nil })
+		if i < 0 {
+			return out, fmt.Errorf("catalog %s is not among those recorded with content", o.Catalog)
+		}
+		bundle, ok := sources[i].Index.Bundle(o.Package, o.Name)
+		if !ok {
+			return out, fmt.Errorf("package %s of catalog %s has no bundle of that name", o.Package, o.Catalog)
+		}
+		out.Provides, out.Requires, out.Properties = bundle.Provides, bundle.Requires, bundle.Properties
+		for _, p := range bundle.RequiredPackages {
+			out.Packages = append(out.Packages, PackageRequirement{Package: p.PackageName, Range: p.Range})
+		}
+		return out, nil
 	}
 	for _, p := range o.Packages {
 		r, err := version.ParseRange(p.Range)
@@ -281,23 +282,6 @@ func (o RecordedOperator) operator(sources []Source) (Operator, error) {
 		out.Packages = append(out.Packages, PackageRequirement{Package: p.Package, Range: r})
 	}
 	return out, nil
-}
-
-// read fills in what the bundle of that name in a catalog says.
-func (o *Operator) read(name string, sources []Source) error {
-	i := slices.IndexFunc(sources, func(s Source) bool { return s.Ref.String() == name && s.Index != nil })
-	if i < 0 {
-		return fmt.Errorf("catalog %s is not among those recorded with content", name)
-	}
-	bundle, ok := sources[i].Index.Bundle(o.Package, o.Name)
-	if !ok {
-		return fmt.Errorf("package %s of catalog %s has no bundle of that name", o.Package, name)
-	}
-	o.Provides, o.Requires, o.Properties = bundle.Provides, bundle.Requires, bundle.Properties
-	for _, p := range bundle.RequiredPackages {
-		o.Packages = append(o.Packages, PackageRequirement{Package: p.PackageName, Range: p.Range})
-	}
-	return nil
 }
 
 func parseRef(text string) catalog.Ref {

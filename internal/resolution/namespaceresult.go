@@ -158,61 +158,53 @@ func (g *Group) conflict() Conflict {
 	return Conflict{Summary: list("subscription", g.Subscriptions) + " cannot be decided on: " + g.Err.Error(), Chain: []Link{}}
 }
 
-func (g *Group) summary() string { return oneLine(g.conflict().Summary) }
-
 // String tells the decision to a person: for each group what is to be installed, and why, what is held back, or why there is no answer.
 func (r *NamespaceResult) String() string {
 	var b strings.Builder
-	for i := range r.Groups {
-		r.Groups[i].write(&b)
+	for _, g := range r.Groups {
+		fmt.Fprintf(&b, "%s\n", list("subscription", g.Subscriptions))
+		for _, c := range g.Choices {
+			fmt.Fprintf(&b, "  install %s from channel %s of %s", c.Bundle.Name, c.Channel, c.Catalog)
+			if c.Replaces != "" {
+				fmt.Fprintf(&b, " replacing %s", c.Replaces)
+			}
+			if len(c.Subscriptions) > 0 {
+				fmt.Fprintf(&b, " for %s", strings.Join(c.Subscriptions, ", "))
+			} else {
+				b.WriteString(" as a dependency")
+			}
+			fmt.Fprintf(&b, "\n    %s\n", c.Because.Need)
+			for _, deprecation := range c.Deprecations {
+				fmt.Fprintf(&b, "    %s\n", oneLine(deprecation))
+			}
+			if c.Because.Rule != "" {
+				fmt.Fprintf(&b, "    %s", c.Because.Rule)
+				if c.Because.Over != "" {
+					fmt.Fprintf(&b, ": before %s", c.Because.Over)
+				}
+				b.WriteString("\n")
+			}
+		}
+		for _, h := range g.Held {
+			fmt.Fprintf(&b, "  held back for %s", h.Asker)
+			if h.Wanted != "" {
+				fmt.Fprintf(&b, ": %s", h.Wanted)
+			}
+			if h.Instead != "" {
+				fmt.Fprintf(&b, ", in its place %s", h.Instead)
+			}
+			text := oneLine(h.Reason)
+			if h.Conflict != nil {
+				text = h.Conflict.Error()
+			}
+			fmt.Fprintf(&b, "\n    %s\n", strings.ReplaceAll(text, "\n", "\n    "))
+		}
+		switch {
+		case g.Err != nil:
+			fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(g.Err.Error(), "\n", "\n  "))
+		case len(g.Choices) == 0:
+			b.WriteString("  nothing to do\n")
+		}
 	}
 	return b.String()
 }
-
-func (g *Group) write(b *strings.Builder) {
-	fmt.Fprintf(b, "%s\n", list("subscription", g.Subscriptions))
-	for _, c := range g.Choices {
-		fmt.Fprintf(b, "  install %s from channel %s of %s", c.Bundle.Name, c.Channel, c.Catalog)
-		if c.Replaces != "" {
-			fmt.Fprintf(b, " replacing %s", c.Replaces)
-		}
-		if len(c.Subscriptions) > 0 {
-			fmt.Fprintf(b, " for %s", strings.Join(c.Subscriptions, ", "))
-		} else {
-			b.WriteString(" as a dependency")
-		}
-		fmt.Fprintf(b, "\n    %s\n", c.Because.Need)
-		for _, deprecation := range c.Deprecations {
-			fmt.Fprintf(b, "    %s\n", oneLine(deprecation))
-		}
-		if c.Because.Rule != "" {
-			fmt.Fprintf(b, "    %s", c.Because.Rule)
-			if c.Because.Over != "" {
-				fmt.Fprintf(b, ": before %s", c.Because.Over)
-			}
-			b.WriteString("\n")
-		}
-	}
-	for _, h := range g.Held {
-		fmt.Fprintf(b, "  held back for %s", h.Asker)
-		if h.Wanted != "" {
-			fmt.Fprintf(b, ": %s", h.Wanted)
-		}
-		if h.Instead != "" {
-			fmt.Fprintf(b, ", in its place %s", h.Instead)
-		}
-		text := oneLine(h.Reason)
-		if h.Conflict != nil {
-			text = h.Conflict.Error()
-		}
-		fmt.Fprintf(b, "\n    %s\n", indented(text, "    "))
-	}
-	switch {
-	case g.Err != nil:
-		fmt.Fprintf(b, "  %s\n", indented(g.Err.Error(), "  "))
-	case len(g.Choices) == 0:
-		b.WriteString("  nothing to do\n")
-	}
-}
-
-func indented(text, by string) string { return strings.ReplaceAll(text, "\n", "\n"+by) }

@@ -1,136 +1,42 @@
 package resolution
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
-
-	"github.com/blang/semver/v4"
+	"fairlead.dev/fairlead/version"
 )
 
-// node is something that can be chosen: a Subscription (always chosen), an installed operator, or an entry of a catalog's channel.
+// node is something that can be chosen: a Subscription (always chosen), an installed operator, or an entry of a catalog's channel. Choosing it leads to a
+// ClusterServiceVersion of the name of its bundle.
 type node struct {
 	id       string
 	sub      *Subscription
 	operator *Operator
-	source   *Source // of a Subscription: the catalog that it names, if that is in view
-	channel  *catalog.ChannelInfo
-	bundle   *catalog.BundleInfo
-	place    int // of the entry in its channel, from the head down
+	source   *Source              // of a Subscription: the catalog that it names, if that is in view
+	channel  *catalog.ChannelInfo // of an entry only
+	bundle   *catalog.BundleInfo  // of an installed operator, what is known of it; of a Subscription, an empty one
+	place    int                  // of the entry in its channel, from the head down
 }
 
-// packageName is the package that the node is a version of; at most one version of a package is in a namespace. An operator whose
+// bundle is what is known of an installed operator, as catalogs have it. At most one version of a package is in a namespace: an operator whose
 // package is not known stands for itself.
-func (n *node) packageName() string {
-	switch {
-	case n.bundle != nil:
-		return n.bundle.Package
-	case n.operator != nil && n.operator.Package != "":
-		return n.operator.Package
-	case n.operator != nil:
-		return "clusterserviceversion " + n.operator.Name
+func (o *Operator) bundle() *catalog.BundleInfo {
+	out := &catalog.BundleInfo{
+		Package: cmp.Or(o.Package, "clusterserviceversion "+o.Name), Name: o.Name, Version: version.VersionRelease{Version: o.Version},
+		Properties: o.Properties, Provides: o.Provides, Requires: o.Requires,
 	}
-	return ""
-}
-
-// name is the name of the ClusterServiceVersion that choosing the node leads to.
-func (n *node) name() string {
-	if n.bundle != nil {
-		return n.bundle.Name
+	for _, p := range o.Packages {
+		out.RequiredPackages = append(out.RequiredPackages, catalog.PackageRequirement{PackageName: p.Package, Range: p.Range})
 	}
-	if n.operator != nil {
-		return n.operator.Name
-	}
-	return ""
-}
-
-func (n *node) version() semver.Version {
-	switch {
-	case n.bundle != nil:
-		return n.bundle.Version.Version
-	case n.operator != nil:
-		return n.operator.Version
-	}
-	return semver.Version{}
-}
-
-func (n *node) provides() []catalog.GVK {
-	switch {
-	case n.bundle != nil:
-		return n.bundle.Provides
-	case n.operator != nil:
-		return n.operator.Provides
-	}
-	return nil
-}
-
-// properties are those of the bundle or of what is installed.
-func (n *node) properties() []catalog.Property {
-	switch {
-	case n.bundle != nil:
-		return n.bundle.Properties
-	case n.operator != nil:
-		return n.operator.Properties
-	}
-	return nil
-}
-
-func (n *node) doesProvide(gvk catalog.GVK) bool {
-	for _, g := range n.provides() {
-		if g == gvk {
-			return true
-		}
-	}
-	return false
-}
-
-func (n *node) isVersionOf(p PackageRequirement) bool {
-	switch {
-	case n.operator != nil:
-		return n.operator.Package == p.Package && p.Range.Contains(n.operator.Version)
-	case n.bundle != nil:
-		return n.bundle.Package == p.Package && p.Range.Contains(n.bundle.Version.Version)
-	}
-	return false
-}
-
-func (n *node) requires() []catalog.GVK {
-	switch {
-	case n.bundle != nil:
-		return n.bundle.Requires
-	case n.operator != nil:
-		return n.operator.Requires
-	}
-	return nil
-}
-
-func (n *node) requiredPackages() []PackageRequirement {
-	if n.operator != nil {
-		return n.operator.Packages
-	}
-	if n.bundle == nil {
-		return nil
-	}
-	needed := make([]PackageRequirement, len(n.bundle.RequiredPackages))
-	for i, p := range n.bundle.RequiredPackages {
-		needed[i] = PackageRequirement{Package: p.PackageName, Range: p.Range}
-	}
-	return needed
-}
-
-func (n *node) constraints() []json.RawMessage {
-	if n.bundle != nil {
-		return n.bundle.Constraints
-	}
-	var found []json.RawMessage
-	for _, p := range n.properties() {
+	for _, p := range o.Properties {
 		if p.Type == catalog.PropertyConstraint {
-			found = append(found, p.Value)
+			out.Constraints = append(out.Constraints, p.Value)
 		}
 	}
-	return found
+	return out
 }
 
 func (n *node) inDefaultChannel() bool {
@@ -148,7 +54,7 @@ func (n *node) label() string {
 	if n.operator != nil {
 		return "clusterserviceversion " + n.operator.Name
 	}
-	return "bundle " + n.name()
+	return "bundle " + n.bundle.Name
 }
 
 // origin says, for an explanation, which object and which content a rule about the node comes from.
@@ -157,10 +63,10 @@ func (n *node) origin(field, format string, args ...any) resolve.Origin {
 	switch {
 	case n.sub != nil:
 		o.Object = "Subscription " + n.sub.Name
-	case n.bundle != nil:
-		o.Object = "bundle " + n.bundle.Name
 	case n.operator != nil:
 		o.Object = "ClusterServiceVersion " + n.operator.Name
+	case n.channel != nil:
+		o.Object = "bundle " + n.bundle.Name
 	}
 	if n.source != nil {
 		o.Catalog = n.source.Ref.String()

@@ -19,7 +19,13 @@ func LookupOf(choice Choice, path string, from image.Origin) v1alpha1.BundleLook
 	record := struct {
 		Properties []catalog.Property `json:"properties,omitempty"`
 		Origin     *BundleOrigin      `json:"operators.fairlead.dev/origin,omitempty"`
-	}{choice.Bundle.Properties, bundleOrigin(choice.Bundle.Image, path, from)}
+	}{Properties: choice.Bundle.Properties}
+	switch requested := choice.Bundle.Image; {
+	case requested == "" || strings.Contains(requested, "@"):
+		record.Origin = &BundleOrigin{Catalog: &from}
+	case requested != path: // it has none while the path is a tag
+		record.Origin = &BundleOrigin{Requested: requested}
+	}
 	properties, err := json.Marshal(record)
 	if err != nil {
 		properties = []byte("{}") // a property that is not JSON was refused when the catalog was loaded
@@ -51,17 +57,6 @@ func (o *BundleOrigin) NamedBy() *image.Origin {
 // originKey is the member of the properties of a lookup, beside those of the bundle, that holds its origin. Clients that read the properties
 // look for their own members only, and the field is the one of a lookup that has room for more.
 const originKey = "operators.fairlead.dev/origin"
-
-// bundleOrigin is that of a bundle of a catalog whose path in a lookup is known; nil while the path is a tag.
-func bundleOrigin(requested, path string, from image.Origin) *BundleOrigin {
-	switch {
-	case requested == "" || strings.Contains(requested, "@"):
-		return &BundleOrigin{Catalog: &from}
-	case requested != path:
-		return &BundleOrigin{Requested: requested}
-	}
-	return nil
-}
 
 // OriginOf reads the origin that a lookup records; nil where it records none, as in plans of other implementations.
 func OriginOf(lookup v1alpha1.BundleLookup) *BundleOrigin {

@@ -35,7 +35,11 @@ func (b *pool) add(n *node) (resolve.Var, bool) {
 }
 
 func (b *pool) operator(o *Operator) resolve.Var {
-	v, _ := b.add(&node{id: "@existing/" + b.in.Namespace + "//" + o.Name, operator: o})
+	n := &node{id: "@existing/" + b.in.Namespace + "//" + o.Name, operator: o}
+	v, isNew := b.add(n)
+	if isNew {
+		n.bundle = o.bundle()
+	}
 	return v
 }
 
@@ -57,34 +61,6 @@ func (b *pool) entry(s *Source, c *catalog.ChannelInfo, place int) resolve.Var {
 		b.problem.Forbid(v, origin)
 	}
 	return v
-}
-
-func (b *pool) source(s *Subscription) *Source {
-	for i := range b.in.Sources {
-		if b.in.Sources[i].Ref == s.Catalog {
-			return &b.in.Sources[i]
-		}
-	}
-	return nil
-}
-
-// newest returns the highest version of a package anywhere in view, and the catalog; of equal ones the first in the order of catalogs.
-func (b *pool) newest(pkg string) (name, in string) {
-	var best *catalog.BundleInfo
-	for _, s := range b.sourcesFor(nil) {
-		if s.Index == nil {
-			continue
-		}
-		for _, bundle := range bundlesOf(s.Index, pkg) {
-			if best == nil || bundle.Version.Compare(best.Version) > 0 {
-				best, in = bundle, s.Ref.String()
-			}
-		}
-	}
-	if best == nil {
-		return "", ""
-	}
-	return best.Name, in
 }
 
 func bundlesOf(x *catalog.Index, pkg string) []*catalog.BundleInfo {
@@ -109,20 +85,8 @@ func bundlesOf(x *catalog.Index, pkg string) []*catalog.BundleInfo {
 func (b *pool) installedMeets(n *node, c condition) bool {
 	return slices.ContainsFunc(c.known(&b.known), func(v resolve.Var) bool {
 		o := b.node(v)
-		return o.operator != nil && o.packageName() != n.packageName() && c.meets(o)
+		return o.operator != nil && o.bundle.Package != n.bundle.Package && c.meets(o)
 	})
-}
-
-// unwelcome lists the operators other than v that meet a condition.
-func (b *pool) unwelcome(v resolve.Var, c condition) []resolve.Var {
-	self := b.node(v)
-	var found []resolve.Var
-	for i, n := range b.nodes {
-		if n.sub == nil && n.packageName() != self.packageName() && c.meets(n) {
-			found = append(found, resolve.Var(i+1))
-		}
-	}
-	return found
 }
 
 func (b *pool) asker(v resolve.Var) string {
@@ -136,8 +100,8 @@ func (b *pool) asker(v resolve.Var) string {
 // describe names a candidate together with where it comes from.
 func (b *pool) describe(v resolve.Var) string {
 	n := b.node(v)
-	if n.bundle == nil {
-		return "the installed " + n.name()
+	if n.channel == nil {
+		return "the installed " + n.bundle.Name
 	}
 	return n.bundle.Name + " from channel " + n.channel.Name + " of " + n.source.Ref.String()
 }
@@ -158,7 +122,7 @@ func (b *pool) oneOf(nodes []resolve.Var) string {
 		case i > 0:
 			text += ", "
 		}
-		text += b.node(n).name()
+		text += b.node(n).bundle.Name
 	}
 	return text
 }
@@ -174,10 +138,6 @@ type register struct {
 	packages  map[string][]resolve.Var
 }
 
-func newRegister() register {
-	return register{entered: map[resolve.Var]bool{}, rank: map[resolve.Var]int{}, providers: map[catalog.GVK][]resolve.Var{}, packages: map[string][]resolve.Var{}}
-}
-
 // add enters v, once.
 func (r *register) add(v resolve.Var, n *node) {
 	if r.entered[v] {
@@ -188,15 +148,15 @@ func (r *register) add(v resolve.Var, n *node) {
 	if n.operator != nil {
 		r.rank[v] = len(r.all)
 	}
-	for _, gvk := range n.provides() {
+	for _, gvk := range n.bundle.Provides {
 		r.providers[gvk] = append(r.providers[gvk], v)
 	}
-	r.packages[n.packageName()] = append(r.packages[n.packageName()], v)
+	r.packages[n.bundle.Package] = append(r.packages[n.bundle.Package], v)
 }
 
-// groups collects members under keys and remembers the order in which keys first came up.
+// groups collects members under keys, in the order in which keys first came up.
 type groups struct {
-	order []string
+	order []*group
 	byKey map[string]*group
 }
 
@@ -213,22 +173,10 @@ func (g *groups) add(key string, member resolve.Var) {
 	if !ok {
 		found = &group{key: key}
 		g.byKey[key] = found
-		g.order = append(g.order, key)
+		g.order = append(g.order, found)
 	}
 	if n := len(found.members); n > 0 && found.members[n-1] == member {
 		return // an API that is named twice
 	}
 	found.members = append(found.members, member)
-}
-
-// list returns the groups that have at least two members.
-func (g *groups) list() []*group {
-	var all []*group
-	for _, key := range g.order {
-		found := g.byKey[key]
-		if len(found.members) > 1 {
-			all = append(all, found)
-		}
-	}
-	return all
 }

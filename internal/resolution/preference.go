@@ -51,15 +51,6 @@ func (b *pool) prefer(of *node, x, y resolve.Var) (int, Rule) {
 	return cmp.Compare(m.place, n.place), RuleHeadFirst
 }
 
-// sort orders candidates for a need of n by preference, each once.
-func (b *pool) sort(n *node, candidates []resolve.Var) []resolve.Var {
-	slices.SortStableFunc(candidates, func(x, y resolve.Var) int {
-		order, _ := b.prefer(n, x, y)
-		return order
-	})
-	return slices.Compact(candidates)
-}
-
 // preferSource orders two catalogs for a need of a node: its own catalog, then by priority, then those of the namespace itself, then
 // by name. Without a node, none is its own.
 func (b *pool) preferSource(of *node, x, y *Source) (int, Rule) {

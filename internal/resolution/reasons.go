@@ -34,21 +34,30 @@ func findChannels(r *request) *trouble {
 		return &trouble{fieldSource, fmt.Sprintf("%s: its content is not available: %s", none, r.source.problem()),
 			cmp.Or(r.source.Remedy, fmt.Sprintf("repair CatalogSource %s, or let Subscription %s name another one", s.Catalog, s.Name)), true, nil}
 	}
-	p, ok := r.source.Index.Package(s.Package)
-	if t := r.broken(); t != nil {
-		return t
-	}
-	if !ok {
+	x, mend := r.source.Index, fmt.Sprintf("ask the authors of catalog %s to correct it", s.Catalog)
+	p, served := x.Package(s.Package)
+	if !served {
+		if problem := withheld(x, s.Package); problem != "" {
+			return &trouble{fieldName, fmt.Sprintf("no operators found in package %s in the catalog referenced by subscription %s: "+
+				"catalog %s has the package, but nothing of it can be used: %s", s.Package, s.Name, s.Catalog, problem), mend, false, nil}
+		}
 		return &trouble{fieldName, fmt.Sprintf("no operators found in package %s in the catalog referenced by subscription %s: catalog %s has %s%s",
-			s.Package, s.Name, s.Catalog, plural(len(r.source.Index.PackageNames()), "package"), similar(s.Package, r.source.Index.PackageNames())),
+			s.Package, s.Name, s.Catalog, plural(len(x.PackageNames()), "package"), similar(s.Package, x.PackageNames())),
 			fmt.Sprintf(correct+"spec.name of Subscription %s", s.Name), false, nil}
 	}
-	if r.channels = followed(p, s.Channel); len(r.channels) == 0 {
-		return &trouble{fieldChannel, fmt.Sprintf("no operators found in channel %s of package %s in the catalog referenced by subscription %s: its channels are %s",
-			s.Channel, s.Package, s.Name, strings.Join(channelNames(p.Channels), ", ")),
-			fmt.Sprintf(correct+"spec.channel of Subscription %s", s.Name), false, nil}
+	if r.channels = followed(p, s.Channel); len(r.channels) > 0 {
+		return nil
 	}
-	return nil
+	problem := problemOf(x, func(o catalog.Object) bool {
+		return s.Channel != "" && o == catalog.Object{Schema: catalog.SchemaChannel, Package: s.Package, Name: s.Channel}
+	})
+	if problem != "" {
+		return &trouble{fieldChannel, fmt.Sprintf("no operators found in channel %s of package %s in the catalog referenced by subscription %s: "+
+			"the catalog has the channel, but it cannot be used: %s", s.Channel, s.Package, s.Name, problem), mend, false, nil}
+	}
+	return &trouble{fieldChannel, fmt.Sprintf("no operators found in channel %s of package %s in the catalog referenced by subscription %s: its channels are %s",
+		s.Channel, s.Package, s.Name, strings.Join(channelNames(p.Channels), ", ")),
+		fmt.Sprintf(correct+"spec.channel of Subscription %s", s.Name), false, nil}
 }
 
 // followed are the channels of a package that have a name; all of them, the default channel first, when none is given.
@@ -72,7 +81,26 @@ func nothingToInstall(r *request) *trouble {
 		return &trouble{fieldChannel, fmt.Sprintf("no operators found matching the criteria of subscription %s: no entry of channel %s has a usable bundle in the catalog", s.Name, names),
 			fmt.Sprintf("ask the authors of catalog %s to correct it%s", s.Catalog, r.missing("")), false, nil}
 	}
-	there, elsewhere := r.startingVersions()
+	// With what the Subscription could start in the channels that it follows, and which other one has what it wants.
+	const shown = 3
+	var entries []string
+	for _, c := range r.channels {
+		for _, e := range c.Entries {
+			if !slices.Contains(entries, e.Name) {
+				entries = append(entries, e.Name)
+			}
+		}
+	}
+	there, elsewhere := "it has none that can be used", ""
+	if len(entries) > 0 {
+		there = "it has " + safetext.List(entries, shown, ", ")
+	}
+	if p, ok := r.source.Index.Package(s.Package); ok {
+		if i := slices.IndexFunc(p.Channels, func(c *catalog.ChannelInfo) bool { _, has := c.Entry(s.StartingCSV); return has }); i >= 0 {
+			c := p.Channels[i]
+			there, elsewhere = there+"; channel "+c.Name+" has "+s.StartingCSV, fmt.Sprintf("; or let it follow channel %s, which has %s", c.Name, s.StartingCSV)
+		}
+	}
 	return &trouble{fieldStartingCSV, fmt.Sprintf("no operators found with name %s in channel %s of package %s in the catalog referenced by subscription %s: %s",
 		s.StartingCSV, names, s.Package, s.Name, there),
 		fmt.Sprintf(correct+"spec.startingCSV of Subscription %s, or leave it out to get the newest%s%s", s.Name, elsewhere, r.missing(s.StartingCSV)), false, nil}
@@ -86,62 +114,6 @@ func channelNames(channels []*catalog.ChannelInfo) []string {
 		names[i] = c.Name
 	}
 	return names
-}
-
-// startingVersions says with what a Subscription could start in the channels that it follows, and which other one has what it wants.
-func (r *request) startingVersions() (there, elsewhere string) {
-	const shown = 3
-	var names []string
-	for _, c := range r.channels {
-		for _, e := range c.Entries {
-			if !slices.Contains(names, e.Name) {
-				names = append(names, e.Name)
-			}
-		}
-	}
-	there = "it has none that can be used"
-	if len(names) > 0 {
-		there = "it has " + safetext.List(names, shown, ", ")
-	}
-	p, ok := r.source.Index.Package(r.sub.Package)
-	if !ok {
-		return there, ""
-	}
-	for _, c := range p.Channels {
-		if _, has := c.Entry(r.sub.StartingCSV); has {
-			return there + "; channel " + c.Name + " has " + r.sub.StartingCSV, fmt.Sprintf("; or let it follow channel %s, which has %s", c.Name, r.sub.StartingCSV)
-		}
-	}
-	return there, ""
-}
-
-// broken says that the package or the channel of a request is in its catalog and cannot be used; nil when it is not there, or can.
-func (r *request) broken() *trouble {
-	s, x := r.sub, r.source.Index
-	mend := fmt.Sprintf("ask the authors of catalog %s to correct it", s.Catalog)
-	p, served := x.Package(s.Package)
-	if !served {
-		problem := withheld(x, s.Package)
-		if problem == "" {
-			return nil
-		}
-		return &trouble{fieldName, fmt.Sprintf("no operators found in package %s in the catalog referenced by subscription %s: "+
-			"catalog %s has the package, but nothing of it can be used: %s",
-			s.Package, s.Name, s.Catalog, problem), mend, false, nil}
-	}
-	if _, ok := p.Channel(s.Channel); ok || s.Channel == "" {
-		return nil
-	}
-	problem := problemOf(x, func(o catalog.Object) bool {
-		return o == catalog.Object{Schema: catalog.SchemaChannel, Package: s.Package, Name: s.Channel}
-	})
-	if problem == "" {
-		return nil
-	}
-	return &trouble{fieldChannel, fmt.Sprintf("no operators found in channel %s of package %s in the catalog referenced by subscription %s: "+
-		"the catalog has the channel, but it cannot be used: %s",
-		s.Channel, s.Package, s.Name, problem),
-		mend, false, nil}
 }
 
 // whyMissing says why an entry is not served: what is wrong with its bundle, or that it has none.

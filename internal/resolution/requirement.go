@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
@@ -55,23 +56,19 @@ func describe(c constraint.Constraint) string {
 		text = fmt.Sprintf("an operator from package %s with version in range %s", c.Package.Name, c.Package.Range)
 	case c.CEL != nil:
 		text = fmt.Sprintf("an operator with constraint: %q", c.CEL.Text)
-	case c.All != nil:
-		text = "(" + describeAll(c.All, " and ") + ")"
 	case c.Any != nil && len(c.Any) == 0:
 		text = "one of no constraints"
-	case c.Any != nil:
-		text = "(" + describeAll(c.Any, " or ") + ")"
-	case c.Not != nil:
-		text = "the absence of (" + describeAll(c.Not, " or ") + ")"
+	case c.All != nil || c.Any != nil || c.Not != nil:
+		list, word := slices.Concat(c.Any, c.Not), " or "
+		if c.All != nil {
+			list, word = c.All, " and "
+		}
+		text = "(" + cmp.Or(texts(list, word, describe), "nothing") + ")"
+		if c.Not != nil {
+			text = "the absence of " + text
+		}
 	}
-	if c.FailureMessage != "" {
-		text += " (" + c.FailureMessage + ")"
-	}
-	return text
-}
-
-func describeAll(list []constraint.Constraint, word string) string {
-	return cmp.Or(texts(list, word, describe), "nothing")
+	return text + said(c.FailureMessage)
 }
 
 // maxAsked bounds the questions whether something meets a need, in one decision.

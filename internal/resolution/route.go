@@ -18,41 +18,31 @@ type route struct {
 // maxWay is how many versions a package may have for a way to be looked for: that looks at each pair of them.
 const maxWay = 1000
 
-// follow tells after how many upgrades from a candidate others are come to, when each upgrade goes to what is wanted most.
+// follow tells after how many upgrades from a candidate others are come to, when each upgrade goes to what is wanted most once the one before is
+// installed.
 func (w *route) follow(from *candidate) map[*candidate]int {
 	after := map[*candidate]int{}
 	if len(w.candidates) > maxWay {
 		return after
 	}
-	for at := w.successor(from); at != nil && after[at] == 0; at = w.successor(at) {
-		after[at] = len(after) + 1
-	}
-	return after
-}
-
-// successor is what is wanted most once a candidate is installed; nil when it is that.
-func (w *route) successor(at *candidate) *candidate {
-	from := &Installed{Name: at.bundle.Name, Version: at.bundle.Version}
-	for _, c := range w.candidates {
-		if c == at {
-			return nil
+	for at := from; ; {
+		var next *candidate
+		installed := &Installed{Name: at.bundle.Name, Version: at.bundle.Version}
+		for _, c := range w.candidates {
+			if c == at {
+				break
+			}
+			if !slices.ContainsFunc(c.refusals, func(r refusal) bool { return r.rule != ruleEdge }) && (follows(c, installed) || c.version.Compare(at.version) == 0) {
+				next = c
+				break
+			}
 		}
-		if !c.refusedBy(func(r refusalRule) bool { return r != ruleEdge }) && (follows(c, from) || c.version.Compare(at.version) == 0) {
-			return c
+		if next == nil || after[next] != 0 {
+			return after
 		}
+		after[next] = len(after) + 1
+		at = next
 	}
-	return nil
-}
-
-// first tells the versions by which the installed bundle comes to the most wanted one that only lacks an edge, one upgrade at a time.
-func (w *route) first() string {
-	from := w.ways()
-	for _, c := range w.candidates {
-		if from[c] != nil && c.refusal().rule == ruleEdge {
-			return w.stops(c, from)
-		}
-	}
-	return ""
 }
 
 // ways finds all that the installed bundle can come to by choosing versions one after the other, and from where. What they need, or others
@@ -68,7 +58,7 @@ func (w *route) ways() map[*candidate]*candidate {
 		queue = queue[1:]
 		for _, c := range w.candidates {
 			if from[c] == nil && c.bundle.Name != w.installed.Name && follows(c, &Installed{Name: at.bundle.Name, Version: at.bundle.Version}) &&
-				!c.refusedBy(func(r refusalRule) bool { return r > ruleEdge }) {
+				!slices.ContainsFunc(c.refusals, func(r refusal) bool { return r.rule > ruleEdge }) {
 				from[c] = at
 				queue = append(queue, c)
 			}

@@ -39,7 +39,7 @@ type readConstraint struct {
 // askedRule is a rule, what it answered about bundles and installed operators, and what that cost.
 type askedRule struct {
 	*constraint.Rule
-	met     map[any]bool
+	met     map[*catalog.BundleInfo]bool
 	cost    uint64
 	stopped int // answers it did not come to, each by itself too dear
 }
@@ -67,27 +67,19 @@ func (k *rulebook) condition(r *constraint.Rule, pkg string) condition {
 		if k.rules == nil {
 			k.rules, k.bundles = map[string]*askedRule{}, map[*catalog.BundleInfo]constraint.Values{}
 		}
-		asked = &askedRule{Rule: r, met: map[any]bool{}}
+		asked = &askedRule{Rule: r, met: map[*catalog.BundleInfo]bool{}}
 		k.rules[r.Text] = asked
 	}
 	return condition{
 		meets: func(n *node) bool {
-			var key any = n.bundle
-			if n.bundle == nil {
-				key = n.operator
-			}
-			if met, known := asked.met[key]; known {
+			if met, known := asked.met[n.bundle]; known {
 				return met
 			}
-			if asked.cost > maxRuleCost || k.costs.of(pkg) > maxPackageCost || k.costs.all > maxAllRulesCost {
+			if asked.cost > maxRuleCost || k.costs.packages[pkg] > maxPackageCost || k.costs.all > maxAllRulesCost {
 				return false
 			}
-			var values constraint.Values
-			if n.bundle == nil {
-				values = constraint.ValuesOf(n.properties())
-			} else if known, ok := k.bundles[n.bundle]; ok {
-				values = known
-			} else {
+			values, ok := k.bundles[n.bundle]
+			if !ok {
 				values = constraint.ValuesOf(n.bundle.Properties)
 				k.bundles[n.bundle] = values
 			}
@@ -97,7 +89,7 @@ func (k *rulebook) condition(r *constraint.Rule, pkg string) condition {
 			}
 			asked.cost += cost
 			k.costs.add(pkg, cost)
-			asked.met[key] = met
+			asked.met[n.bundle] = met
 			return met
 		},
 		known: func(r *register) []resolve.Var { return r.all },
@@ -107,7 +99,7 @@ func (k *rulebook) condition(r *constraint.Rule, pkg string) condition {
 			switch {
 			case asked.cost > maxRuleCost:
 				return dear{"this rule has cost too much before all operators were compared", pkg}
-			case k.costs.of(pkg) > maxPackageCost:
+			case k.costs.packages[pkg] > maxPackageCost:
 				return dear{fmt.Sprintf("the rules of package %s have together cost too much before all operators were compared", pkg), pkg}
 			case k.costs.all > maxAllRulesCost:
 				dearest := k.costs.dearest()
@@ -141,14 +133,14 @@ const (
 type crowd struct{ shares }
 
 func (c *crowd) count(n *node, looked, found int) {
-	c.add(n.packageName(), uint64(found+looked/looksAnOffer))
+	c.add(n.bundle.Package, uint64(found+looked/looksAnOffer))
 }
 
 // of tells whether the needs of a bundle or an installed operator are not looked into any more.
 func (c *crowd) of(n *node) dear {
-	pkg := n.packageName()
+	pkg := n.bundle.Package
 	switch {
-	case c.shares.of(pkg) > maxPackageOffers:
+	case c.packages[pkg] > maxPackageOffers:
 		return dear{fmt.Sprintf("the needs of package %s together have more than %d candidates", pkg, maxPackageOffers), pkg}
 	case c.all > maxOffers:
 		dearest := c.dearest()
@@ -171,9 +163,6 @@ func (s *shares) add(pkg string, work uint64) {
 	s.all += work
 	s.packages[pkg] += work
 }
-
-// of is the share of a package.
-func (s *shares) of(pkg string) uint64 { return s.packages[pkg] }
 
 // dearest is the package with the largest share, the first by name of several.
 func (s *shares) dearest() string {

@@ -105,25 +105,6 @@ func (b *selection) isInstalled(c *candidate) bool {
 	return b.in.Installed != nil && c.bundle.Name == b.in.Installed.Name
 }
 
-// from is the installed version as it is ordered.
-func (b *selection) from() version.VersionRelease {
-	return catalog.Released(b.in.Installed.Version)
-}
-
-// mayReplace tells whether the candidate may follow on what is installed.
-func (b *selection) mayReplace(c *candidate) bool {
-	installed := b.in.Installed
-	if installed == nil || b.in.Policy == SelfCertified || c.version.Compare(b.from()) == 0 {
-		return true
-	}
-	return follows(c, installed)
-}
-
-// isHidden reports whether a catalog whose content has to be waited for could have something that is wanted as much as the candidate, or more.
-func (b *selection) isHidden(c *candidate) bool {
-	return b.blind != nil && (c.deprecated() || c.catalog.Priority <= b.blind.Priority)
-}
-
 // prefer orders candidates: what is not deprecated first, then catalogs of higher priority, then higher versions. Of the same version
 // the installed bundle comes first, and others are in the order of their names.
 func (b *selection) prefer(x, y *candidate) int {
@@ -170,37 +151,25 @@ func (b *selection) unavailable() *Catalog {
 func (b *selection) providers(c constraint.Constraint) []string {
 	var packages []string
 	for _, source := range b.catalogs {
-		if source.Index != nil {
-			packages = append(packages, providersOf(c, source.Index)...)
+		if source.Index == nil {
+			continue
+		}
+		if c.GVK != nil {
+			for _, bundle := range source.Index.ProvidersV1(*c.GVK) {
+				packages = append(packages, bundle.Package)
+			}
+		}
+		if c.Package == nil {
+			continue
+		}
+		if p, ok := source.Index.PackageV1(c.Package.Name); ok && slices.ContainsFunc(p.Channels, func(channel *catalog.ChannelInfo) bool {
+			return slices.ContainsFunc(channel.Entries, func(e *catalog.EntryInfo) bool { return c.Package.Range.Contains(e.Bundle.Version.Version) })
+		}) {
+			packages = append(packages, p.Name)
 		}
 	}
 	slices.Sort(packages)
 	return slices.DeleteFunc(slices.Compact(packages), func(pkg string) bool { return pkg == b.in.Package })
-}
-
-// providersOf are the packages of a catalog that have something that a constraint without parts asks for.
-func providersOf(c constraint.Constraint, x *catalog.Index) []string {
-	var names []string
-	if c.GVK != nil {
-		for _, bundle := range x.ProvidersV1(*c.GVK) {
-			names = append(names, bundle.Package)
-		}
-	}
-	if c.Package == nil {
-		return names
-	}
-	p, ok := x.PackageV1(c.Package.Name)
-	if !ok {
-		return nil
-	}
-	for _, channel := range p.Channels {
-		for _, e := range channel.Entries {
-			if c.Package.Range.Contains(e.Bundle.Version.Version) {
-				return []string{p.Name}
-			}
-		}
-	}
-	return nil
 }
 
 // names are those of some of the selected catalogs.
@@ -257,13 +226,6 @@ func (b *selection) similar() string {
 		return "; there is " + list("package", found)
 	}
 	return ""
-}
-
-func (b *selection) upgrading() string {
-	if b.in.Installed == nil {
-		return ""
-	}
-	return fmt.Sprintf("error upgrading from currently installed version %q: ", b.in.Installed.Version)
 }
 
 // plain is a conflict of a request with itself: there is nothing to solve.

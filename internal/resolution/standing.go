@@ -2,6 +2,8 @@ package resolution
 
 import (
 	"slices"
+
+	"fairlead.dev/fairlead/catalog"
 )
 
 // Standing compares what somebody has of a package with what there is.
@@ -48,11 +50,22 @@ func (r *NamespaceResult) Standings() []SubscriptionStanding {
 		if len(q.channels) > 0 {
 			s.Head = q.channels[0].Head
 		}
-		s.Newest, s.NewestIn = r.b.newest(q.sub.Package)
+		// The highest version of the package anywhere in view, and the catalog; of equal ones the first in the order of catalogs.
+		var best *catalog.BundleInfo
+		for _, source := range r.b.sourcesFor(nil) {
+			if source.Index == nil {
+				continue
+			}
+			for _, bundle := range bundlesOf(source.Index, q.sub.Package) {
+				if best == nil || bundle.Version.Compare(best.Version) > 0 {
+					best, s.Newest, s.NewestIn = bundle, bundle.Name, source.Ref.String()
+				}
+			}
+		}
 		for i := range r.Groups {
 			if g := &r.Groups[i]; slices.Contains(g.Subscriptions, q.sub.Name) {
 				if g.Err != nil {
-					s.HeldBy = g.summary()
+					s.HeldBy = oneLine(g.conflict().Summary)
 				}
 				for _, c := range g.Choices {
 					if slices.Contains(c.Subscriptions, s.Subscription) {

@@ -45,12 +45,15 @@ type subscriptions struct {
 
 // request states what a Subscription asks for.
 func (b *subscriptions) request(s *Subscription) *request {
-	r := &request{sub: s, source: b.source(s)}
+	r := &request{sub: s}
+	if i := slices.IndexFunc(b.in.Sources, func(source Source) bool { return source.Ref == s.Catalog }); i >= 0 {
+		r.source = &b.in.Sources[i]
+	}
 	if s.VersionRange != "" {
 		r.limit = &limit{}
 		r.limit.allowed, r.limit.err = version.ParseRange(s.VersionRange)
 	}
-	r.self, _ = b.add(&node{id: "subscription:" + s.Name, sub: s, source: r.source})
+	r.self, _ = b.add(&node{id: "subscription:" + s.Name, sub: s, source: r.source, bundle: &catalog.BundleInfo{}})
 	self := b.node(r.self)
 	b.problem.Require(r.self, self.origin("", "subscription %s exists", s.Name))
 	if r.installed = b.installed(s, r.source); r.installed != nil {
@@ -85,7 +88,7 @@ func (b *subscriptions) request(s *Subscription) *request {
 		r.options = b.upgrades(r)
 		b.within(r) // what is installed may stay in any case
 		for _, c := range r.options {
-			b.problem.Conflict(c, r.own, self.origin(fieldChannel, "%s would replace %s", b.node(c).name(), r.installed.Name))
+			b.problem.Conflict(c, r.own, self.origin(fieldChannel, "%s would replace %s", b.node(c).bundle.Name, r.installed.Name))
 		}
 		switch stay := append(r.options[:len(r.options):len(r.options)], r.own); {
 		case !r.installed.deprecated() || !r.installed.Settled || r.limit.binds() && len(r.options) == 0:
@@ -114,7 +117,8 @@ func (b *subscriptions) request(s *Subscription) *request {
 	if r.limit != nil && r.limit.left > 0 { // the range had its say
 		what += fmt.Sprintf(" (annotation %s allows only %s)", VersionRangeAnnotation, oneLine(s.VersionRange))
 	}
-	b.offer(r.self, offer{r.options, what}, self.origin(fieldChannel, "%s", what))
+	b.offers[need{r.self, fieldChannel}] = offer{r.options, what}
+	b.problem.Depends(r.self, r.options, self.origin(fieldChannel, "%s", what))
 	return r
 }
 
@@ -222,8 +226,8 @@ func (b *subscriptions) onlyOne() {
 			continue
 		}
 		v := resolve.Var(i + 1)
-		packages.add(n.packageName(), v)
-		for _, gvk := range n.provides() {
+		packages.add(n.bundle.Package, v)
+		for _, gvk := range n.bundle.Provides {
 			apis.add(gvk.String(), v)
 		}
 	}
@@ -237,20 +241,21 @@ func (b *subscriptions) onlyOne() {
 			}
 		}
 	}
-	for _, g := range packages.list() {
-		b.problem.AtMost(b.allowed(g), g.members, resolve.Origin{Object: "package " + g.key, Text: "there can be only one operator from package " + g.key})
-	}
-	for _, g := range apis.list() {
-		b.problem.AtMost(b.allowed(g), g.members, resolve.Origin{Object: "provider of " + g.key, Text: "there can be only one provider of " + g.key})
-	}
-}
-
-func (b *subscriptions) allowed(g *group) int {
-	installed := 0
-	for _, v := range g.members {
-		if b.node(v).operator != nil {
-			installed++
+	for _, all := range []struct {
+		groups       []*group
+		object, text string
+	}{{packages.order, "package ", "there can be only one operator from package "}, {apis.order, "provider of ", "there can be only one provider of "}} {
+		for _, g := range all.groups {
+			if len(g.members) < 2 {
+				continue
+			}
+			installed := 0
+			for _, v := range g.members {
+				if b.node(v).operator != nil {
+					installed++
+				}
+			}
+			b.problem.AtMost(max(installed, 1), g.members, resolve.Origin{Object: all.object + g.key, Text: all.text + g.key})
 		}
 	}
-	return max(installed, 1)
 }

@@ -2,13 +2,11 @@ package resolution
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -18,8 +16,10 @@ type namespaceFront struct {
 	whole int // Subscriptions that may yet be decided on to find advice
 }
 
-func newNamespace(in NamespaceRequest, trial bool) *namespaceFront {
-	g := &pool{builder: &builder{trial: trial}, in: in, operators: map[string]*Operator{}, known: newRegister()}
+// newNamespace states everything there is to state about a namespace. Its only error is that of the context.
+func newNamespace(ctx context.Context, in NamespaceRequest, trial bool) (*namespaceFront, error) {
+	known := register{entered: map[resolve.Var]bool{}, rank: map[resolve.Var]int{}, providers: map[catalog.GVK][]resolve.Var{}, packages: map[string][]resolve.Var{}}
+	g := &pool{builder: &builder{trial: trial}, in: in, operators: map[string]*Operator{}, known: known}
 	for _, o := range in.current() {
 		g.operators[o.Name] = &o
 		g.order = append(g.order, &o)
@@ -27,11 +27,6 @@ func newNamespace(in NamespaceRequest, trial bool) *namespaceFront {
 	needs := &dependencies{pool: g, offers: map[need]offer{}, lacking: map[need]bool{}, blind: map[need]catalog.Ref{}, withheld: map[string]withholding{}}
 	b := &namespaceFront{&subscriptions{dependencies: needs}, maxWhole}
 	b.front = b
-	return b
-}
-
-// build states everything there is to state about the namespace. Its only error is that of the context.
-func (b *namespaceFront) build(ctx context.Context) error {
 	claimed := map[string]bool{}
 	for i := range b.in.Subscriptions {
 		r := b.request(&b.in.Subscriptions[i])
@@ -52,10 +47,10 @@ func (b *namespaceFront) build(ctx context.Context) error {
 		}
 	}
 	if err := b.meet(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	b.onlyOne()
-	return nil
+	return b, nil
 }
 
 func (b *namespaceFront) requested(v resolve.Var) bool { return b.node(v).sub != nil }
@@ -66,9 +61,20 @@ func (b *namespaceFront) word(e *explanation, r resolve.Reason) string {
 	case r.Kind == resolve.Limited:
 		return r.Origin.Text + b.members(e, r.Clause)
 	case r.Kind == resolve.Dependency:
-		return r.Origin.Text + b.more(e, r.Clause)
+		// What a Subscription asks for may be installed in part. It says which channel it comes from when another Subscription of the core is about the
+		// same package.
+		asks := b.requestOf(b.problem.Var(r.Subject))
+		switch {
+		case asks == nil || len(asks.options) == 0:
+		case asks.installed != nil:
+			return r.Origin.Text + " (" + asks.installed.Name + " is installed)"
+		case len(asks.channels) == 1 && slices.ContainsFunc(b.askers(e.core), func(name string) bool {
+			return name != asks.sub.Name && b.requestNamed(name).sub.Package == asks.sub.Package
+		}):
+			return r.Origin.Text + " from channel " + asks.channels[0].Name
+		}
 	case r.Kind == resolve.Assumed && r.Subject != "":
-		return strings.Replace(r.Origin.Text, r.Subject, b.node(b.problem.Var(r.Subject)).name(), 1)
+		return strings.Replace(r.Origin.Text, r.Subject, b.node(b.problem.Var(r.Subject)).bundle.Name, 1)
 	}
 	return r.Origin.Text
 }
@@ -77,8 +83,8 @@ func (b *namespaceFront) word(e *explanation, r resolve.Reason) string {
 func (b *namespaceFront) conclude(e *explanation, c *Conflict) {
 	obstacle := c.Chain[len(c.Chain)-1].Text
 	if e.wanted != 0 {
-		name := b.node(e.wanted).name()
-		c.conclusion = cannotBeHad(name)
+		name := b.node(e.wanted).bundle.Name
+		c.conclusion = oneLine(name) + " cannot be had"
 		for i, r := range e.reasons { // that there can be only one of a kind says less than who needs the other one
 			if r.Kind != resolve.Limited && !c.Chain[i].plain {
 				obstacle = c.Chain[i].Text
@@ -101,28 +107,6 @@ func (b *namespaceFront) conclude(e *explanation, c *Conflict) {
 	slices.SortFunc(c.Unavailable, catalog.Ref.Compare)
 }
 
-// more says of what a Subscription asks for that something of it is installed, and which channel it comes from when another Subscription of
-// the core is about the same package.
-func (b *namespaceFront) more(e *explanation, asks resolve.Clause) string {
-	n := b.node(b.problem.Var(asks.Subject))
-	if n.sub == nil {
-		return ""
-	}
-	r := b.requestOf(b.problem.Var(asks.Subject))
-	twice := slices.ContainsFunc(b.askers(e.core), func(name string) bool {
-		return name != n.sub.Name && b.requestNamed(name).sub.Package == n.sub.Package
-	})
-	switch {
-	case len(r.options) == 0:
-		return ""
-	case r.installed != nil:
-		return " (" + r.installed.Name + " is installed)"
-	case twice && len(r.channels) == 1:
-		return " from channel " + r.channels[0].Name
-	}
-	return ""
-}
-
 // members names the members of an upper bound that the other rules speak of.
 func (b *namespaceFront) members(e *explanation, bound resolve.Clause) string {
 	var names, full []string
@@ -135,7 +119,7 @@ func (b *namespaceFront) members(e *explanation, bound resolve.Clause) string {
 		}
 		v := b.problem.Var(id)
 		full = append(full, b.describe(v))
-		if name := b.node(v).name(); !slices.Contains(names, name) {
+		if name := b.node(v).bundle.Name; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -150,15 +134,4 @@ func (b *namespaceFront) members(e *explanation, bound resolve.Clause) string {
 		names = append(names[:shown-1:shown-1], plural(len(names)-shown+1, "other"))
 	}
 	return ": " + strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
-}
-
-// asConflict makes an error of the solver one of this package.
-func (b *namespaceFront) asConflict(ctx context.Context, err error, subscriptions []string) error {
-	var core *resolve.Unsatisfiable
-	if errors.As(err, &core) {
-		return b.explain(ctx, core, 0, subscriptions)
-	}
-	const most = 5
-	return fmt.Errorf("decide on Subscription %s, together with all they can lead to: %w; narrow down what they may have "+
-		"(spec.source, spec.channel, a version range), or have some of them in a namespace of their own", safetext.List(subscriptions, most, ", "), err)
 }

@@ -50,24 +50,20 @@ func (b *omission) leftOut() string {
 		if c.Index == nil || !b.mayChange(c) {
 			continue
 		}
-		for _, p := range b.problemsOf(c) {
+		// The errors that may be about the package. Where the catalog does not have that, files that cannot be read may have held it.
+		problems := c.Index.Problems().UnderV1().About(b.in.Package)
+		if _, there := b.packageOf(c); !there && len(problems) == 0 && !b.any {
+			problems = slices.DeleteFunc(c.Index.Problems().Errors(), func(p catalog.Problem) bool {
+				return p.Object.Package != "" || p.Object.Schema == catalog.SchemaPackage && p.Object.Name != ""
+			})
+		}
+		for _, p := range problems {
 			if weight := b.weight(c, p); weight > best {
 				best, text = weight, fmt.Sprintf("something of the package cannot be used in catalog %s: %s", c.Name, p)
 			}
 		}
 	}
 	return text
-}
-
-// problemsOf are the errors that may be about the package. Where the catalog does not have that, files that cannot be read may have held it.
-func (b *omission) problemsOf(c *Catalog) catalog.Problems {
-	about := c.Index.Problems().UnderV1().About(b.in.Package)
-	if _, there := b.packageOf(c); there || len(about) > 0 || b.any {
-		return about
-	}
-	return slices.DeleteFunc(c.Index.Problems().Errors(), func(p catalog.Problem) bool {
-		return p.Object.Package != "" || p.Object.Schema == catalog.SchemaPackage && p.Object.Name != ""
-	})
 }
 
 // mayChange reports whether more content of a catalog could change the choice.

@@ -9,6 +9,8 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/resolve"
 	"fairlead.dev/fairlead/version"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // departure of what a request has installed. Its release is in its version, or only in the catalog.
@@ -39,42 +41,31 @@ func (b *subscriptions) upgrades(r *request) []resolve.Var {
 		found = append(found, b.elsewhere(r, func(place int, way catalog.Edge) bool { return place == 0 && way != catalog.EdgeReplaces })...)
 		found = append(found, b.elsewhere(r, func(place int, way catalog.Edge) bool { return place != 0 || way == catalog.EdgeReplaces })...)
 	}
-	if next := b.preferred(r, found); next != 0 && !r.installed.Settled { // an operator that does not run yet is not replaced
-		r.awaiting, r.waits = next, b.unsettled(r, next)
+	// The first entry that the range of the Subscription allows, of several one that is not deprecated; none when it allows none, so that it is the range
+	// that holds.
+	var next resolve.Var
+	for _, v := range found {
+		if bundle := b.node(v).bundle; (next == 0 || !bundle.Deprecated) && !r.limit.refuses(bundle.Version.Version) {
+			next = v
+			if !bundle.Deprecated {
+				break
+			}
+		}
+	}
+	if name := r.installed.Name; next != 0 && !r.installed.Settled { // an operator that does not run yet is not replaced
+		r.awaiting = next
+		r.waits = fmt.Sprintf("%s does not run (its phase is %s), and an operator that does not run is not replaced: upgrades, which lead to %s, wait until it does; "+
+			"to see what keeps it: kubectl describe clusterserviceversion %s -n %s", name, cmp.Or(r.installed.Phase, "none yet"), r.allowed(), name, b.in.Namespace)
+		if r.installed.Failed {
+			r.waits = fmt.Sprintf("%s is available, but the installed %s has failed and a failed operator is not replaced: repair it, or set "+
+				"spec.upgradeStrategy of the OperatorGroup to TechPreviewUnsafeFailForward", b.node(next).bundle.Name, name)
+		}
 		return nil
 	}
 	if len(found) == 0 {
 		r.waits = stranded(r)
 	}
 	return found
-}
-
-// preferred is the first entry that the range of the Subscription allows, of several one that is not deprecated; zero when it allows none,
-// so that it is the range that holds.
-func (b *subscriptions) preferred(r *request, found []resolve.Var) resolve.Var {
-	var best resolve.Var
-	for _, v := range found {
-		n := b.node(v)
-		if r.limit.refuses(n.version()) {
-			continue
-		}
-		if !n.bundle.Deprecated {
-			return v
-		}
-		best = cmp.Or(best, v)
-	}
-	return best
-}
-
-// unsettled says that an upgrade may not begin as long as the installed operator is as it is.
-func (b *subscriptions) unsettled(r *request, next resolve.Var) string {
-	name := r.installed.Name
-	if r.installed.Failed {
-		return fmt.Sprintf("%s is available, but the installed %s has failed and a failed operator is not replaced: repair it, or set "+
-			"spec.upgradeStrategy of the OperatorGroup to TechPreviewUnsafeFailForward", b.node(next).name(), name)
-	}
-	return fmt.Sprintf("%s does not run (its phase is %s), and an operator that does not run is not replaced: upgrades, which lead to %s, wait until it does; to see what keeps it: "+
-		"kubectl describe clusterserviceversion %s -n %s", name, cmp.Or(r.installed.Phase, "none yet"), r.allowed(), name, b.in.Namespace)
 }
 
 // elsewhere returns the entries of other catalogs that upgrade what is installed in the way that fits.
@@ -113,15 +104,12 @@ func (b *subscriptions) installed(s *Subscription, source *Source) *Operator {
 		}
 	}
 	for _, o := range b.order {
-		if o.isOf(s.Package) && !b.claimed(o.Name) && disagreement(o, s, source) == "" {
+		if o.isOf(s.Package) && !slices.ContainsFunc(b.in.Subscriptions, func(other Subscription) bool { return other.Installed == o.Name }) &&
+			disagreement(o, s, source) == "" {
 			return o
 		}
 	}
 	return nil
-}
-
-func (b *subscriptions) claimed(operator string) bool {
-	return slices.ContainsFunc(b.in.Subscriptions, func(s Subscription) bool { return s.Installed == operator })
 }
 
 // isOf tells whether the operator is, or for all that is known may be, of a package.
@@ -143,17 +131,10 @@ func disagreement(o *Operator, s *Subscription, source *Source) string {
 		return fmt.Sprintf("package %s of catalog %s has no bundle of that name", s.Package, s.Catalog)
 	case !known.Version.Version.Equals(o.Version):
 		return fmt.Sprintf("it has version %s, and version %s in catalog %s", o.Version, known.VersionText, s.Catalog)
-	case !sameAPIs(o.Provides, known.Provides):
+	case !sets.New(o.Provides...).Equal(sets.New(known.Provides...)):
 		return fmt.Sprintf("it provides other APIs than the bundle of that name in catalog %s", s.Catalog)
 	}
 	return ""
-}
-
-func sameAPIs(a, b []catalog.GVK) bool {
-	within := func(a, b []catalog.GVK) bool {
-		return !slices.ContainsFunc(a, func(g catalog.GVK) bool { return !slices.Contains(b, g) })
-	}
-	return within(a, b) && within(b, a)
 }
 
 // orphan states that an operator which no Subscription stands for stays.

@@ -61,8 +61,11 @@ func (r *NamespaceResult) verdict(ctx context.Context, s *Source, c *catalog.Cha
 	if o := r.b.operators[e.Name]; o != nil && o.isOf(c.Package) {
 		out.Installed = true
 		out.Reasons = append(out.Reasons, "it is installed")
-		if next := r.successor(o); next != "" {
-			out.Reasons = append(out.Reasons, next+" is to take its place")
+		for i := range r.Groups {
+			if next := slices.IndexFunc(r.Groups[i].Choices, func(c Choice) bool { return c.Replaces == o.Name }); next >= 0 {
+				out.Reasons = append(out.Reasons, r.Groups[i].Choices[next].Bundle.Name+" is to take its place")
+				break
+			}
 		}
 		return out, nil // as another candidate of its own name it cannot be wanted
 	}
@@ -102,18 +105,6 @@ func (r *NamespaceResult) verdict(ctx context.Context, s *Source, c *catalog.Cha
 	return out, nil
 }
 
-// successor is what is to be installed in the place of an operator; empty when it stays.
-func (r *NamespaceResult) successor(o *Operator) string {
-	for i := range r.Groups {
-		for _, c := range r.Groups[i].Choices {
-			if c.Replaces == o.Name {
-				return c.Bundle.Name
-			}
-		}
-	}
-	return ""
-}
-
 // ask adds what one part says of a candidate, and tells whether it is one there.
 func (r *NamespaceResult) ask(ctx context.Context, p *part, v resolve.Var, out *Verdict) (bool, error) {
 	if p.group.Err != nil {
@@ -149,26 +140,23 @@ func (r *NamespaceResult) ask(ctx context.Context, p *part, v resolve.Var, out *
 		if err != nil {
 			return asked, err
 		}
-		out.Reasons = append(out.Reasons, of.against(ctx, d, v, core))
-		if core != nil && out.Conflict == nil {
-			out.Conflict = r.b.explain(ctx, core, v, nil)
+		who := r.b.asker(d.Subject)
+		switch {
+		case core != nil:
+			c := r.b.explain(ctx, core, v, nil)
+			out.Reasons = append(out.Reasons, who+": "+c.Summary)
+			if out.Conflict == nil {
+				out.Conflict = c
+			}
+		case d.Reused:
+			out.Reasons = append(out.Reasons, fmt.Sprintf("%s: %s, which is chosen anyway, is enough", who, r.b.node(d.Chosen).bundle.Name))
+		case d.Chosen == 0:
+			out.Reasons = append(out.Reasons, who+": another alternative is enough")
+		default:
+			out.Reasons = append(out.Reasons, fmt.Sprintf("%s prefers %s: %s", who, r.b.describe(d.Chosen), of.ruleBetween(d.Subject, d.Chosen, v)))
 		}
 	}
 	return asked, nil
-}
-
-// against tells why a candidate lost at a decision.
-func (b *decision) against(ctx context.Context, d resolve.Decision, v resolve.Var, core *resolve.Unsatisfiable) string {
-	who := b.asker(d.Subject)
-	switch {
-	case core != nil:
-		return who + ": " + b.explain(ctx, core, v, nil).Summary
-	case d.Reused:
-		return fmt.Sprintf("%s: %s, which is chosen anyway, is enough", who, b.node(d.Chosen).name())
-	case d.Chosen == 0:
-		return who + ": another alternative is enough"
-	}
-	return fmt.Sprintf("%s prefers %s: %s", who, b.describe(d.Chosen), b.ruleBetween(d.Subject, d.Chosen, v))
 }
 
 // Why tells why an operator is, or will be, in the namespace: what asked for it, then what asked for that, and so on up to a
@@ -177,7 +165,7 @@ func (r *NamespaceResult) Why(operator string) []Because {
 	for i := range r.parts {
 		p := &r.parts[i]
 		for _, v := range p.solution.Selected {
-			if n := r.b.node(v); n.sub == nil && n.name() == operator {
+			if n := r.b.node(v); n.sub == nil && n.bundle.Name == operator {
 				return (&decision{r.b, &p.solution}).chainTo(v)
 			}
 		}
@@ -205,20 +193,16 @@ func notFor(q *request, s *Source, c *catalog.ChannelInfo, e *catalog.EntryInfo)
 	case !e.InChain:
 		return "a newer entry of its channel skips it"
 	case q.installed != nil:
-		return fmt.Sprintf("no edge leads from the installed %s to it: it replaces %s%s", q.installed.Name, cmp.Or(e.Replaces, "nothing"), edges(e))
+		text := fmt.Sprintf("no edge leads from the installed %s to it: it replaces %s", q.installed.Name, cmp.Or(e.Replaces, "nothing"))
+		if len(e.Skips) > 0 {
+			text += ", skips " + strings.Join(e.Skips, ", ")
+		}
+		if !e.SkipRange.IsZero() {
+			text += ", has skipRange " + e.SkipRange.String()
+		}
+		return text
 	case q.sub.StartingCSV != "":
 		return "it starts with " + q.sub.StartingCSV
 	}
 	return "it has no answer"
-}
-
-func edges(e *catalog.EntryInfo) string {
-	text := ""
-	if len(e.Skips) > 0 {
-		text += ", skips " + strings.Join(e.Skips, ", ")
-	}
-	if !e.SkipRange.IsZero() {
-		text += ", has skipRange " + e.SkipRange.String()
-	}
-	return text
 }

@@ -12,12 +12,12 @@ import (
 
 // nobody says why no catalog in view offers what n needs: it may be there, and not be usable, or have other versions.
 func (b *dependencies) nobody(n *node, c condition, origin *resolve.Origin, brief string) {
-	correct := "ask the authors of package " + n.packageName() + " to correct what " + n.name() + " requires"
+	correct := "ask the authors of package " + n.bundle.Package + " to correct what " + n.bundle.Name + " requires"
 	switch {
 	case c.never:
 		origin.Text, origin.Hint = origin.Text+", which no operator does", correct
 		return
-	case c.pkg != "" && c.pkg == n.packageName():
+	case c.pkg != "" && c.pkg == n.bundle.Package:
 		origin.Text, origin.Hint = origin.Text+", and a namespace has only one version of a package", correct
 		return
 	}

@@ -45,11 +45,6 @@ type world struct {
 	asked   int             // how often it was asked whether something meets a need
 }
 
-func newWorld() world { return world{rules: map[string]readConstraint{}} }
-
-// forTrial is an empty world for another decision within the same costs.
-func (w *world) forTrial() world { return world{rules: w.rules, cost: w.cost, asked: w.asked} }
-
 // holds tells whether a constraint holds among what is installed.
 func (w *world) holds(c constraint.Constraint, among []*fact) bool {
 	holds := func(part constraint.Constraint) bool { return w.holds(part, among) }
