@@ -32,9 +32,9 @@ func ListCatalogs(ctx context.Context, reader client.Reader, published Published
 	for i := range all.Items {
 		object := &all.Items[i]
 		entry, _ := published.Get(CatalogRef(object.Name))
-		one := resolution.Catalog{Name: object.Name, Labels: object.Labels, Priority: int(object.Spec.Priority), Index: entry.Index, Image: entry.Image, Problem: entry.Problem}
-		if object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable {
-			one.Disabled, one.Index, one.Image, one.Problem = true, nil, "", ""
+		one := ExtensionCatalog(object)
+		if !one.Disabled {
+			one.Index, one.Image, one.Problem = entry.Index, entry.Image, entry.Problem
 		}
 		catalogs = append(catalogs, one)
 	}

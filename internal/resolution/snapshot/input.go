@@ -47,8 +47,10 @@ func (n *Namespace) Input() (in resolution.NamespaceRequest, idle map[string]str
 func (n *Namespace) Installed(sub *v1alpha1.Subscription) string {
 	stated := []string{Target(sub), sub.Status.InstalledCSV}
 	for _, name := range stated {
-		if csv := n.Operator(name); csv != nil && !ofOtherPackage(csv, sub.Spec.Package) {
-			return name
+		if csv := n.Operator(name); csv != nil {
+			if pkg := recordedPackage(csv); pkg == "" || pkg == sub.Spec.Package {
+				return name
+			}
 		}
 	}
 	for i := range n.Operators {
@@ -92,12 +94,6 @@ func (n *Namespace) forsaken(csv *v1alpha1.ClusterServiceVersion) bool {
 	return csv.Status.Phase == v1alpha1.CSVPhaseReplacing && !slices.ContainsFunc(n.Operators, func(next v1alpha1.ClusterServiceVersion) bool {
 		return next.Spec.Replaces == csv.Name && next.Name != csv.Name
 	})
-}
-
-// ofOtherPackage tells whether it is recorded with an operator that it is of another package.
-func ofOtherPackage(csv *v1alpha1.ClusterServiceVersion, pkg string) bool {
-	recorded := recordedPackage(csv)
-	return recorded != "" && recorded != pkg
 }
 
 func recordedPackage(csv *v1alpha1.ClusterServiceVersion) string {

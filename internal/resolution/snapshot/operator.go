@@ -30,8 +30,21 @@ func (n *Namespace) describe(csv *v1alpha1.ClusterServiceVersion) resolution.Ope
 			o.Requires = append(o.Requires, catalog.GVK(gvk))
 		}
 	}
+	if o.Package != "" {
+		return o
+	}
+	// Infer the package of an operator that does not say it: that of the only Subscription which stands for it, else that of the only one in whose catalog
+	// and package there is a bundle of its name. Whether it is that bundle is another question; beside one of the package it must not run.
+	o.Package = n.onlyPackage(func(sub *v1alpha1.Subscription) bool { return sub.Status.InstalledCSV == csv.Name })
 	if o.Package == "" {
-		o.Package = n.packageOf(csv.Name)
+		o.Package = n.onlyPackage(func(sub *v1alpha1.Subscription) bool {
+			s := n.Source(catalog.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
+			if s == nil || !s.Healthy() {
+				return false
+			}
+			_, known := s.Served.Index.Bundle(sub.Spec.Package, csv.Name)
+			return known
+		})
 	}
 	return o
 }
@@ -69,23 +82,6 @@ func properties(o *resolution.Operator, recorded string) bool {
 		}
 	}
 	return true
-}
-
-// packageOf infers the package of an operator that does not say it: that of the only Subscription which stands for it, else that of the
-// only one in whose catalog and package there is a bundle of its name. Whether it is that bundle is another question; beside one of the
-// package it must not run.
-func (n *Namespace) packageOf(operator string) string {
-	if pkg := n.onlyPackage(func(sub *v1alpha1.Subscription) bool { return sub.Status.InstalledCSV == operator }); pkg != "" {
-		return pkg
-	}
-	return n.onlyPackage(func(sub *v1alpha1.Subscription) bool {
-		s := n.Source(catalog.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
-		if s == nil || !s.Healthy() {
-			return false
-		}
-		_, known := s.Served.Index.Bundle(sub.Spec.Package, operator)
-		return known
-	})
 }
 
 // onlyPackage is the package that Subscriptions of a kind ask for; empty when there is none, or more than one.
