@@ -32,8 +32,13 @@ func Build(ctx context.Context, fsys fs.FS, digest string, path string, opts Loa
 	if err == nil {
 		err = os.Rename(file.Name(), path)
 	}
+	var dir *os.File
 	if err == nil {
-		err = syncDir(filepath.Dir(path))
+		dir, err = os.Open(filepath.Dir(path))
+	}
+	if err == nil { // make the rename last; some file systems cannot, and need not
+		_ = dir.Sync()
+		err = dir.Close()
 	}
 	if err != nil {
 		_ = file.Close()
@@ -76,14 +81,4 @@ func fill(ctx context.Context, file *os.File, fsys fs.FS, digest string, opts Lo
 	}
 	// Others may be meant to read it: an image can run as any user.
 	return file.Chmod(0o644)
-}
-
-// syncDir makes a rename last. Some file systems cannot, and need not.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	_ = d.Sync()
-	return d.Close()
 }

@@ -55,7 +55,16 @@ func (c *content) decode() any {
 	case SchemaDeprecations:
 		object = into(c, &Deprecations{Position: c.at})
 	default:
-		object = c.meta()
+		// An object of a schema that is not known here is kept.
+		if strings.HasPrefix(fold(c.object.Schema), "olm.") {
+			c.report(Warning, RuleSchemaUnknown, "there is no such schema; the object is kept, and means nothing",
+				"correct it to one of "+safetext.QuoteList(slices.Sorted(maps.Keys(known)))+", or leave the object out")
+		}
+		meta := &Meta{Schema: c.object.Schema, Package: c.object.Package, Name: c.object.Name, Position: c.at}
+		if c.keeper.keeping != keepNothing {
+			meta.Blob = rawjson.AppendCanonical(nil, c.text)
+		}
+		object = meta
 	}
 	if object != nil {
 		c.warnKeys()
@@ -65,9 +74,9 @@ func (c *content) decode() any {
 		for _, m := range c.members {
 			switch {
 			case strings.EqualFold(m.key, "package") && c.object.Package == "" && !isKnown:
-				c.warn(RuleObjectPackage, "its package is empty", "name a package, or remove the field if the object belongs to none")
+				c.report(Warning, RuleObjectPackage, "its package is empty", "name a package, or remove the field if the object belongs to none")
 			case strings.EqualFold(m.key, "name") && c.object.Schema == SchemaDeprecations:
-				c.warn(RuleDeprecationName, "it has a name; deprecations are named by their package alone", "remove name")
+				c.report(Warning, RuleDeprecationName, "it has a name; deprecations are named by their package alone", "remove name")
 			case strings.EqualFold(m.key, "properties") && c.object.Schema != SchemaBundle:
 				c.warnProperties(m.value)
 			}
@@ -76,24 +85,11 @@ func (c *content) decode() any {
 	return object
 }
 
-// meta keeps an object of a schema that is not known here.
-func (c *content) meta() any {
-	if strings.HasPrefix(fold(c.object.Schema), "olm.") {
-		c.warn(RuleSchemaUnknown, "there is no such schema; the object is kept, and means nothing",
-			"correct it to one of "+safetext.QuoteList(slices.Sorted(maps.Keys(known)))+", or leave the object out")
-	}
-	meta := &Meta{Schema: c.object.Schema, Package: c.object.Package, Name: c.object.Name, Position: c.at}
-	if c.keeper.keeping != keepNothing {
-		meta.Blob = rawjson.AppendCanonical(nil, c.text)
-	}
-	return meta
-}
-
 // into decodes the whole text. Of equal keys the last one alone counts, which
 // holds for the canonical text only: lists would be merged otherwise.
 func into[T any](c *content, object *T) any {
 	if err := json.Unmarshal(rawjson.AppendCanonical(nil, c.text), object); err != nil {
-		c.failType("", err)
+		c.report(Error, RuleFieldType, typeMessage("", err), "write the field as the schema demands")
 		return nil
 	}
 	return object
@@ -106,21 +102,15 @@ func canonical(properties []Property) {
 	}
 }
 
-func (c *content) fail(rule Rule, message, fix string) {
-	c.problems = append(c.problems, Problem{Severity: Error, Rule: rule, Object: c.object, Message: message, Fix: fix})
+func (c *content) report(severity Severity, rule Rule, message, fix string) {
+	c.problems = append(c.problems, Problem{Severity: severity, Rule: rule, Object: c.object, Message: message, Fix: fix})
 }
 
 func (c *content) failItems(key string) {
-	c.fail(RuleLimit, fmt.Sprintf("%q has more than %d items", key, c.limits.Items), "split the object, or raise the limit on items")
+	c.report(Error, RuleLimit, fmt.Sprintf("%q has more than %d items", key, c.limits.Items), "split the object, or raise the limit on items")
 }
 
-// failType reports a value that does not fit its field; within names the field
-// that was decoded, if it was not the whole object.
-func (c *content) failType(within string, err error) {
-	c.fail(RuleFieldType, typeMessage(within, err), "write the field as the schema demands")
-}
-
-// typeMessage says in the terms of JSON why a value could not be decoded.
+// typeMessage says in the terms of JSON why a value could not be decoded; within names the field that was decoded, if it was not the whole object.
 func typeMessage(within string, err error) string {
 	field := strings.Trim(within, ".")
 	var corrupt base64.CorruptInputError
@@ -140,21 +130,16 @@ func typeMessage(within string, err error) string {
 	}
 	kinds := map[string]string{"array": "list", "bool": "boolean"}
 	found, _, _ := strings.Cut(mismatch.Value, " ")
-	return fmt.Sprintf("%s is %s, not %s", what, article(cmp.Or(kinds[found], found)), article(wantedKind(mismatch.Type)))
-}
-
-// wantedKind is what JSON calls the type of a field: one of those in the
-// types of this package.
-func wantedKind(t reflect.Type) string {
-	switch {
+	desired := "object"
+	switch t := mismatch.Type; { // one of those of the fields in the types of this package
 	case t.Kind() == reflect.String:
-		return "string"
+		desired = "string"
 	case t == reflect.TypeFor[[]byte]():
-		return "string in base64"
+		desired = "string in base64"
 	case t.Kind() == reflect.Slice:
-		return "list"
+		desired = "list"
 	}
-	return "object"
+	return fmt.Sprintf("%s is %s, not %s", what, article(cmp.Or(kinds[found], found)), article(desired))
 }
 
 // article puts "a" or "an" before what rawjson.Kind returns.
@@ -173,7 +158,7 @@ func article(kind string) string {
 func (c *content) warnProperties(list []byte) {
 	const fix = "write a list of objects with type and value, or remove it"
 	if kind := rawjson.Kind(list); kind != "list" {
-		c.warn(RuleObjectProperty, fmt.Sprintf("\"properties\" is %s, not a list", article(kind)), fix)
+		c.report(Warning, RuleObjectProperty, fmt.Sprintf("\"properties\" is %s, not a list", article(kind)), fix)
 		return
 	}
 	var notes []string
@@ -185,7 +170,7 @@ func (c *content) warnProperties(list []byte) {
 		i++
 	}
 	if len(notes) > 0 {
-		c.warn(RuleObjectProperty, strings.Join(notes, ", "), fix)
+		c.report(Warning, RuleObjectProperty, strings.Join(notes, ", "), fix)
 	}
 }
 

@@ -22,7 +22,7 @@ func (c *content) bundle() any {
 			c.properties(b, m.value)
 		}
 		if err != nil {
-			c.failType(m.key, err)
+			c.report(Error, RuleFieldType, typeMessage(m.key, err), "write the field as the schema demands")
 		}
 	}
 	if len(c.problems) > 0 {
@@ -38,7 +38,7 @@ func (c *content) properties(b *Bundle, list []byte) {
 		return
 	case "list":
 	default:
-		c.fail(RuleFieldType, fmt.Sprintf("\"properties\" is %s, not a list", article(rawjson.Kind(list))), "write a list of objects with type and value")
+		c.report(Error, RuleFieldType, fmt.Sprintf("\"properties\" is %s, not a list", article(rawjson.Kind(list))), "write a list of objects with type and value")
 		return
 	}
 	cursor := rawjson.NewCursor(list)
@@ -66,14 +66,14 @@ func (c *content) properties(b *Bundle, list []byte) {
 func (c *content) property(i int, cursor *rawjson.Cursor) (p Property, ok bool) {
 	if cursor.Peek() != '{' {
 		kind := rawjson.Kind(cursor.Value())
-		c.fail(RuleFieldType, fmt.Sprintf("\"properties[%d]\" is %s, not an object", i, article(kind)), "write an object with type and value")
+		c.report(Error, RuleFieldType, fmt.Sprintf("\"properties[%d]\" is %s, not an object", i, article(kind)), "write an object with type and value")
 		return p, false
 	}
 	for key, value := range cursor.Members() {
 		switch {
 		case strings.EqualFold(key, "type"):
 			if kind := rawjson.Kind(value); kind != "string" {
-				c.fail(RuleFieldType, fmt.Sprintf("\"properties[%d].type\" is %s, not a string", i, article(kind)), "write it in quotes")
+				c.report(Error, RuleFieldType, fmt.Sprintf("\"properties[%d].type\" is %s, not a string", i, article(kind)), "write it in quotes")
 				return p, false
 			}
 			p.Type = rawjson.String(value)

@@ -43,10 +43,6 @@ const maxNoted = 10
 // keyNotes collects keys that are not as they should be.
 type keyNotes struct{ unknown, twice []string }
 
-func (c *content) warn(rule Rule, message, fix string) {
-	c.problems = append(c.problems, Problem{Severity: Warning, Rule: rule, Object: c.object, Message: message, Fix: fix})
-}
-
 // warnKeys tells about keys that mean nothing, such as misspelt ones, and about
 // those that hide another one.
 func (c *content) warnKeys() {
@@ -60,10 +56,10 @@ func (c *content) warnKeys() {
 		}
 	}
 	if len(notes.unknown) > 0 {
-		c.warn(RuleFieldUnknown, "no such field: "+strings.Join(notes.unknown, ", "), "correct the name, or remove the field")
+		c.report(Warning, RuleFieldUnknown, "no such field: "+strings.Join(notes.unknown, ", "), "correct the name, or remove the field")
 	}
 	if len(notes.twice) > 0 {
-		c.warn(RuleDuplicateKey, "there is more than one value, of which the last counts, for "+strings.Join(notes.twice, ", "), "remove the others")
+		c.report(Warning, RuleDuplicateKey, "there is more than one value, of which the last counts, for "+strings.Join(notes.twice, ", "), "remove the others")
 	}
 }
 
@@ -71,7 +67,12 @@ func (c *content) warnKeys() {
 func (n *keyNotes) member(prefix, key string, value []byte, allowed keys) {
 	below, ok := allowed[key]
 	if !ok {
-		below, ok = allowed.fold(key)
+		for name, sub := range allowed {
+			if strings.EqualFold(name, key) {
+				below, ok = sub, true
+				break
+			}
+		}
 	}
 	if !ok {
 		note(&n.unknown, prefix, key)
@@ -97,16 +98,6 @@ func (n *keyNotes) object(prefix string, value []byte, allowed keys) {
 		}
 		n.member(prefix, key, v, allowed)
 	}
-}
-
-// fold finds a key that is written in another case.
-func (k keys) fold(key string) (below keys, ok bool) {
-	for name, below := range k {
-		if strings.EqualFold(name, key) {
-			return below, true
-		}
-	}
-	return nil, false
 }
 
 func note(to *[]string, prefix, key string) {

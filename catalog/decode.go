@@ -125,7 +125,7 @@ func (d *decoder) object(text []byte, at Position) decoded {
 	}
 	var err error
 	if result.line, err = d.spool(result.object); err != nil {
-		c.fail(RuleLimit, fmt.Sprintf("the object cannot be written: %v", err), "write it in another way")
+		c.report(Error, RuleLimit, fmt.Sprintf("the object cannot be written: %v", err), "write it in another way")
 		return decoded{problems: c.problems, intended: true}
 	}
 	return result
@@ -160,17 +160,13 @@ func (d *decoder) topLevel(text []byte) (members []member, twice []string, probl
 	if twice == nil {
 		return members, nil, nil
 	}
-	return lastOfEach(sorted), twice, nil
-}
-
-// lastOfEach leaves out the members that the next one hides.
-func lastOfEach(sorted []member) (members []member) {
+	members = members[:0]
 	for i, m := range sorted {
-		if i == len(sorted)-1 || sorted[i+1].key != m.key {
+		if i == len(sorted)-1 || sorted[i+1].key != m.key { // else the next one hides it
 			members = append(members, m)
 		}
 	}
-	return members
+	return members, twice, nil
 }
 
 // fold makes keys equal that differ only in case.

@@ -18,11 +18,9 @@ const (
 // *Package, *Channel, *Bundle, *Deprecations or *Meta. Limits.MemoryBytes
 // bounds the sum of it, so that who reads a catalog piece by piece can stop
 // as soon.
-func Footprint(object any) int64 { return footprint(object) }
-
-// footprint is about how much memory it takes to load and index an object. The
-// bytes of payloads are not kept and do not count.
-func footprint(object any) int64 {
+//
+// The bytes of payloads are not kept and do not count.
+func Footprint(object any) int64 {
 	n := int64(objectCost)
 	switch o := object.(type) {
 	case *Package:

@@ -29,54 +29,18 @@ type doubt struct {
 	more  int
 }
 
-func newGatherer(names []string, limit int) *gatherer {
-	return &gatherer{
-		names:    names,
-		files:    make([]gathered, len(names)),
-		errors:   findings{limit: limit},
-		warnings: findings{limit: limit},
-	}
-}
-
-// problems records what is about no document in particular.
-func (g *gatherer) problems(problems Problems) {
-	g.record(place{}, problems)
-}
-
+// record keeps problems; the place of those about no document in particular is zero.
 func (g *gatherer) record(at place, problems Problems) {
 	for _, p := range problems {
+		to := &g.warnings
 		if p.Severity == Error {
-			g.errors.add(at, p)
-		} else {
-			g.warnings.add(at, p)
+			to = &g.errors
+		}
+		to.found = append(to.found, finding{at, p})
+		if len(to.found) >= 2*to.limit+16 {
+			to.trim()
 		}
 	}
-}
-
-func (d *doubt) add(r result) {
-	if d.first.problems == nil || r.place.compare(d.first.place) < 0 {
-		d.first = r
-	}
-	d.more++
-}
-
-// settle decides about a file that has errors and need not be a catalog: one
-// object makes it one.
-func (g *gatherer) settle(file *gathered) {
-	if file.doubt.first.problems == nil {
-		return
-	}
-	first := file.doubt.first.problems[0]
-	if len(file.objects) == 0 {
-		first = Problem{
-			Severity: Warning, Rule: RuleFileNotCatalog, Position: Position{File: first.Position.File},
-			Message: "the file holds no object with a schema; it was passed over",
-			Fix:     "list it in an .indexignore file",
-		}
-	} else if file.doubt.more > 1 {
-		first.Message += fmt.Sprintf(" (and %d more such errors in the file)", file.doubt.more-1)
-	}
-	g.record(file.doubt.first.place, Problems{first})
 }
 
 func (p place) compare(o place) int {
@@ -94,13 +58,6 @@ type findings struct {
 type finding struct {
 	place   place
 	problem Problem
-}
-
-func (f *findings) add(at place, p Problem) {
-	f.found = append(f.found, finding{at, p})
-	if len(f.found) >= 2*f.limit+16 {
-		f.trim()
-	}
 }
 
 func (f *findings) trim() {

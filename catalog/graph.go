@@ -36,20 +36,15 @@ func newGraph(entries []Entry) graph {
 		}
 	}
 	slices.Sort(g.heads)
-	if len(g.heads) == 1 {
-		g.follow(replaces)
+	if len(g.heads) != 1 {
+		return g
 	}
-	return g
-}
-
-// follow fills in the chain, which ends where an entry replaces one that is
-// skipped or not in the channel.
-func (g *graph) follow(replaces map[string]string) {
+	// Follow the chain, which ends where an entry replaces one that is skipped or not in the channel.
 	reached := map[string]bool{}
 	for name, ok := g.heads[0], true; ok; {
 		if reached[name] {
 			g.cycle = append(slices.Clone(g.chain), name)
-			return
+			return g
 		}
 		reached[name] = true
 		g.chain = append(g.chain, name)
@@ -64,6 +59,7 @@ func (g *graph) follow(replaces map[string]string) {
 		}
 	}
 	slices.Sort(g.stranded)
+	return g
 }
 
 // check reports what is wrong with the graph and tells whether anything is.

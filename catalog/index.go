@@ -39,7 +39,12 @@ func NewIndex(c *Catalog, digest string) (*Index, error) {
 	if c == nil {
 		return nil, errors.New("index catalog: no catalog was given")
 	}
-	return newIndex(newModel(c), digest, c.indexed()), nil
+	sorted := canonicalOrder(c)
+	objects := make([]indexed, len(sorted))
+	for i, o := range sorted {
+		objects[i] = indexed{o.name(), memoryLine{o.object}}
+	}
+	return newIndex(newModel(c), digest, objects), nil
 }
 
 func newIndex(m *model, digest string, objects []indexed) *Index {
@@ -48,7 +53,7 @@ func newIndex(m *model, digest string, objects []indexed) *Index {
 		problems: m.problems,
 		packages: map[string]*PackageInfo{},
 		bundles:  map[bundleKey]*BundleInfo{},
-		v1:       newOnlyV1(),
+		v1:       onlyV1{packages: map[string]*PackageInfo{}, bundles: map[bundleKey]*BundleInfo{}},
 		payloads: map[bundleKey][]Payload{},
 		objects:  objects,
 	}
@@ -62,7 +67,11 @@ func newIndex(m *model, digest string, objects []indexed) *Index {
 // prepare makes what follows from packages, bundles and objects.
 func (x *Index) prepare() {
 	x.names = slices.Sorted(maps.Keys(x.packages))
-	x.v1.names = x.allNames()
+	if x.v1.names = x.names; len(x.v1.packages) > 0 {
+		all := slices.AppendSeq(slices.Clone(x.names), maps.Keys(x.v1.packages))
+		slices.Sort(all)
+		x.v1.names = slices.Compact(all)
+	}
 	x.providers, x.v1.providers = providersAmong(x.bundles), providersAmong(x.v1.bundles)
 	x.ends = sync.OnceValues(x.findEnds)
 }

@@ -25,37 +25,21 @@ func decodeIndex(from *compact.Decoder, file io.ReaderAt, linesEnd int64) (*Inde
 	d := &indexDecoder{Decoder: from, ranges: map[string]version.Range{}, seen: map[bundleKey]bool{}, index: &Index{
 		packages: map[string]*PackageInfo{},
 		bundles:  map[bundleKey]*BundleInfo{},
-		v1:       newOnlyV1(),
+		v1:       onlyV1{packages: map[string]*PackageInfo{}, bundles: map[bundleKey]*BundleInfo{}},
 		payloads: map[bundleKey][]Payload{},
 	}}
 	d.index.digest = d.Text()
 	for range d.Count(9) {
-		d.index.problems = append(d.index.problems, d.problem())
+		d.index.problems = append(d.index.problems, Problem{
+			Severity: Severity(d.Text()),
+			Rule:     Rule(d.Text()),
+			Object:   Object{Schema: d.Text(), Package: d.Text(), Name: d.Text()},
+			Position: Position{File: d.Text(), Line: d.Int(math.MaxInt)},
+			Message:  d.Text(),
+			Fix:      d.Text(),
+		})
 	}
-	d.directory(file, linesEnd)
-	for range d.Count(7) {
-		d.pkg()
-	}
-	if err := d.End(); err != nil {
-		return nil, err
-	}
-	d.index.prepare()
-	return d.index, nil
-}
-
-func (d *indexDecoder) problem() Problem {
-	return Problem{
-		Severity: Severity(d.Text()),
-		Rule:     Rule(d.Text()),
-		Object:   Object{Schema: d.Text(), Package: d.Text(), Name: d.Text()},
-		Position: Position{File: d.Text(), Line: d.Int(math.MaxInt)},
-		Message:  d.Text(),
-		Fix:      d.Text(),
-	}
-}
-
-// directory reads where the lines of all objects are.
-func (d *indexDecoder) directory(file io.ReaderAt, linesEnd int64) {
+	// Read where the lines of all objects are.
 	d.objects = make([]stored, d.Count(7))
 	d.index.objects = make([]indexed, len(d.objects))
 	for i := range d.objects {
@@ -66,9 +50,17 @@ func (d *indexDecoder) directory(file io.ReaderAt, linesEnd int64) {
 			d.Fail(fmt.Sprintf("the line of %s is not where the lines are", d.index.objects[i]))
 		}
 		if d.Err() != nil {
-			return
+			break
 		}
 	}
+	for range d.Count(7) {
+		d.pkg()
+	}
+	if err := d.End(); err != nil {
+		return nil, err
+	}
+	d.index.prepare()
+	return d.index, nil
 }
 
 func (d *indexDecoder) pkg() {
@@ -110,18 +102,24 @@ func (d *indexDecoder) pkg() {
 		p.Unusable = append(p.Unusable, u)
 	}
 	if _, ok := d.index.PackageV1(p.Name); ok {
-		d.twice(Object{Schema: SchemaPackage, Name: p.Name})
+		d.Fail(fmt.Sprintf("%s is there twice", Object{Schema: SchemaPackage, Name: p.Name}))
 	}
 	d.index.addPackage(p, loose)
 }
-
-func (d *indexDecoder) twice(o Object) { d.Fail(fmt.Sprintf("%s is there twice", o)) }
 
 func (d *indexDecoder) bundle(pkg string, b *BundleInfo) {
 	b.Package, b.Name = pkg, d.Text()
 	b.Version = d.version()
 	b.VersionText, b.Image = d.Text(), d.Text()
-	d.properties(b)
+	if n, isNil := d.Len(2); !isNil {
+		b.Properties = make([]Property, n)
+		for i := range b.Properties {
+			b.Properties[i] = Property{Type: d.Text(), Value: d.Value()}
+			if b.Properties[i].Type == PropertyConstraint {
+				b.Constraints = append(b.Constraints, b.Properties[i].Value)
+			}
+		}
+	}
 	b.Provides, b.Requires = d.apis(), d.apis()
 	if n, isNil := d.Len(2); !isNil {
 		b.RequiredPackages = make([]PackageRequirement, n)
@@ -138,7 +136,7 @@ func (d *indexDecoder) bundle(pkg string, b *BundleInfo) {
 	b.Deprecation, b.Deprecated = d.Text(), d.Bool()
 	key := bundleKey{pkg, b.Name}
 	if d.seen[key] {
-		d.twice(Object{Schema: SchemaBundle, Package: pkg, Name: b.Name})
+		d.Fail(fmt.Sprintf("%s is there twice", Object{Schema: SchemaBundle, Package: pkg, Name: b.Name}))
 	}
 	d.seen[key] = true
 	if payloads := d.payloads(); len(payloads) > 0 {
@@ -174,20 +172,6 @@ func (d *indexDecoder) versionRange() version.Range {
 	}
 	d.ranges[text] = parsed
 	return parsed
-}
-
-func (d *indexDecoder) properties(b *BundleInfo) {
-	n, isNil := d.Len(2)
-	if isNil {
-		return
-	}
-	b.Properties = make([]Property, n)
-	for i := range b.Properties {
-		b.Properties[i] = Property{Type: d.Text(), Value: d.Value()}
-		if b.Properties[i].Type == PropertyConstraint {
-			b.Constraints = append(b.Constraints, b.Properties[i].Value)
-		}
-	}
 }
 
 func (d *indexDecoder) apis() []GVK {

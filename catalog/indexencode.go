@@ -14,7 +14,26 @@ type indexEncoder struct {
 
 func encodeIndex(x *Index) compact.Sections {
 	e := &indexEncoder{lines: map[*stored]int{}, gvks: map[GVK]int{}}
-	e.Reserve(x.weigh())
+	// The bytes of the long texts, and of all values, of packages and bundles: most of what is written, if it is much.
+	texts, values := 0, 0
+	for _, name := range x.v1.names {
+		p, _ := x.PackageV1(name)
+		texts += len(p.Description)
+		if p.Icon != nil {
+			values += len(p.Icon.Data)
+		}
+	}
+	for _, bundles := range []map[bundleKey]*BundleInfo{x.bundles, x.v1.bundles} {
+		for _, b := range bundles {
+			for i := range b.Properties {
+				values += len(b.Properties[i].Value)
+			}
+			for _, image := range b.RelatedImages {
+				texts += len(image.Name) + len(image.Image)
+			}
+		}
+	}
+	e.Reserve(texts, values)
 	e.Text(x.digest)
 	e.Int(len(x.problems))
 	for _, p := range x.problems {
@@ -40,35 +59,12 @@ func encodeIndex(x *Index) compact.Sections {
 		e.Int(s.size)
 		e.Uint(uint64(s.sum))
 	}
-	e.Int(len(x.allNames()))
-	for _, name := range x.allNames() {
+	e.Int(len(x.v1.names))
+	for _, name := range x.v1.names {
 		p, _ := x.PackageV1(name)
 		e.pkg(x, p)
 	}
 	return e.Sections()
-}
-
-// weigh returns the bytes of the long texts, and of all values, of packages and
-// bundles: most of what is written, if it is much.
-func (x *Index) weigh() (texts, values int) {
-	for _, name := range x.allNames() {
-		p, _ := x.PackageV1(name)
-		texts += len(p.Description)
-		if p.Icon != nil {
-			values += len(p.Icon.Data)
-		}
-	}
-	for _, bundles := range []map[bundleKey]*BundleInfo{x.bundles, x.v1.bundles} {
-		for _, b := range bundles {
-			for i := range b.Properties {
-				values += len(b.Properties[i].Value)
-			}
-			for _, image := range b.RelatedImages {
-				texts += len(image.Name) + len(image.Image)
-			}
-		}
-	}
-	return texts, values
 }
 
 func (e *indexEncoder) pkg(x *Index, p *PackageInfo) {

@@ -103,7 +103,7 @@ func lying(t *testing.T, falsify func(x *Index)) error {
 	lines := &stored{offset: int64(headerSize), packed: 10, size: 20}
 	b := &BundleInfo{Package: "p", Name: "b"}
 	x := &Index{
-		names: []string{"p"},
+		v1: onlyV1{names: []string{"p"}},
 		packages: map[string]*PackageInfo{"p": {Name: "p", Channels: []*ChannelInfo{{
 			Name: "c", Package: "p", Entries: []*EntryInfo{{Name: "b", Bundle: b}},
 		}}}},
@@ -138,7 +138,7 @@ func TestIndexFileThatLies(t *testing.T) {
 		"a release that is none": {func(x *Index) {
 			x.packages["p"].Channels[0].Entries[0].Bundle.Version.Release = version.Release{{VersionStr: "_"}}
 		}, "_"},
-		"a package twice": {func(x *Index) { x.names = append(x.names, "p") }, "package \"p\" is there twice"},
+		"a package twice": {func(x *Index) { x.v1.names = append(x.v1.names, "p") }, "package \"p\" is there twice"},
 		"a bundle twice": {func(x *Index) {
 			c := x.packages["p"].Channels[0]
 			c.Entries = append(c.Entries, &EntryInfo{Name: "b", Bundle: &BundleInfo{Package: "p", Name: "b"}})

@@ -18,10 +18,6 @@ type onlyV1 struct {
 	names     []string // of all packages under v1, sorted
 }
 
-func newOnlyV1() onlyV1 {
-	return onlyV1{packages: map[string]*PackageInfo{}, bundles: map[bundleKey]*BundleInfo{}}
-}
-
 // addPackage serves a package: under v0 as far as it has channels, under v1 with the loose ones, too.
 func (x *Index) addPackage(p *PackageInfo, loose []*ChannelInfo) {
 	for _, c := range p.Channels {
@@ -99,18 +95,6 @@ func (p Problems) About(pkg string) Problems {
 		}
 	}
 	return found
-}
-
-func (x *Index) allNames() []string {
-	if len(x.v1.packages) == 0 {
-		return x.names
-	}
-	names := slices.Clone(x.names)
-	for name := range x.v1.packages {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 // loose is a channel as v1 alone serves it: all entries that have sound bundles, by name. It is nil if there are none.

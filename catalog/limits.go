@@ -56,11 +56,6 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s (%s is %d%s)", e.Reason, e.Limit, e.Value, reached)
 }
 
-// problem is the same for those who read the catalog up to there.
-func (e *LimitError) problem() Problem {
-	return Problem{Severity: Error, Rule: RuleLimit, Position: e.At, Message: e.Reason + "; the rest was not read", Fix: e.remedy}
-}
-
 // JSONValues counts the values and keys of a JSON text, or somewhat more, without reading it: each takes about a hundred bytes once it is decoded, however
 // short it is written. Of what is no JSON it counts something.
 func JSONValues[T ~string | ~[]byte](text T) int {

@@ -58,7 +58,7 @@ func loadTree(ctx context.Context, fsys fs.FS, opts LoadOptions, to *spool) (*Ca
 	w.walk()
 	l := newLoader(w.files, opts)
 	l.open = func(name string) (io.ReadCloser, error) { return fsys.Open(name) }
-	l.gather.problems(w.problems)
+	l.gather.record(place{}, w.problems)
 	if to == nil {
 		return l.load(ctx)
 	}
@@ -76,9 +76,10 @@ func newLoader(files []string, opts LoadOptions) *loader {
 		limits:  limits,
 		workers: cmp.Or(opts.Workers, runtime.GOMAXPROCS(0)),
 		files:   files,
-		gather:  newGatherer(files, limits.Problems),
+		gather: &gatherer{names: files, files: make([]gathered, len(files)),
+			errors: findings{limit: limits.Problems}, warnings: findings{limit: limits.Problems}},
 	}
-	l.gather.problems(opts.Problems)
+	l.gather.record(place{}, opts.Problems)
 	if opts.DropPayloads {
 		l.keeping = keepNothing
 	}
@@ -96,7 +97,19 @@ func (l *loader) load(ctx context.Context) (*Catalog, error) {
 	c := &Catalog{}
 	for i := range g.files {
 		file := &g.files[i]
-		g.settle(file)
+		if file.doubt.first.problems != nil { // it has errors and need not be a catalog: one object makes it one
+			first := file.doubt.first.problems[0]
+			if len(file.objects) == 0 {
+				first = Problem{
+					Severity: Warning, Rule: RuleFileNotCatalog, Position: Position{File: first.Position.File},
+					Message: "the file holds no object with a schema; it was passed over",
+					Fix:     "list it in an .indexignore file",
+				}
+			} else if file.doubt.more > 1 {
+				first.Message += fmt.Sprintf(" (and %d more such errors in the file)", file.doubt.more-1)
+			}
+			g.record(file.doubt.first.place, Problems{first})
+		}
 		slices.SortFunc(file.objects, func(a, b result) int { return a.place.compare(b.place) })
 		for _, r := range file.objects {
 			switch o := r.object.(type) {

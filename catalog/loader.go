@@ -114,18 +114,31 @@ func (l *loader) run(ctx context.Context) {
 // on their way are dropped, and no more are read.
 func (l *loader) take(r result) {
 	if !l.full.Load() && r.exceeded == nil {
-		if r.exceeded = l.account(r); r.exceeded != nil {
+		// Add what the result costs. Results come in any order, so the error names no position: it is the same each time.
+		l.expanded += int64(r.decoded.expanded)
+		if r.object != nil {
+			l.held += Footprint(r.object)
+		}
+		switch {
+		case l.held > l.limits.MemoryBytes:
+			r.exceeded = &LimitError{Limit: "MemoryBytes", Value: l.limits.MemoryBytes, remedy: "split the catalog, or raise the limit on memory",
+				Reason: "the catalog takes more memory than the limit"}
+		case l.expanded > l.limits.TotalBytes/aliasShare:
+			r.exceeded = &LimitError{Limit: "TotalBytes", Value: l.limits.TotalBytes, remedy: "write out less by YAML aliases, or raise the limit on bytes",
+				Reason: "the YAML aliases of the catalog stand for more than an eighth of the limit"}
+		}
+		if r.exceeded != nil {
 			l.full.Store(true)
 		}
 	}
 	if l.full.Load() {
 		r.object = nil
 	}
-	if r.exceeded != nil {
+	if e := r.exceeded; e != nil {
 		if l.exceeded == nil {
-			l.exceeded = r.exceeded
+			l.exceeded = e
 		}
-		r.problems, r.intended = append(r.problems, r.exceeded.problem()), true
+		r.problems, r.intended = append(r.problems, Problem{Severity: Error, Rule: RuleLimit, Position: e.At, Message: e.Reason + "; the rest was not read", Fix: e.remedy}), true
 	}
 	g := l.gather
 	file := &g.files[r.place.file]
@@ -140,26 +153,11 @@ func (l *loader) take(r result) {
 	case r.intended || slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(path.Ext(g.names[r.place.file]))):
 		g.record(r.place, r.problems)
 	default:
-		file.doubt.add(r)
+		if file.doubt.first.problems == nil || r.place.compare(file.doubt.first.place) < 0 {
+			file.doubt.first = r
+		}
+		file.doubt.more++
 	}
-}
-
-// account adds what a result costs, and returns the limit that this exceeds. Results come in any order, so the error names no position: it is the
-// same each time.
-func (l *loader) account(r result) *LimitError {
-	l.expanded += int64(r.decoded.expanded)
-	if r.object != nil {
-		l.held += footprint(r.object)
-	}
-	switch {
-	case l.held > l.limits.MemoryBytes:
-		return &LimitError{Limit: "MemoryBytes", Value: l.limits.MemoryBytes, remedy: "split the catalog, or raise the limit on memory",
-			Reason: "the catalog takes more memory than the limit"}
-	case l.expanded > l.limits.TotalBytes/aliasShare:
-		return &LimitError{Limit: "TotalBytes", Value: l.limits.TotalBytes, remedy: "write out less by YAML aliases, or raise the limit on bytes",
-			Reason: "the YAML aliases of the catalog stand for more than an eighth of the limit"}
-	}
-	return nil
 }
 
 // cut cuts all files into jobs, and reports those it cannot read as results.

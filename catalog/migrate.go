@@ -44,21 +44,16 @@ func Migrate(c *Catalog, level MigrationLevel) (*Catalog, error) {
 	migrated := *c
 	migrated.Bundles = slices.Clone(c.Bundles)
 	failures := make([]error, len(c.Bundles))
-	// Call do with the numbers below n, several at once.
-	n := len(c.Bundles)
-	do := func(i int) {
-		failures[i] = migrateCSV(&migrated.Bundles[i])
-	}
 	var workers sync.WaitGroup
 	next := make(chan int)
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for i := range next {
-				do(i)
+				failures[i] = migrateCSV(&migrated.Bundles[i])
 			}
 		})
 	}
-	for i := range n {
+	for i := range c.Bundles {
 		next <- i
 	}
 	close(next)

@@ -95,16 +95,17 @@ func newModel(c *Catalog) *model {
 		names := map[string][]string{}
 		for _, b := range p.bundleOrder {
 			if b.info.VersionText != "" {
-				names[b.versionKey()] = append(names[b.versionKey()], b.source.Name)
+				key := b.info.WrittenVersion() // as people know it: two builds of a version differ
+				names[key] = append(names[key], b.source.Name)
 			}
 		}
 		for _, b := range p.bundleOrder {
-			same := names[b.versionKey()]
+			same := names[b.info.WrittenVersion()]
 			if len(same) < 2 || same[0] != b.source.Name {
 				continue // the first of them reports it
 			}
 			m.report(Error, RulePackageDuplicateVersion, Object{Schema: SchemaPackage, Name: p.source.Name}, b.source.Position,
-				fmt.Sprintf("the bundles %s all have version %s", safetext.QuoteList(slices.Sorted(slices.Values(same))), b.versionKey()),
+				fmt.Sprintf("the bundles %s all have version %s", safetext.QuoteList(slices.Sorted(slices.Values(same))), b.info.WrittenVersion()),
 				"give each bundle a version of its own")
 		}
 	}
@@ -156,28 +157,20 @@ func (m *model) addPackage(p *Package) {
 		added.broken = true
 		report(RulePackageName, "the name is not made of at most 63 small letters, digits and dashes, with a letter or digit at both ends", "rename the package")
 	}
-	m.checkIcon(p)
-	if p.DefaultChannel == "" {
-		report(RulePackageDefaultChannel, "no default channel is set", "set defaultChannel to the name of a channel of the package")
-	}
-}
-
-// checkIcon warns about an icon that no browser can show. What its data are
-// is not judged.
-func (m *model) checkIcon(p *Package) {
-	if p.Icon == nil {
-		return
-	}
+	// An icon that no browser can show. What its data are is not judged.
 	var missing []string
-	if len(p.Icon.Data) == 0 {
+	if p.Icon != nil && len(p.Icon.Data) == 0 {
 		missing = append(missing, "no base64data")
 	}
-	if p.Icon.MediaType == "" {
+	if p.Icon != nil && p.Icon.MediaType == "" {
 		missing = append(missing, "no mediatype")
 	}
 	if len(missing) > 0 {
 		m.report(Warning, RulePackageIcon, Object{Schema: SchemaPackage, Name: p.Name}, p.Position, "the icon has "+strings.Join(missing, " and "),
 			"set both, such as mediatype: image/svg+xml, or remove the icon")
+	}
+	if p.DefaultChannel == "" {
+		report(RulePackageDefaultChannel, "no default channel is set", "set defaultChannel to the name of a channel of the package")
 	}
 }
 
@@ -188,9 +181,6 @@ func at(p Position) string {
 	}
 	return " at " + p.String()
 }
-
-// versionKey is the version as people know it: two builds of a version differ.
-func (b *bundleModel) versionKey() string { return b.info.WrittenVersion() }
 
 // VersionRelease is the version and release of the bundle, read by the rules
 // of Validate. The error is an *InvalidError.

@@ -40,7 +40,17 @@ func (m *model) checkProperties(b *bundleModel) {
 			m.report(Warning, RuleBundlePropertyEmpty, b.object(), b.source.Position, fmt.Sprintf("property[%d] of type %q: the value is null", p.Index, p.Type), "set it, or remove the property")
 		}
 	}
-	b.imply()
+	// What the CSV requires is a need of the bundle when its properties declare nothing that it needs: whoever wrote them by hand, or with tools that
+	// leave that out, has not said that it needs less. Its properties stay as they are.
+	if needs := []string{PropertyGVKRequired, PropertyPackageRequired, PropertyLabelRequired, PropertyConstraint}; !slices.ContainsFunc(needs, func(kind string) bool { return b.count[kind] > 0 }) {
+		for _, p := range b.payloads {
+			for _, g := range p.requires {
+				if !slices.Contains(b.info.Requires, g) {
+					b.info.Requires = append(b.info.Requires, g)
+				}
+			}
+		}
+	}
 	if n := b.count[PropertyCSVMetadata]; n > 1 {
 		m.breaks(b)(RuleBundleCSVMetadata, fmt.Sprintf("the bundle has %d properties of type %q; it may have one", n, PropertyCSVMetadata),
 			"keep one of them")
@@ -172,10 +182,18 @@ func (m *model) malformed(b *bundleModel, p Property) string {
 		return ""
 	}
 	bad, judged := m.gvks[g]
-	if !judged {
-		bad = g.malformed()
-		m.gvks[g] = bad
+	if judged {
+		return bad
 	}
+	switch {
+	case len(g.Group) > maxGroup || !subdomain.MatchString(g.Group):
+		bad = fmt.Sprintf("%s is no group of APIs such as example.com", safetext.Quote(g.Group))
+	case !identifier.MatchString(g.Version):
+		bad = fmt.Sprintf("%s is no version of an API such as v1beta1", safetext.Quote(g.Version))
+	case !identifier.MatchString(strings.ToLower(g.Kind)):
+		bad = fmt.Sprintf("%s is no kind such as Thing", safetext.Quote(g.Kind))
+	}
+	m.gvks[g] = bad
 	return bad
 }
 
@@ -188,15 +206,3 @@ var (
 
 // maxGroup is the longest name of a group, in bytes.
 const maxGroup = 253
-
-func (g GVK) malformed() string {
-	switch {
-	case len(g.Group) > maxGroup || !subdomain.MatchString(g.Group):
-		return fmt.Sprintf("%s is no group of APIs such as example.com", safetext.Quote(g.Group))
-	case !identifier.MatchString(g.Version):
-		return fmt.Sprintf("%s is no version of an API such as v1beta1", safetext.Quote(g.Version))
-	case !identifier.MatchString(strings.ToLower(g.Kind)):
-		return fmt.Sprintf("%s is no kind such as Thing", safetext.Quote(g.Kind))
-	}
-	return ""
-}

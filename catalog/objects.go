@@ -63,44 +63,17 @@ func (x *Index) line(o indexed, into []byte) ([]byte, error) {
 	return line, nil
 }
 
-// indexed are the objects of a catalog in canonical order.
-func (c *Catalog) indexed() []indexed {
-	objects := canonicalOrder(c)
-	all := make([]indexed, len(objects))
-	for i, o := range objects {
-		all[i] = indexed{o.name(), memoryLine{o.object}}
-	}
-	return all
-}
-
-// compare is the order of ordered; what is equal in it stays as it was.
-func (o indexed) compare(p indexed) int {
-	place := func(o indexed) ordered {
-		rank, key := o.place()
-		return ordered{pkg: o.group(), rank: rank, key: key}
-	}
-	return place(o).compare(place(p))
-}
-
-// group is the package that an object is written with.
-func (o indexed) group() string {
-	if o.Schema == SchemaPackage {
-		return o.Name
-	}
-	return o.Package
-}
-
-// place is the rank of an object and what orders it among those of one rank.
-func (o indexed) place() (rank int, key string) {
+// order is where an object is written.
+func (o indexed) order() ordered {
 	switch o.Schema {
 	case SchemaPackage:
-		return rankPackage, ""
+		return ordered{pkg: o.Name, rank: rankPackage}
 	case SchemaChannel:
-		return rankChannel, o.Name
+		return ordered{pkg: o.Package, rank: rankChannel, key: o.Name}
 	case SchemaBundle:
-		return rankBundle, o.Name
+		return ordered{pkg: o.Package, rank: rankBundle, key: o.Name}
 	case SchemaDeprecations:
-		return rankDeprecations, ""
+		return ordered{pkg: o.Package, rank: rankDeprecations}
 	}
-	return rankOther, o.Schema
+	return ordered{pkg: o.Package, rank: rankOther, key: o.Schema}
 }

@@ -72,8 +72,13 @@ func (k *keeper) payload(index int, p Property) Payload {
 	if p.Type == PropertyCSVMetadata {
 		payload.fault = csvMetadataShape.mismatch(k.scratch)
 		payload.null = string(k.scratch) == "null"
-		if payload.fault == "" {
-			payload.substitutes, payload.requires = substitutes(p.Type, k.scratch), metadataRequires(k.scratch)
+		payload.substitutes = payload.fault == "" && substitutes(p.Type, k.scratch)
+		if payload.fault == "" && mayRequire(k.scratch) {
+			var found requiredAPIs
+			for key, part := range rawjson.Members(k.scratch) {
+				found.read(key, "crdDescriptions", part)
+			}
+			payload.requires = found.gvks()
 		}
 		k.keep(&payload, k.scratch)
 		return payload

@@ -16,18 +16,6 @@ type requiredAPIs struct {
 	}
 }
 
-// metadataRequires are the APIs that an olm.csv.metadata says its CSV requires.
-func metadataRequires(value []byte) []GVK {
-	if !mayRequire(value) {
-		return nil
-	}
-	var found requiredAPIs
-	for key, part := range rawjson.Members(value) {
-		found.read(key, "crdDescriptions", part)
-	}
-	return found.gvks()
-}
-
 // manifestRequires are the APIs that a manifest requires if it is a CSV.
 func manifestRequires(manifest []byte) []GVK {
 	if !bytes.Contains(manifest, []byte("ClusterServiceVersion")) || !mayRequire(manifest) {
@@ -82,21 +70,4 @@ func (r *requiredAPIs) gvks() []GVK {
 		add(GVK{d.Group, d.Version, d.Kind})
 	}
 	return all
-}
-
-// imply adds the APIs that the CSV requires to what a bundle needs, when its properties declare nothing that it needs: whoever wrote them
-// by hand, or with tools that leave that out, has not said that it needs less. Its properties stay as they are.
-func (b *bundleModel) imply() {
-	for _, declared := range []string{PropertyGVKRequired, PropertyPackageRequired, PropertyLabelRequired, PropertyConstraint} {
-		if b.count[declared] > 0 {
-			return
-		}
-	}
-	for _, p := range b.payloads {
-		for _, g := range p.requires {
-			if !slices.Contains(b.info.Requires, g) {
-				b.info.Requires = append(b.info.Requires, g)
-			}
-		}
-	}
 }

@@ -91,37 +91,27 @@ func (s *shape) find(value []byte) (path, kind, want string) {
 	if kind != s.kind {
 		return "", kind, s.kind
 	}
-	if kind == "list" {
-		return s.findInList(value)
-	}
-	if kind == "object" {
-		return s.findInObject(value)
-	}
-	return "", "", ""
-}
-
-func (s *shape) findInList(value []byte) (path, kind, want string) {
-	i := 0
-	for element := range rawjson.Elements(value) {
-		if path, kind, want = s.each.find(element); want != "" {
-			return fmt.Sprintf("[%d]%s", i, path), kind, want
+	switch kind {
+	case "list":
+		i := 0
+		for element := range rawjson.Elements(value) {
+			if path, kind, want = s.each.find(element); want != "" {
+				return fmt.Sprintf("[%d]%s", i, path), kind, want
+			}
+			i++
 		}
-		i++
-	}
-	return "", "", ""
-}
-
-func (s *shape) findInObject(value []byte) (path, kind, want string) {
-	for key, v := range rawjson.Members(value) {
-		field, ok := s.fields[key]
-		if !ok && s.fields != nil {
-			field, ok = s.fields[fold(key)]
-		}
-		if !ok {
-			field = s.each
-		}
-		if path, kind, want = field.find(v); want != "" {
-			return "." + safetext.Truncate(key, 100) + path, kind, want
+	case "object":
+		for key, v := range rawjson.Members(value) {
+			field, ok := s.fields[key]
+			if !ok && s.fields != nil {
+				field, ok = s.fields[fold(key)]
+			}
+			if !ok {
+				field = s.each
+			}
+			if path, kind, want = field.find(v); want != "" {
+				return "." + safetext.Truncate(key, 100) + path, kind, want
+			}
 		}
 	}
 	return "", "", ""

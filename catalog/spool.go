@@ -95,6 +95,6 @@ func (s *spool) add(number int, line *spooled) {
 
 // sorted are the objects in canonical order.
 func (s *spool) sorted() []indexed {
-	slices.SortStableFunc(s.objects, indexed.compare)
+	slices.SortStableFunc(s.objects, func(a, b indexed) int { return a.order().compare(b.order()) })
 	return s.objects
 }

@@ -70,18 +70,6 @@ func write(w io.Writer, objects []ordered, format Format) error {
 	return nil
 }
 
-// appendDocument appends an object as it stands in a file.
-func (e *encoder) appendDocument(dst []byte, object any, format Format) ([]byte, error) {
-	e.out, e.sorted = e.out[:0], format == YAML
-	if err := e.encode(object); err != nil {
-		return nil, err
-	}
-	if format == YAML {
-		return yamljson.AppendYAML(append(dst, "---\n"...), e.out), nil
-	}
-	return append(rawjson.AppendIndented(dst, e.out, "    "), '\n'), nil
-}
-
 // pipeline encodes objects with several workers and hands out the results in
 // order. No more than a few results wait to be taken.
 type pipeline struct {
@@ -112,9 +100,14 @@ func encodeAll(objects []ordered, format Format, workers int) *pipeline {
 			var e encoder
 			for j := range jobs {
 				buffer := buffers.Get().(*[]byte)
-				text, err := e.appendDocument((*buffer)[:0], j.object, format)
-				if err == nil {
-					*buffer = text
+				e.out, e.sorted = e.out[:0], format == YAML
+				err := e.encode(j.object)
+				switch {
+				case err != nil:
+				case format == YAML:
+					*buffer = yamljson.AppendYAML(append((*buffer)[:0], "---\n"...), e.out)
+				default:
+					*buffer = append(rawjson.AppendIndented((*buffer)[:0], e.out, "    "), '\n')
 				}
 				j.result <- encodedObject{buffer, err}
 			}
