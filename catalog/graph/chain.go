@@ -46,18 +46,14 @@ func newChain(c *channel) chain {
 		}
 	}
 	byName(g.heads)
-	if len(g.heads) == 1 {
-		g.follow(byNode)
+	if len(g.heads) != 1 {
+		return g
 	}
-	return g
-}
-
-func (g *chain) follow(byNode map[*node]*entry) {
 	reached := map[*entry]bool{}
 	for e := g.heads[0]; e != nil; {
 		if reached[e] {
 			g.cycle, g.back = g.line, e
-			return
+			return g
 		}
 		reached[e], e.onLine = true, true
 		g.line = append(g.line, e)
@@ -73,6 +69,7 @@ func (g *chain) follow(byNode map[*node]*entry) {
 		}
 	}
 	byName(g.stranded)
+	return g
 }
 
 func byName(entries []*entry) {

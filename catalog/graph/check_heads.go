@@ -35,29 +35,17 @@ func (k *checker) heads(c *channel) {
 	case head.deprecation != "" && c.deprecation == "" && k.network.deprecation == "":
 		k.report(catalog.Warning, RuleHeadDeprecated, both, c, fmt.Sprintf("the head %s is deprecated, but not the channel; v0 installs it, v1 rather stays at what is not deprecated", safetext.Quote(head.name)), "publish a newer version, or deprecate the channel, too")
 	}
-	k.historyWiped(c)
+	// A channel whose only installable version is a head that takes over from older ones by its skipRange, or skips all the others.
+	if only := c.chain.line; c.refusal == "" && len(only) == 1 && (len(c.entries) > 1 || !only[0].skipRange.IsZero()) {
+		why := "it skips all other entries"
+		if len(c.entries) == 1 {
+			why = fmt.Sprintf("the skipRange %s of the head stands alone", safetext.Quote(only[0].skipRange.String()))
+		}
+		k.report(Info, RuleHistoryWiped, onlyV0, c,
+			fmt.Sprintf("only %s can be installed: %s, so there is no older version to start from or to fall back to", safetext.Quote(only[0].node.name), why),
+			"keep the older entries, and let each replace the one before it")
+	}
 	k.headUnreachable(c, head)
-}
-
-// historyWiped reports a channel whose only installable version is a head that
-// takes over from older ones by its skipRange, or skips all the others.
-func (k *checker) historyWiped(c *channel) {
-	if c.refusal != "" || len(c.chain.line) != 1 {
-		return
-	}
-	head := c.chain.line[0]
-	why := ""
-	switch {
-	case len(c.entries) > 1:
-		why = "it skips all other entries"
-	case !head.skipRange.IsZero():
-		why = fmt.Sprintf("the skipRange %s of the head stands alone", safetext.Quote(head.skipRange.String()))
-	default:
-		return
-	}
-	k.report(Info, RuleHistoryWiped, onlyV0, c,
-		fmt.Sprintf("only %s can be installed: %s, so there is no older version to start from or to fall back to", safetext.Quote(head.node.name), why),
-		"keep the older entries, and let each replace the one before it")
 }
 
 // headUnreachable reports a head that no other version of the package leads to.

@@ -134,16 +134,13 @@ func (k *checker) misnamed(v *node) string {
 		}
 	}
 	for _, other := range k.byVersion[wanted.String()] {
-		if found, _, ok := splitName(other.name); ok && (stem == "" || plain(stem) == plain(found)) {
+		found, _, ok := splitName(other.name)
+		if ok && (stem == "" || separators.Replace(strings.ToLower(stem)) == separators.Replace(strings.ToLower(found))) {
 			return other.name
 		}
 	}
 	return ""
 }
 
-// plain is a name without what people get wrong.
-func plain(name string) string {
-	return separators.Replace(strings.ToLower(name))
-}
-
+// separators are what people get wrong in a name, beside capitals.
 var separators = strings.NewReplacer("-", "", "_", "", ".", "")

@@ -53,7 +53,12 @@ func (m *mermaid) entry(id func(name string) string, e EntryPicture, skipped map
 			arrow = fmt.Sprintf(`-- "skipRange(%s)" -->`, strings.Trim(mermaidLabel(edge.Range), `"`))
 		}
 		fmt.Fprintf(m, "      %s%s %s\n", node(edge.From), arrow, node(e.Name))
-		if m.v0 && passedBy(edge, e, skipped) {
+		// v0 passes by what leads to a skipped entry, and a skip of what a newer entry skips too, because an upgrade goes there.
+		again := edge.Kind == Skips && skipped[edge.From]
+		if edge.Kind == Skips {
+			skipped[edge.From] = true
+		}
+		if m.v0 && (again || e.SkippedBy != "") {
 			m.dashed = append(m.dashed, fmt.Sprint(m.links))
 		}
 		m.links++
@@ -68,15 +73,4 @@ func (m *mermaid) entry(id func(name string) string, e EntryPicture, skipped map
 	if class != "" {
 		m.classes[class] = append(m.classes[class], id(e.Name))
 	}
-}
-
-// passedBy reports whether v0 passes an edge by: one that leads to a skipped
-// entry, and a skip of what a newer entry skips too, because an upgrade goes
-// there. It records what the edge skips.
-func passedBy(edge EdgePicture, e EntryPicture, skipped map[string]bool) bool {
-	again := edge.Kind == Skips && skipped[edge.From]
-	if edge.Kind == Skips {
-		skipped[edge.From] = true
-	}
-	return again || e.SkippedBy != ""
 }

@@ -15,8 +15,6 @@ type goal struct {
 	any map[*node]bool
 }
 
-func (g goal) reached(v *node) bool { return v == g.main || g.any[v] }
-
 // goal is the version that a user names, or the head when it is none.
 func (n *network) goal(s scope, text string) (goal, error) {
 	if text == "" {
@@ -29,7 +27,11 @@ func (n *network) goal(s scope, text string) (goal, error) {
 	case s.first(to) == nil && len(to.entries) == 0:
 		return goal{}, fmt.Errorf("%s is in no channel of the package", safetext.Quote(to.name))
 	case s.first(to) == nil:
-		return goal{}, fmt.Errorf("%s is not in channel %s; it is in %s", safetext.Quote(to.name), safetext.Quote(s.list[0].name), safetext.QuoteList(channelsOf(to)))
+		var channels []string
+		for _, e := range to.entries {
+			channels = append(channels, e.channel.name)
+		}
+		return goal{}, fmt.Errorf("%s is not in channel %s; it is in %s", safetext.Quote(to.name), safetext.Quote(s.list[0].name), safetext.QuoteList(channels))
 	}
 	return goal{main: to}, nil
 }
@@ -88,23 +90,17 @@ func (prefer preference) settle(v *node, chosen *entry, candidates []*entry, off
 		}
 		return nil
 	}
-	if same := prefer.sameVersion(v, candidates); same != nil && (chosen == nil || prefer(same.node, chosen.node) < 0) {
-		return same
-	}
-	return chosen
-}
-
-// sameVersion is the first of the candidates, in order of preference, that has
-// the version and release of v.
-func (prefer preference) sameVersion(v *node, candidates []*entry) *entry {
 	if !v.known {
-		return nil
+		return chosen
 	}
-	for _, deprecation := range []string{"", "deprecated"} {
+	for _, deprecation := range []string{"", "deprecated"} { // in order of preference
 		like := &node{version: v.version, deprecation: deprecation}
 		if i, ok := slices.BinarySearchFunc(candidates, like, func(e *entry, l *node) int { return prefer(e.node, l) }); ok {
-			return candidates[i]
+			if same := candidates[i]; chosen == nil || prefer(same.node, chosen.node) < 0 {
+				return same
+			}
+			return chosen
 		}
 	}
-	return nil
+	return chosen
 }

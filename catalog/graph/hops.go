@@ -25,28 +25,6 @@ const (
 // choose gives each source the first of the candidates, which are in order of
 // preference, that upgrades from it.
 func choose(sources []*node, candidates []*entry, reach reach) *hops {
-	h := newHops(sources)
-	for _, e := range candidates {
-		if e.replaces != nil {
-			h.take(e.replaces, e)
-		}
-		for _, s := range e.skips {
-			h.take(s, e)
-		}
-		within := h.sources[:h.known]
-		if reach == olderVersion {
-			within = within[:sort.Search(len(within), func(i int) bool { return e.isBack(within[i]) })]
-		}
-		spans(within, e.skipRange, func(from, to int) {
-			for i := h.find(from); i < to; i = h.find(i + 1) {
-				h.take(h.sources[i], e)
-			}
-		})
-	}
-	return h
-}
-
-func newHops(sources []*node) *hops {
 	h := &hops{index: make(map[*node]int, len(sources)), sources: make([]*node, 0, len(sources))}
 	for _, v := range sources {
 		if _, ok := h.index[v]; !ok {
@@ -70,6 +48,23 @@ func newHops(sources []*node) *hops {
 		}
 	}
 	h.free[len(h.sources)] = len(h.sources)
+	for _, e := range candidates {
+		if e.replaces != nil {
+			h.take(e.replaces, e)
+		}
+		for _, s := range e.skips {
+			h.take(s, e)
+		}
+		within := h.sources[:h.known]
+		if reach == olderVersion {
+			within = within[:sort.Search(len(within), func(i int) bool { return e.isBack(within[i]) })]
+		}
+		spans(within, e.skipRange, func(from, to int) {
+			for i := h.find(from); i < to; i = h.find(i + 1) {
+				h.take(h.sources[i], e)
+			}
+		})
+	}
 	return h
 }
 

@@ -17,13 +17,15 @@ func (n *network) locate(text string) *node {
 		v.guess()
 		return v
 	}
-	read, isVersion := parseVersion(text)
-	if isVersion {
+	var read version.VersionRelease
+	parsed, err := version.ParseTolerant(text) // as people write them
+	if err == nil {
+		read = version.FromBuild(parsed)
 		if v := n.ofVersion(text, read); v != nil {
 			return v
 		}
 	}
-	v := &node{name: text, version: read, known: isVersion, order: len(n.order)}
+	v := &node{name: text, version: read, known: err == nil, order: len(n.order)}
 	v.guess()
 	if !v.known {
 		return nil
@@ -31,15 +33,6 @@ func (n *network) locate(text string) *node {
 	n.nodes[text] = v
 	n.order = append(n.order, v)
 	return v
-}
-
-// parseVersion reads a version as people write them.
-func parseVersion(text string) (version.VersionRelease, bool) {
-	v, err := version.ParseTolerant(text)
-	if err != nil {
-		return version.VersionRelease{}, false
-	}
-	return version.FromBuild(v), true
 }
 
 // ofVersion finds the bundle of a version, or a name that entries use for one

@@ -109,14 +109,6 @@ func (n *network) installable(s scope) []*node {
 	return found
 }
 
-func channelsOf(v *node) []string {
-	var found []string
-	for _, e := range v.entries {
-		found = append(found, e.channel.name)
-	}
-	return found
-}
-
 func (v *node) stop() Stop {
 	s := Stop{Name: v.name}
 	if v.known {

@@ -126,7 +126,13 @@ func (p *painter) paint(n *network, floor *node) {
 				return
 			}
 			if edges, ok := p.edges(e, ascending); ok {
-				picture := e.picture(edges)
+				picture := EntryPicture{
+					Name: e.node.name, Version: e.node.stop().Version, OnChain: e.onLine && c.refusal == "",
+					Deprecated: e.node.deprecation != "" || e.node.forbidden, NoBundle: e.node.bundle == nil, Edges: edges,
+				}
+				if by := c.chain.skipped[e.node]; by != nil {
+					picture.SkippedBy = by.node.name
+				}
 				if p.ranged(e) {
 					picture.SkipRange = e.skipRange.String()
 				}
@@ -139,17 +145,6 @@ func (p *painter) paint(n *network, floor *node) {
 	}
 	slices.SortStableFunc(drawn.Channels, func(a, b ChannelPicture) int { return strings.Compare(a.Name, b.Name) })
 	p.picture.Packages = append(p.picture.Packages, drawn)
-}
-
-func (e *entry) picture(edges []EdgePicture) EntryPicture {
-	drawn := EntryPicture{
-		Name: e.node.name, Version: e.node.stop().Version, OnChain: e.onLine && e.channel.refusal == "",
-		Deprecated: e.node.deprecation != "" || e.node.forbidden, NoBundle: e.node.bundle == nil, Edges: edges,
-	}
-	if by := e.channel.chain.skipped[e.node]; by != nil {
-		drawn.SkippedBy = by.node.name
-	}
-	return drawn
 }
 
 // edges are those to an entry that are above the floor. It tells whether the

@@ -20,16 +20,6 @@ func (w *walk) refusals(v *node) []string {
 	return found
 }
 
-// isOffered tells whether v0 may install the version as an upgrade.
-func (w *walk) isOffered(v *node) bool {
-	for _, e := range v.entries {
-		if w.scope.has[e.channel] && e.offered() {
-			return true
-		}
-	}
-	return false
-}
-
 // withheld says why v0 does not install a version of a sound channel.
 func (w *walk) withheld(v *node) string {
 	switch {

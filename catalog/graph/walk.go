@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"fairlead.dev/fairlead/catalog/safetext"
 )
@@ -51,17 +52,18 @@ func hopsOf(way []*node, edges func(from, to *node) []Edge) []Hop {
 func (w *walk) v0(from *node, g goal) Route {
 	way, loop := w.hopsV0.follow(from, g)
 	last, to := way[len(way)-1], g.main
-	r := Route{Reached: g.reached(last) && !loop, Hops: hopsOf(way, w.scope.edgesV0)}
+	r := Route{Reached: (last == to || g.any[last]) && !loop, Hops: hopsOf(way, w.scope.edgesV0)}
 	if r.Reached {
 		return r
 	}
 	passed := passedOver(way, to, w.scope.edgesV0)
 	refused := w.refusals(to)
+	offered := slices.ContainsFunc(to.entries, func(e *entry) bool { return w.scope.has[e.channel] && e.offered() })
 	switch {
-	case len(refused) > 0 && !w.isOffered(to):
+	case len(refused) > 0 && !offered:
 		r.Reason = "v0 leaves out " + safetext.List(refused, mostReasons, ", ")
 		r.Remedy = "correct the channel first"
-	case !w.isOffered(to):
+	case !offered:
 		r.Reason = fmt.Sprintf("v0 never installs %s as an upgrade: %s", to.name, w.withheld(to))
 		r.Remedy = "go on to the head instead, or put it on the chain of replaces from the head"
 	case passed >= 0:
@@ -80,7 +82,7 @@ func (w *walk) v0(from *node, g goal) Route {
 func (w *walk) v1(from *node, g goal) Route {
 	way, loop := w.hopsV1.follow(from, g)
 	last, to := way[len(way)-1], g.main
-	r := Route{Reached: g.reached(last) && !loop, Hops: hopsOf(way, w.scope.edgesV1)}
+	r := Route{Reached: (last == to || g.any[last]) && !loop, Hops: hopsOf(way, w.scope.edgesV1)}
 	if r.Reached {
 		return r
 	}
