@@ -14,7 +14,11 @@ import (
 // Compare reports how b differs from a. Neither is changed. It fails only if
 // something of a catalog cannot be read, such as payloads that were not loaded.
 func Compare(a, b *catalog.Catalog) (*Report, error) {
-	before, after, err := indexes(a, b)
+	before, err := catalog.NewIndex(a, "the first")
+	var after *catalog.Index
+	if err == nil {
+		after, err = catalog.NewIndex(b, "the second")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("compare catalogs: %w", err)
 	}
@@ -25,26 +29,25 @@ func Compare(a, b *catalog.Catalog) (*Report, error) {
 		if err := c.compare(); err != nil {
 			return nil, fmt.Errorf("compare catalogs: package %q: %w", name, err)
 		}
-		slices.SortStableFunc(c.changes, compareChanges)
+		slices.SortStableFunc(c.changes, func(a, b Change) int {
+			return cmp.Or(
+				cmp.Compare(slices.Index(kindOrder, a.Kind), slices.Index(kindOrder, b.Kind)),
+				strings.Compare(a.Channel, b.Channel),
+				strings.Compare(a.Name, b.Name),
+				strings.Compare(a.From, b.From),
+			)
+		})
 		if name == "" {
 			r.Objects = c.changes
 			continue
 		}
 		if len(c.changes) > 0 {
-			p := Package{Name: name, Op: c.op(), Changes: c.changes}
+			p := Package{Name: name, Op: opOf(c.old, c.now), Changes: c.changes}
 			p.Consequences = consequences(before, after, c)
 			r.Packages = append(r.Packages, p)
 		}
 	}
 	return r, nil
-}
-
-func indexes(a, b *catalog.Catalog) (before, after *catalog.Index, err error) {
-	if before, err = catalog.NewIndex(a, "the first"); err != nil {
-		return nil, nil, err
-	}
-	after, err = catalog.NewIndex(b, "the second")
-	return before, after, err
 }
 
 // parts are the objects of one package.
@@ -92,16 +95,6 @@ type comparison struct {
 	name     string
 	old, now *parts
 	changes  []Change
-}
-
-func (c *comparison) op() Op {
-	switch {
-	case c.old == nil:
-		return Added
-	case c.now == nil:
-		return Removed
-	}
-	return Changed
 }
 
 func (c *comparison) add(change Change) { c.changes = append(c.changes, change) }
@@ -190,12 +183,3 @@ func opOf[T any](old, now *T) Op {
 }
 
 var kindOrder = []Kind{KindPackage, KindChannel, KindEntry, KindEdge, KindBundle, KindDeprecation, KindObject}
-
-func compareChanges(a, b Change) int {
-	return cmp.Or(
-		cmp.Compare(slices.Index(kindOrder, a.Kind), slices.Index(kindOrder, b.Kind)),
-		strings.Compare(a.Channel, b.Channel),
-		strings.Compare(a.Name, b.Name),
-		strings.Compare(a.From, b.From),
-	)
-}

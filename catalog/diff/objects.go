@@ -60,10 +60,11 @@ func (c *comparison) compareChannels(name string, old, now *catalog.Channel) {
 		}
 		was, is := edges(a), edges(b)
 		for _, by := range []string{"replaces", "skips", "skipRange"} {
-			for _, from := range without(was[by], is[by]) {
+			removed, added := differences(was[by], is[by])
+			for _, from := range removed {
 				edge(Removed, by, from)
 			}
-			for _, from := range without(is[by], was[by]) {
+			for _, from := range added {
 				edge(Added, by, from)
 			}
 		}
@@ -108,7 +109,12 @@ func (c *comparison) compareBundles(name string, old, now *catalog.Bundle) error
 		c.add(change)
 		return nil
 	}
-	if same, err := equal(old, now); same || err != nil {
+	a, err := catalog.AppendObject(nil, old)
+	if err != nil {
+		return err
+	}
+	b, err := catalog.AppendObject(nil, now)
+	if err != nil || bytes.Equal(a, b) {
 		return err
 	}
 	was, err := old.AllProperties()
@@ -127,15 +133,6 @@ func (c *comparison) compareBundles(name string, old, now *catalog.Bundle) error
 	return nil
 }
 
-func equal(old, now any) (bool, error) {
-	a, err := catalog.AppendObject(nil, old)
-	if err != nil {
-		return false, err
-	}
-	b, err := catalog.AppendObject(nil, now)
-	return bytes.Equal(a, b), err
-}
-
 // edges are where the edges of an entry come from, by what makes them.
 func edges(e *catalog.Entry) map[string][]string {
 	if e == nil {
@@ -149,17 +146,6 @@ func edges(e *catalog.Entry) map[string][]string {
 		all["skipRange"] = []string{e.SkipRange}
 	}
 	return all
-}
-
-// without are the names that are not among others. Both are sorted.
-func without(names, others []string) []string {
-	var left []string
-	for _, name := range names {
-		if _, ok := slices.BinarySearch(others, name); !ok {
-			left = append(left, name)
-		}
-	}
-	return left
 }
 
 func pointers[T any](all []T) []*T {

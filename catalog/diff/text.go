@@ -34,14 +34,9 @@ func (r *Report) Write(w io.Writer) error {
 			c.writeFields(out)
 		}
 	}
-	fmt.Fprintln(out, r.summary())
-	return out.Flush()
-}
-
-// summary is the whole report in one line.
-func (r *Report) summary() string {
 	if r.Empty() {
-		return "no difference"
+		fmt.Fprintln(out, "no difference")
+		return out.Flush()
 	}
 	count := map[Op]int{}
 	changes := len(r.Objects)
@@ -49,8 +44,9 @@ func (r *Report) summary() string {
 		count[p.Op]++
 		changes += len(p.Changes)
 	}
-	return fmt.Sprintf("%s added, %d removed, %d changed; %s, %d breaking",
+	fmt.Fprintf(out, "%s added, %d removed, %d changed; %s, %d breaking\n",
 		number(count[Added], "package"), count[Removed], count[Changed], number(changes, "change"), r.Breaking())
+	return out.Flush()
 }
 
 func number(n int, noun string) string {

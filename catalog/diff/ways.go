@@ -77,11 +77,6 @@ type wayRange struct {
 	entry string // the only one of that version that has the range; empty if more do
 }
 
-// leads tells whether the range leads on from a version.
-func (r wayRange) leads(v version.VersionRelease) bool {
-	return catalog.SkipRangeLeads(r.Range, v, r.to)
-}
-
 func newWays(c *catalog.ChannelInfo) *ways {
 	w := &ways{head: c.Head, entries: map[string]*catalog.EntryInfo{}, values: map[string]bool{}, named: map[string]bool{}}
 	seen := map[string]int{}
@@ -124,7 +119,9 @@ func (w *ways) leadOn(name string, v *version.VersionRelease) bool {
 	if w.checks += len(w.ranges); v == nil || w.checks > mostChecks {
 		return false
 	}
-	return slices.ContainsFunc(w.ranges, func(r wayRange) bool { return (r.entry == "" || r.entry != name) && r.leads(*v) })
+	return slices.ContainsFunc(w.ranges, func(r wayRange) bool {
+		return (r.entry == "" || r.entry != name) && catalog.SkipRangeLeads(r.Range, *v, r.to)
+	})
 }
 
 // lost finds a version that a range of before leads on from and that is not
@@ -141,7 +138,7 @@ func (w *ways) lost(r wayRange, before *ways) (semver.Version, bool) {
 					return semver.Version{}, false
 				}
 				known := before.values[v.FinalizeVersion()] || w.values[v.FinalizeVersion()]
-				if at := (version.VersionRelease{Version: v}); r.leads(at) && !known && !w.leadOn("", &at) {
+				if at := (version.VersionRelease{Version: v}); catalog.SkipRangeLeads(r.Range, at, r.to) && !known && !w.leadOn("", &at) {
 					return v, true
 				}
 			}
