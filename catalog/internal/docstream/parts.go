@@ -18,19 +18,6 @@ func (r *Reader) isJSON() bool {
 	return len(rest) > 0 && (rest[0] == '"' || rest[0] == '}')
 }
 
-// readYAML passes lines to take until one that ends the document.
-func (r *Reader) readYAML(take func([]byte)) error {
-	for {
-		take(r.chunk)
-		if err := r.advance(); err != nil {
-			return err
-		}
-		if r.start && isSeparator(r.chunk) {
-			return nil
-		}
-	}
-}
-
 // readJSON passes text to take until the closing bracket of the object.
 func (r *Reader) readJSON(take func([]byte)) error {
 	r.use(len(r.chunk) - len(bytes.TrimLeft(r.chunk, " \t\r\n")))

@@ -79,7 +79,12 @@ func (r *Reader) Next(buf []byte) (Document, error) {
 	if d.JSON {
 		err = r.readJSON(take)
 	} else {
-		err = r.readYAML(take)
+		for { // lines until one that ends the document
+			take(r.chunk)
+			if err = r.advance(); err != nil || r.start && isSeparator(r.chunk) {
+				break
+			}
+		}
 	}
 	switch {
 	case err != nil && err != io.EOF:
@@ -125,24 +130,17 @@ func (r *Reader) skipBetween() error {
 		case len(content) == 0:
 		case r.start && r.chunk[0] == '%':
 		case r.start && isSeparator(r.chunk):
-			if bytes.HasPrefix(r.chunk, []byte("---")) && hasContent(r.chunk[3:]) {
+			if rest := bytes.TrimSpace(r.chunk[3:]); r.chunk[0] == '-' && len(rest) > 0 && rest[0] != '#' {
 				return nil
 			}
 		case content[0] == '#':
 		default:
 			return nil
 		}
-		if err := r.skipLine(); err != nil {
-			return err
-		}
-	}
-}
-
-// skipLine moves to the beginning of the next line.
-func (r *Reader) skipLine() error {
-	for {
-		if err := r.advance(); err != nil || r.start {
-			return err
+		for begun := false; !begun; begun = r.start { // the next line
+			if err := r.advance(); err != nil {
+				return err
+			}
 		}
 	}
 }
@@ -153,9 +151,4 @@ func isSeparator(line []byte) bool {
 		return false
 	}
 	return len(line) == 3 || bytes.IndexByte([]byte(" \t\r\n"), line[3]) >= 0
-}
-
-func hasContent(rest []byte) bool {
-	rest = bytes.TrimSpace(rest)
-	return len(rest) > 0 && rest[0] != '#'
 }

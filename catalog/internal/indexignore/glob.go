@@ -72,13 +72,16 @@ func parseBracket(text string) (t token, rest string, ok bool) {
 		if !first && strings.HasPrefix(text, "]") {
 			return t, text[1:], true
 		}
-		if name, after, ok := className(text); ok {
-			class, known := classes[name]
-			if !known {
-				return t, text, false
+		if named, ok := strings.CutPrefix(text, "[:"); ok {
+			inner, after, closed := strings.Cut(named, "]")
+			if name, ok := strings.CutSuffix(inner, ":"); ok && closed {
+				class, known := classes[name]
+				if !known {
+					return t, text, false
+				}
+				t.ranges, text = append(t.ranges, class...), after
+				continue
 			}
-			t.ranges, text = append(t.ranges, class...), after
-			continue
 		}
 		var s span
 		if s.lo, text, ok = character(text); !ok {
@@ -92,16 +95,6 @@ func parseBracket(text string) (t token, rest string, ok bool) {
 		}
 		t.ranges = append(t.ranges, s)
 	}
-}
-
-// className reads the name of a class in a set.
-func className(text string) (name, rest string, ok bool) {
-	if text, ok = strings.CutPrefix(text, "[:"); !ok {
-		return "", "", false
-	}
-	inner, rest, closed := strings.Cut(text, "]")
-	name, ok = strings.CutSuffix(inner, ":")
-	return name, rest, ok && closed
 }
 
 // character reads one character, which a backslash may stand in front of.

@@ -147,8 +147,11 @@ func (p *pattern) matches(file []string) bool {
 	segments := p.segments
 	due := make([]bool, len(segments)+1)
 	due[0] = true
-	passOver(segments, due)
 	for _, part := range file {
+		// What follows a "**" is due, too, since that may match no part at all, but not the end: "a/**" is what is in a, not a itself.
+		for i, segment := range segments[:len(segments)-1] {
+			due[i+1] = due[i+1] || due[i] && segment.anyNames
+		}
 		next := make([]bool, len(segments)+1)
 		for i, segment := range segments {
 			if !due[i] {
@@ -164,18 +167,7 @@ func (p *pattern) matches(file []string) bool {
 		if next[len(segments)] {
 			return true
 		}
-		passOver(segments, next)
 		due = next
 	}
 	return false
-}
-
-// passOver makes due what follows a "**", which may match no part at all, but
-// not the end: "a/**" is what is in a, not a itself.
-func passOver(segments []segment, due []bool) {
-	for i, segment := range segments[:len(segments)-1] {
-		if due[i] && segment.anyNames {
-			due[i+1] = true
-		}
-	}
 }
