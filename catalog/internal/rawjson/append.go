@@ -94,14 +94,10 @@ func appendObject(dst, text []byte, i int) ([]byte, int) {
 	if sorted {
 		return append(dst, '}'), end
 	}
-	return appendSorted(dst[:start], bytes.Clone(dst[start:]), start, spans), end
-}
-
-// appendSorted appends the members of an object, which are in text, where
-// offsets count from start.
-func appendSorted(dst, text []byte, start int, spans []span) []byte {
+	// Append the members again, in order, from what was written.
+	written := bytes.Clone(dst[start:])
 	slices.SortStableFunc(spans, func(a, b span) int { return strings.Compare(a.key, b.key) })
-	dst = append(dst, '{')
+	dst = append(dst[:start], '{')
 	for i, s := range spans {
 		if i+1 < len(spans) && spans[i+1].key == s.key {
 			continue
@@ -109,9 +105,9 @@ func appendSorted(dst, text []byte, start int, spans []span) []byte {
 		if dst[len(dst)-1] != '{' {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, text[s.from-start:s.to-start]...)
+		dst = append(dst, written[s.from-start:s.to-start]...)
 	}
-	return append(dst, '}')
+	return append(dst, '}'), end
 }
 
 const hexDigits = "0123456789abcdef"

@@ -32,6 +32,8 @@ func checkValue(text []byte, i, depth int) (int, error) {
 	switch c := text[i]; {
 	case c == '"':
 		return checkString(text, i)
+	case depth == 0 && (c == '{' || c == '['):
+		return i, &SyntaxError{Offset: i, Reason: "lists and objects are nested too deeply"}
 	case c == '{':
 		return checkObject(text, i, depth)
 	case c == '[':
@@ -48,9 +50,6 @@ func checkValue(text []byte, i, depth int) (int, error) {
 }
 
 func checkObject(text []byte, i, depth int) (int, error) {
-	if depth == 0 {
-		return i, tooDeep(i)
-	}
 	i = space(text, i+1)
 	if at(text, i) == '}' {
 		return i + 1, nil
@@ -81,9 +80,6 @@ func checkObject(text []byte, i, depth int) (int, error) {
 }
 
 func checkList(text []byte, i, depth int) (int, error) {
-	if depth == 0 {
-		return i, tooDeep(i)
-	}
 	i = space(text, i+1)
 	if at(text, i) == ']' {
 		return i + 1, nil
@@ -102,10 +98,6 @@ func checkList(text []byte, i, depth int) (int, error) {
 			return i, unexpected(text, i, "a comma or the end of the list")
 		}
 	}
-}
-
-func tooDeep(i int) error {
-	return &SyntaxError{Offset: i, Reason: "lists and objects are nested too deeply"}
 }
 
 func unexpected(text []byte, i int, wanted string) error {

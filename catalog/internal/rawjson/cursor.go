@@ -44,10 +44,8 @@ func (c *Cursor) Scalar() []byte {
 
 // Value moves over a value of any kind, and returns it.
 func (c *Cursor) Value() []byte {
-	c.pos = space(c.text, c.pos)
-	start := c.pos
-	c.pos = min(max(skip(c.text, c.pos), c.pos+1), len(c.text))
-	return c.text[start:c.pos]
+	c.Peek()
+	return c.Scalar()
 }
 
 // Members moves over an object that Peek has seen the begin of, and hands out

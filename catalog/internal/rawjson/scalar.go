@@ -8,7 +8,14 @@ func checkString(text []byte, i int) (int, error) {
 			return i + 1, nil
 		case c == '\\':
 			i++
-			if !isEscape(text, i) {
+			valid := false
+			switch at(text, i) {
+			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+				valid = true
+			case 'u':
+				valid = isHex(at(text, i+1)) && isHex(at(text, i+2)) && isHex(at(text, i+3)) && isHex(at(text, i+4))
+			}
+			if !valid {
 				return i, &SyntaxError{Offset: i, Reason: "a backslash is followed by none of \"\\/bfnrt or u and four hexadecimal digits"}
 			}
 		case c < ' ':
@@ -16,16 +23,6 @@ func checkString(text []byte, i int) (int, error) {
 		}
 	}
 	return i, unexpected(text, i, "the end of a string")
-}
-
-func isEscape(text []byte, i int) bool {
-	switch at(text, i) {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return true
-	case 'u':
-		return isHex(at(text, i+1)) && isHex(at(text, i+2)) && isHex(at(text, i+3)) && isHex(at(text, i+4))
-	}
-	return false
 }
 
 // checkNumber checks the number that starts at i.

@@ -101,7 +101,19 @@ func skip(text []byte, i int) int {
 	case '"':
 		return skipString(text, i)
 	case '{', '[':
-		return skipNested(text, i)
+		for depth := 0; i < len(text); i++ {
+			switch text[i] {
+			case '"':
+				i = skipString(text, i) - 1
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+		}
+		return i
 	}
 	for i < len(text) {
 		switch text[i] {
@@ -109,22 +121,6 @@ func skip(text []byte, i int) int {
 			return i
 		}
 		i++
-	}
-	return i
-}
-
-func skipNested(text []byte, i int) int {
-	for depth := 0; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			i = skipString(text, i) - 1
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
 	}
 	return i
 }

@@ -1,10 +1,5 @@
 package yamljson
 
-import (
-	"bytes"
-	"fmt"
-)
-
 // Limits bound what a document may cost.
 type Limits struct {
 	Bytes   int // of JSON appended for one document
@@ -35,16 +30,3 @@ func Append(dst, document []byte, limits Limits) ([]byte, error) {
 // maxNodes bounds the tree that the complete parser builds, about 200 bytes a
 // node, before it is asked to build it.
 const maxNodes = 1 << 20
-
-// checkSize refuses documents that could have more than maxNodes nodes. Each
-// node but the first follows at least one of these marks.
-func checkSize(document []byte) error {
-	marks := 0
-	for _, mark := range []string{"\n", ",", "[", "{", ": ", "- ", "? "} {
-		marks += bytes.Count(document, []byte(mark))
-	}
-	if marks > maxNodes {
-		return &Error{Line: 1, Reason: fmt.Sprintf("the document has more than %d lines, commas and brackets; split it, or write it as JSON", maxNodes)}
-	}
-	return nil
-}

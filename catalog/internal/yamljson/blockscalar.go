@@ -168,19 +168,15 @@ func (b *blocks) literalLines(indent, explicit int, keep byte) bool {
 		}
 		b.pos = end
 	}
-	b.out = rawjson.AppendString(b.out, string(chomp(b.folded, keep)))
+	// Of the line breaks at the end "-" keeps none, "+" all, and otherwise one is kept.
+	text, trimmed := b.folded, bytes.TrimRight(b.folded, "\n")
+	switch {
+	case keep == '+':
+	case keep == '-' || len(trimmed) == len(text) || len(trimmed) == 0:
+		text = trimmed
+	default:
+		text = text[:len(trimmed)+1]
+	}
+	b.out = rawjson.AppendString(b.out, string(text))
 	return true
-}
-
-// chomp treats the line breaks at the end: "-" keeps none, "+" all, and
-// otherwise one is kept.
-func chomp(text []byte, keep byte) []byte {
-	if keep == '+' {
-		return text
-	}
-	trimmed := bytes.TrimRight(text, "\n")
-	if keep == '-' || len(trimmed) == len(text) || len(trimmed) == 0 {
-		return trimmed
-	}
-	return text[:len(trimmed)+1]
 }

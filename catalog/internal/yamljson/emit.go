@@ -29,7 +29,8 @@ func (e *emitter) value(indent int) {
 	switch e.in.Peek() {
 	case '{', '[':
 		if end, empty := e.open(); empty {
-			e.close(end)
+			e.in.Skip()
+			e.out = append(e.out, end-2, end)
 		} else {
 			e.nested(end, indent)
 		}
@@ -44,12 +45,6 @@ func (e *emitter) open() (end byte, empty bool) {
 	e.in.Skip()
 	next := e.in.Peek()
 	return end, next == end || next == 0
-}
-
-// close writes the empty object or list that was opened.
-func (e *emitter) close(end byte) {
-	e.in.Skip()
-	e.out = append(e.out, end-2, end)
 }
 
 // nested writes the members or elements of what was opened and is not empty.
@@ -94,8 +89,8 @@ func (e *emitter) member(indent int) {
 	case '{', '[':
 		end, empty := e.open()
 		if empty {
-			e.out = append(e.out, ' ')
-			e.close(end)
+			e.in.Skip()
+			e.out = append(e.out, ' ', end-2, end)
 			return
 		}
 		if end == '}' {

@@ -16,8 +16,13 @@ import (
 
 // appendParsed converts a document by way of a tree of nodes.
 func appendParsed(dst, document []byte, limits Limits) ([]byte, error) {
-	if err := checkSize(document); err != nil {
-		return nil, err
+	// Refuse documents that could have more than maxNodes nodes. Each node but the first follows at least one of these marks.
+	marks := 0
+	for _, mark := range []string{"\n", ",", "[", "{", ": ", "- ", "? "} {
+		marks += bytes.Count(document, []byte(mark))
+	}
+	if marks > maxNodes {
+		return nil, &Error{Line: 1, Reason: fmt.Sprintf("the document has more than %d lines, commas and brackets; split it, or write it as JSON", maxNodes)}
 	}
 	root, err := parse(document)
 	if err != nil {
@@ -155,17 +160,11 @@ func appendTagged(dst []byte, n *yaml.Node) ([]byte, error) {
 		}
 		return rawjson.AppendString(dst, strings.ToValidUTF8(string(data), "\ufffd")), nil
 	case "!!null", "!!bool", "!!int", "!!float":
-		if _, err := decodes(n); err != nil {
-			return nil, err
+		var value any
+		if err := n.Decode(&value); err != nil {
+			return nil, errors.New(syntaxError(err).Reason)
 		}
 		return appendPlain(dst, n.Value)
 	}
 	return rawjson.AppendString(dst, n.Value), nil
-}
-
-func decodes(n *yaml.Node) (value any, err error) {
-	if err := n.Decode(&value); err != nil {
-		return nil, errors.New(syntaxError(err).Reason)
-	}
-	return value, nil
 }
