@@ -39,33 +39,22 @@ func (p *pruner) keepInstalled() error {
 		if read, err := version.Parse(outcome.Journey.From.Version); err == nil {
 			r.version.Version = &version.VersionRelease{Version: read}
 		}
-		if err := p.keepResident(&r); err != nil {
+		// Of a package that is selected as well, only channels that are kept count, unless the installed version names one.
+		var err error
+		if r.pkg, err = p.keep(r.Package, "installed"); err != nil {
 			return err
 		}
+		if r.Channel != "" {
+			if _, err := r.pkg.channel(r.Channel); err != nil {
+				return fmt.Errorf("installed %s: %w", r.Installed, err)
+			}
+		}
+		for _, c := range r.pkg.stretches {
+			if r.Channel == c.info.Name || r.Channel == "" && (!r.chosen || !c.empty()) {
+				r.related = p.keepVersionIn(r.pkg, c, r.version) || r.related
+			}
+		}
 		p.residents = append(p.residents, r)
-	}
-	return nil
-}
-
-// keepResident keeps an installed version in its channels. Of a package that
-// is selected as well, only channels that are kept count, unless the installed
-// version names one.
-func (p *pruner) keepResident(r *resident) (err error) {
-	if r.pkg, err = p.keep(r.Package, "installed"); err != nil {
-		return err
-	}
-	if r.Channel != "" {
-		if _, err := r.pkg.channel(r.Channel); err != nil {
-			return fmt.Errorf("installed %s: %w", r.Installed, err)
-		}
-	}
-	for _, c := range r.pkg.stretches {
-		switch {
-		case r.Channel != "" && r.Channel != c.info.Name:
-		case r.Channel == "" && r.chosen && c.empty():
-		default:
-			r.related = p.keepVersionIn(r.pkg, c, r.version) || r.related
-		}
 	}
 	return nil
 }

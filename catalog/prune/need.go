@@ -37,20 +37,18 @@ func words(c constraint.Constraint) string {
 		return "package " + strconv.Quote(c.Package.Name) + " " + c.Package.Range.String()
 	case c.CEL != nil:
 		return "what meets the rule " + strconv.Quote(c.CEL.Text)
-	case c.All != nil:
-		return "all of (" + joined(c.All) + ")"
-	case c.Any != nil:
-		return "any of (" + joined(c.Any) + ")"
 	}
-	return "none of (" + joined(c.Not) + ")"
-}
-
-func joined(all []constraint.Constraint) string {
-	texts := make([]string, len(all))
-	for i, c := range all {
-		texts[i] = words(c)
+	kind, parts := "none", c.Not
+	if c.All != nil {
+		kind, parts = "all", c.All
+	} else if c.Any != nil {
+		kind, parts = "any", c.Any
 	}
-	return strings.Join(texts, ", ")
+	texts := make([]string, len(parts))
+	for i, part := range parts {
+		texts[i] = words(part)
+	}
+	return kind + " of (" + strings.Join(texts, ", ") + ")"
 }
 
 // demands tells whether a constraint wants something to be there: a "not" does

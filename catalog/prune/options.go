@@ -5,7 +5,6 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/graph"
-	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -43,13 +42,4 @@ func (s Selection) has(channel string) bool {
 // matches tells whether the version of an entry is selected.
 func (s Selection) matches(e *catalog.EntryInfo) bool {
 	return s.Versions.IsZero() || s.Versions.Contains(e.Bundle.Version.Version)
-}
-
-// wanted names the versions that are selected, for a message.
-func (s Selection) wanted() string {
-	text := "version in " + safetext.Quote(s.Versions.String())
-	if len(s.Channels) > 0 {
-		text += " in the channels " + safetext.QuoteList(s.Channels)
-	}
-	return text
 }

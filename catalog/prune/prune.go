@@ -112,7 +112,11 @@ func (p *pruner) run() error {
 			}
 		}
 		if !found {
-			return fmt.Errorf("package %s has no %s; choose another range, or drop it", safetext.Quote(s.Package), s.wanted())
+			selected := "version in " + safetext.Quote(s.Versions.String())
+			if len(s.Channels) > 0 {
+				selected += " in the channels " + safetext.QuoteList(s.Channels)
+			}
+			return fmt.Errorf("package %s has no %s; choose another range, or drop it", safetext.Quote(s.Package), selected)
 		}
 	}
 	if err := p.keepInstalled(); err != nil {
@@ -136,7 +140,7 @@ func (p *pruner) run() error {
 			}
 		}
 		found := r.related
-		for _, head := range distinct(targets) {
+		for _, head := range slices.Compact(slices.Sorted(slices.Values(targets))) {
 			found = p.keepRoute(r, head) || found
 		}
 		for _, c := range r.pkg.stretches {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"fairlead.dev/fairlead/catalog"
 )
@@ -107,7 +108,26 @@ func (r *Report) WriteImages(w io.Writer) error {
 func (r *Report) Write(w io.Writer) error {
 	var b strings.Builder
 	for _, pkg := range r.Packages {
-		pkg.write(&b)
+		fmt.Fprintf(&b, "package %s: %s\n", show(pkg.Name), strings.Join(pkg.Why, "; "))
+		for _, c := range pkg.Channels {
+			fmt.Fprintf(&b, "  channel %s: %s", show(c.Name), show(c.Head))
+			if c.Entries > 1 {
+				fmt.Fprintf(&b, " down to %s, %d entries", show(c.Tail), c.Entries)
+			}
+			if c.FormerHead != "" {
+				fmt.Fprintf(&b, "; the head was %s", show(c.FormerHead))
+			}
+			fmt.Fprintf(&b, " (%s)\n", strings.Join(c.Why, "; "))
+		}
+		for _, bundle := range pkg.Bundles {
+			fmt.Fprintf(&b, "  bundle %s: %s\n", show(bundle.Name), strings.Join(bundle.Why, "; "))
+		}
+		if len(pkg.DroppedChannels) > 0 {
+			fmt.Fprintf(&b, "  dropped channels (%d): %s\n", len(pkg.DroppedChannels), strings.Join(shown(pkg.DroppedChannels), ", "))
+		}
+		if len(pkg.DroppedBundles) > 0 {
+			fmt.Fprintf(&b, "  dropped bundles (%d): %s\n", len(pkg.DroppedBundles), strings.Join(shown(pkg.DroppedBundles), ", "))
+		}
 	}
 	if len(r.Dropped) > 0 {
 		fmt.Fprintf(&b, "dropped packages (%d): %s\n", len(r.Dropped), strings.Join(shown(r.Dropped), ", "))
@@ -118,29 +138,6 @@ func (r *Report) Write(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func (p Package) write(b *strings.Builder) {
-	fmt.Fprintf(b, "package %s: %s\n", show(p.Name), strings.Join(p.Why, "; "))
-	for _, c := range p.Channels {
-		fmt.Fprintf(b, "  channel %s: %s", show(c.Name), show(c.Head))
-		if c.Entries > 1 {
-			fmt.Fprintf(b, " down to %s, %d entries", show(c.Tail), c.Entries)
-		}
-		if c.FormerHead != "" {
-			fmt.Fprintf(b, "; the head was %s", show(c.FormerHead))
-		}
-		fmt.Fprintf(b, " (%s)\n", strings.Join(c.Why, "; "))
-	}
-	for _, bundle := range p.Bundles {
-		fmt.Fprintf(b, "  bundle %s: %s\n", show(bundle.Name), strings.Join(bundle.Why, "; "))
-	}
-	if len(p.DroppedChannels) > 0 {
-		fmt.Fprintf(b, "  dropped channels (%d): %s\n", len(p.DroppedChannels), strings.Join(shown(p.DroppedChannels), ", "))
-	}
-	if len(p.DroppedBundles) > 0 {
-		fmt.Fprintf(b, "  dropped bundles (%d): %s\n", len(p.DroppedBundles), strings.Join(shown(p.DroppedBundles), ", "))
-	}
 }
 
 func shown(names []string) []string {
@@ -166,15 +163,8 @@ func (r *reasons) add(reason string) {
 // show is a name as it may stand in a report: as it is, unless it holds what
 // could not be seen, or would steer a terminal.
 func show(name string) string {
-	if strings.Map(visible, name) != name {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(name)
 	}
 	return name
-}
-
-func visible(r rune) rune {
-	if !unicode.IsPrint(r) {
-		return -1
-	}
-	return r
 }

@@ -19,7 +19,11 @@ func (p *pruner) catalog() *catalog.Catalog {
 		}
 	}
 	for _, o := range p.source.Channels {
-		if c := p.stretch(o.Package, o.Name); c != nil {
+		pkg, ok := p.kept[o.Package]
+		if !ok {
+			continue
+		}
+		if c := pkg.channels[o.Name]; c != nil && !c.empty() {
 			o.Entries = slices.DeleteFunc(slices.Clone(o.Entries), func(e catalog.Entry) bool { return !c.keeps(e.Name) })
 			out.Channels = append(out.Channels, o)
 		}
@@ -43,19 +47,6 @@ func (p *pruner) catalog() *catalog.Catalog {
 		}
 	}
 	return out
-}
-
-// stretch is what is kept of a channel, nil if that is nothing.
-func (p *pruner) stretch(pkg, channel string) *stretch {
-	kept, ok := p.kept[pkg]
-	if !ok {
-		return nil
-	}
-	c, err := kept.channel(channel)
-	if err != nil || c.empty() {
-		return nil
-	}
-	return c
 }
 
 // keeps tells whether a bundle is in a kept channel.

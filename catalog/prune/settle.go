@@ -95,7 +95,7 @@ func (s *stretch) sustained() map[string]bool {
 			continue
 		}
 		delete(kept, name)
-		for _, skipped := range distinct(s.entries[name].Skips) {
+		for _, skipped := range slices.Compact(slices.Sorted(slices.Values(s.entries[name].Skips))) {
 			if support[skipped]--; kept[skipped] && support[skipped] == 0 {
 				dropped = append(dropped, skipped)
 			}
@@ -112,8 +112,4 @@ func (s *stretch) leadsOn(name string) bool {
 		return slices.ContainsFunc(on, s.covers)
 	}
 	return s.covers(0) && s.covers(len(s.line)-1)
-}
-
-func distinct(names []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
