@@ -7,8 +7,6 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/version"
-
-	"github.com/blang/semver/v4"
 )
 
 // channel is a channel that a semver template makes.
@@ -32,24 +30,16 @@ func (t *semverTemplate) channels(ladders [][]rung) []*channel {
 		}
 	}
 	best := slices.MaxFunc(all, func(a, b *channel) int {
-		return cmp.Or(
-			cmp.Compare(a.archetype, b.archetype),
-			a.lowest.Compare(b.lowest),
-			compareBool(a.stream == t.preference, b.stream == t.preference),
-		)
+		switch order := cmp.Or(cmp.Compare(a.archetype, b.archetype), a.lowest.Compare(b.lowest)); {
+		case order != 0 || a.stream == b.stream:
+			return order
+		case a.stream == t.preference:
+			return 1
+		}
+		return -1
 	})
 	i := slices.Index(all, best)
 	return append([]*channel{best}, slices.Concat(all[:i], all[i+1:])...)
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // streamChannels makes the channels of one archetype and kind. Within a major
@@ -66,7 +56,10 @@ func streamChannels(archetype int, stream string, ladder []rung) []*channel {
 		if i > 0 && ladder[i-1].version.Version.Major != v.Major {
 			older, replaces = nil, ""
 		}
-		name := channelName(archetype, stream, v)
+		name := fmt.Sprintf("%s-v%d", archetypes[archetype], v.Major)
+		if stream == minor {
+			name = fmt.Sprintf("%s.%d", name, v.Minor)
+		}
 		c := byName[name]
 		if c == nil {
 			c = &channel{name: name, archetype: archetype, stream: stream, lowest: r.version}
@@ -89,13 +82,6 @@ func streamChannels(archetype int, stream string, ladder []rung) []*channel {
 		older = append(older, r.name)
 	}
 	return all
-}
-
-func channelName(archetype int, stream string, v semver.Version) string {
-	if stream == major {
-		return fmt.Sprintf("%s-v%d", archetypes[archetype], v.Major)
-	}
-	return fmt.Sprintf("%s-v%d.%d", archetypes[archetype], v.Major, v.Minor)
 }
 
 // assemble makes the catalog. The first of the channels is the default one,

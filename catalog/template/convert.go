@@ -50,11 +50,15 @@ func converted(c *catalog.Catalog, t Type) ([]byte, error) {
 	if len(c.Packages)+len(c.Channels)+len(c.Bundles)+len(c.Deprecations)+len(c.Others) == 0 {
 		return nil, errors.New("there is no object of a catalog in it; name the file or directory that holds the catalog")
 	}
-	var err error
 	whole := *c
 	if t == Basic {
-		if whole.Bundles, err = bare(c.Bundles); err != nil {
-			return nil, err
+		// No more of bundles than it takes to put them in order and to pull them.
+		whole.Bundles = make([]catalog.Bundle, len(c.Bundles))
+		for i, b := range c.Bundles {
+			if b.Image == "" {
+				return nil, fmt.Errorf("bundle %q of package %q has no image to render it from; keep such bundles in a catalog of their own", b.Name, b.Package)
+			}
+			whole.Bundles[i] = catalog.Bundle{Schema: b.Schema, Name: b.Name, Package: b.Package, Image: b.Image}
 		}
 	}
 	var stream bytes.Buffer
@@ -71,39 +75,22 @@ func converted(c *catalog.Catalog, t Type) ([]byte, error) {
 		if !first {
 			out = append(out, ',')
 		}
-		if out, err = appendEntry(out, object, t); err != nil {
+		// In a basic template, a bundle keeps only its schema and image.
+		var bundle struct{ Schema, Image string }
+		if t == Basic && json.Unmarshal(object, &bundle) == nil && bundle.Schema == catalog.SchemaBundle {
+			out = append(out, `{"schema":"`+catalog.SchemaBundle+`","image":`...)
+			out = append(rawjson.AppendString(out, bundle.Image), '}')
+			continue
+		}
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, object); err != nil {
 			return nil, err
 		}
+		out = append(out, compact.Bytes()...)
 	}
 	out = append(out, ']')
 	if t == Substitutes {
 		out = append(out, `,"substitutions":[]`...)
 	}
 	return append(out, '}'), nil
-}
-
-// bare are bundles with no more than it takes to put them in order and to pull
-// them.
-func bare(bundles []catalog.Bundle) ([]catalog.Bundle, error) {
-	out := make([]catalog.Bundle, len(bundles))
-	for i, b := range bundles {
-		if b.Image == "" {
-			return nil, fmt.Errorf("bundle %q of package %q has no image to render it from; keep such bundles in a catalog of their own", b.Name, b.Package)
-		}
-		out[i] = catalog.Bundle{Schema: b.Schema, Name: b.Name, Package: b.Package, Image: b.Image}
-	}
-	return out, nil
-}
-
-// appendEntry appends an object as JSON; in a basic template, a bundle keeps
-// only its schema and image.
-func appendEntry(out, object []byte, t Type) ([]byte, error) {
-	var bundle struct{ Schema, Image string }
-	if t == Basic && json.Unmarshal(object, &bundle) == nil && bundle.Schema == catalog.SchemaBundle {
-		out = append(out, `{"schema":"`+catalog.SchemaBundle+`","image":`...)
-		return append(rawjson.AppendString(out, bundle.Image), '}'), nil
-	}
-	var compact bytes.Buffer
-	err := json.Compact(&compact, object)
-	return append(out, compact.Bytes()...), err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -152,19 +153,10 @@ func (d *document) list(key string) (items [][]byte, lines []int, err error) {
 // warnUnknown tells about fields that mean nothing.
 func (d *document) warnUnknown(known ...string) {
 	for _, f := range d.fields {
-		if !isOneOf(f.key, known) {
+		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, f.key) }) {
 			d.warn(d.keyLine(f.key), fmt.Sprintf("no such field: %.100q", f.key), "correct the name, or remove the field; there are "+strings.Join(known, ", "))
 		}
 	}
-}
-
-func isOneOf(key string, known []string) bool {
-	for _, k := range known {
-		if strings.EqualFold(k, key) {
-			return true
-		}
-	}
-	return false
 }
 
 // article puts "a" or "an" before what rawjson.Kind returns.

@@ -56,19 +56,14 @@ func (t *semverTemplate) ladders(bundles map[string]Bundle) (ladders [][]rung, p
 func checkOrder(ladder []rung) error {
 	for i := 1; i < len(ladder); i++ {
 		if a, b := ladder[i-1], ladder[i]; a.version.Compare(b.version) == 0 {
+			if a.name > b.name {
+				a, b = b, a
+			}
 			return fmt.Errorf("encountered bundle versions which differ only by build metadata, which cannot be ordered: %s has %s and %s has %s; keep one of them",
-				min(a.name, b.name), textOf(a, b, true), max(a.name, b.name), textOf(a, b, false))
+				a.name, a.version, b.name, b.version)
 		}
 	}
 	return nil
-}
-
-// textOf is the version of the bundle that comes first, or last, by name.
-func textOf(a, b rung, first bool) string {
-	if (a.name < b.name) == first {
-		return a.version.String()
-	}
-	return b.version.String()
 }
 
 // semverOf is the version of a bundle. Of what else may be wrong with the bundle nothing is said here.

@@ -130,8 +130,6 @@ type cursor struct {
 	rest []byte
 }
 
-func (d *document) cursor() *cursor { return &cursor{d: d, line: d.line, rest: d.text} }
-
 // find moves to the next line that holds a text outside of a comment, and
 // returns it. Where there is none, as when the text is written with escapes,
 // it stays.

@@ -57,7 +57,7 @@ func (d *document) semver(ctx context.Context, o Options) (*catalog.Catalog, err
 func (t *semverTemplate) parse() error {
 	t.images = make([][]reference, len(archetypes))
 	flags := map[string]*bool{"generatemajorchannels": &t.majorChannels, "generateminorchannels": &t.minorChannels}
-	c := t.cursor()
+	c := &cursor{d: t.document, line: t.line, rest: t.text}
 	for _, f := range t.fields {
 		line := c.find(f.key)
 		var err error
