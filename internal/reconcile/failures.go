@@ -36,7 +36,8 @@ func IsTransient(err error) bool {
 // is marked so. Of several failures all have to be such.
 func IsTerminal(err error) bool {
 	return All(err, func(err error) bool {
-		return isMarkedTerminal(err) || apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
+		var marked *markedError
+		return errors.As(err, &marked) && marked.terminal || apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 	})
 }
 
@@ -87,7 +88,7 @@ func Causes(err error) []error {
 		return nil
 	}
 	switch err.(type) { //nolint:errorlint // It is the wrapping itself that is taken apart here.
-	case apierrors.APIStatus, *url.Error, *waitError, *terminalError:
+	case apierrors.APIStatus, *url.Error, *markedError:
 		return []error{err}
 	}
 	switch e := err.(type) { //nolint:errorlint // It is the wrapping itself that is taken apart here.
@@ -108,42 +109,34 @@ func Causes(err error) []error {
 // Result turns the error of a pass into what the queue does next: nothing about a terminal one, which is logged; the time of one that waits; and
 // a retry with back-off for all others. Of several failures those decide that need the retry soonest.
 func Result(result reconcile.Result, err error) (reconcile.Result, error) {
-	var wait *waitError
+	var marked *markedError
 	switch {
 	case err == nil:
 		return result, nil
-	case All(err, func(err error) bool { return errors.As(err, &wait) }):
+	case All(err, func(err error) bool { return errors.As(err, &marked) && !marked.terminal }):
 		for _, cause := range Causes(err) {
-			if errors.As(cause, &wait) {
-				result.RequeueAfter = Sooner(result.RequeueAfter, wait.after)
+			if errors.As(cause, &marked) {
+				result.RequeueAfter = Sooner(result.RequeueAfter, marked.after)
 			}
 		}
 		return result, nil
-	case All(err, isMarkedTerminal):
+	case All(err, func(err error) bool { return errors.As(err, &marked) && marked.terminal }):
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
 	return reconcile.Result{}, err
 }
 
-// waitError and terminalError are what Wait and Terminal return.
-type (
-	waitError struct {
-		error
-		after time.Duration
-	}
-	terminalError struct{ error }
-)
+// markedError is what Wait and Terminal return.
+type markedError struct {
+	error
+	terminal bool
+	after    time.Duration
+}
 
 // Wait marks an error that is no failure: the pass ends until an event, or for a time that is not 0.
-func Wait(err error, after time.Duration) error { return &waitError{err, after} }
+func Wait(err error, after time.Duration) error { return &markedError{error: err, after: after} }
 
 // Terminal marks an error that no retry changes: the request comes again when an object has changed.
-func Terminal(err error) error { return &terminalError{err} }
+func Terminal(err error) error { return &markedError{error: err, terminal: true} }
 
-func (e *waitError) Unwrap() error     { return e.error }
-func (e *terminalError) Unwrap() error { return e.error }
-
-func isMarkedTerminal(err error) bool {
-	var t *terminalError
-	return errors.As(err, &t)
-}
+func (e *markedError) Unwrap() error { return e.error }

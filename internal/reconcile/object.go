@@ -40,7 +40,8 @@ func (t Typed[T]) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	case apierrors.IsNotFound(err) && t.Gone == nil:
 		return reconcile.Result{}, nil
 	case apierrors.IsNotFound(err):
-		return t.result(t.Gone(ctx, request.NamespacedName))
+		result, err := t.Gone(ctx, request.NamespacedName)
+		return Result(result, IgnoreSuperseded(err, t.Resources...))
 	case err != nil:
 		return reconcile.Result{}, fmt.Errorf("read %s %s: %w", kindOf(object), Name(object, request.NamespacedName), err)
 	case !object.GetDeletionTimestamp().IsZero():
@@ -55,18 +56,15 @@ func (t Typed[T]) Reconcile(ctx context.Context, request reconcile.Request) (rec
 		before := object.DeepCopyObject().(client.Object)
 		if controllerutil.AddFinalizer(object, t.Finalizer) {
 			if err := t.Client.Patch(ctx, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), t.Owner); err != nil {
-				return t.result(reconcile.Result{}, fmt.Errorf("add the finalizer %s to %s %s: %w", t.Finalizer, kindOf(object), Name(object), err))
+				err = fmt.Errorf("add the finalizer %s to %s %s: %w", t.Finalizer, kindOf(object), Name(object), err)
+				return Result(reconcile.Result{}, IgnoreSuperseded(err, t.Resources...))
 			}
 		}
 	}
-	result, err := t.result(step(ctx, object))
+	result, err := step(ctx, object)
+	result, err = Result(result, IgnoreSuperseded(err, t.Resources...)) // the queue drops the times of a pass that failed
 	ctrl.LoggerFrom(ctx).V(1).Info("reconciled", "requeueAfter", result.RequeueAfter, "failed", err != nil)
 	return result, err
-}
-
-// result turns what a step returns into what the queue does next, which drops the times of a pass that failed.
-func (t Typed[T]) result(result reconcile.Result, err error) (reconcile.Result, error) {
-	return Result(result, IgnoreSuperseded(err, t.Resources...))
 }
 
 // RemoveFinalizer removes a finalizer from an object that has it, unless the object has changed since it was read. An object that no longer

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"sync"
 
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
@@ -18,10 +17,6 @@ type orderlyQueue struct {
 	mu      sync.Mutex
 	closed  bool
 	waiting int // workers that wait for a request
-}
-
-func newOrderlyQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-	return &orderlyQueue{PriorityQueue: priorityqueue.New(name, func(o *priorityqueue.Opts[reconcile.Request]) { o.RateLimiter = limiter })}
 }
 
 // GetWithPriority waits for a request, or for the shutdown.

@@ -13,7 +13,7 @@ import (
 // TestQueueShutsDown lets workers and a shutdown coincide, many times: every worker ends. With the queue of the library alone one of them does not.
 func TestQueueShutsDown(t *testing.T) {
 	for round := range 500 {
-		q := newOrderlyQueue("", workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+		q := Options(1).NewQueue("", workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 		var workers sync.WaitGroup
 		for range 4 {
 			workers.Go(func() {

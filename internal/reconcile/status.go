@@ -80,7 +80,18 @@ func (w StatusWriter[T, S]) Write(ctx context.Context, object T, next S) (T, err
 		return object, fmt.Errorf("write the status of %s %s: %w", kindOf(object), Name(object), err)
 	}
 	w.Memory.Remember(object, after, next)
-	w.log(ctx, object, w.Status(base), &next)
+	if w.States == nil {
+		return after, nil
+	}
+	known := map[string]State{}
+	for _, s := range w.States(w.Status(base)) {
+		known[s.Type] = s
+	}
+	for _, s := range w.States(&next) {
+		if was := known[s.Type]; was.Status != s.Status || was.Reason != s.Reason {
+			Log(ctx, object).Info("status changed", "type", s.Type, "status", s.Status, "reason", s.Reason, "message", s.Message)
+		}
+	}
 	return after, nil
 }
 
@@ -134,21 +145,4 @@ func (m *StatusMemory[S]) Remember(before, after client.Object, status S) {
 		m.last = map[types.NamespacedName]statusWrite[S]{}
 	}
 	m.last[client.ObjectKeyFromObject(before)] = statusWrite[S]{uid: before.GetUID(), over: before.GetResourceVersion(), version: after.GetResourceVersion(), status: status}
-}
-
-// log makes a line of each transition.
-func (w StatusWriter[T, S]) log(ctx context.Context, object T, before, after *S) {
-	if w.States == nil {
-		return
-	}
-	type verdict struct{ status, reason string }
-	known := map[string]verdict{}
-	for _, s := range w.States(before) {
-		known[s.Type] = verdict{s.Status, s.Reason}
-	}
-	for _, s := range w.States(after) {
-		if known[s.Type] != (verdict{s.Status, s.Reason}) {
-			Log(ctx, object).Info("status changed", "type", s.Type, "status", s.Status, "reason", s.Reason, "message", s.Message)
-		}
-	}
 }
