@@ -55,12 +55,7 @@ func (a *Accounts) Client(ctx context.Context, namespace, name string) (client.C
 	if err != nil {
 		return nil, fmt.Errorf("act as ServiceAccount %s: %w", key, err)
 	}
-	a.keep(key, fresh)
-	return fresh.client, nil
-}
-
-// keep makes room for a client and keeps it: those whose token is due go, and if that is not enough the one that is due next.
-func (a *Accounts) keep(key types.NamespacedName, fresh account) {
+	// Room is made for it: those whose token is due go, and if that is not enough the one that is due next.
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.known, key)
@@ -78,6 +73,7 @@ func (a *Accounts) keep(key types.NamespacedName, fresh account) {
 		delete(a.known, next)
 	}
 	a.known[key] = fresh
+	return fresh.client, nil
 }
 
 func (a *Accounts) open(ctx context.Context, key types.NamespacedName) (account, error) {
@@ -90,7 +86,7 @@ func (a *Accounts) open(ctx context.Context, key types.NamespacedName) (account,
 	}
 	config := rest.AnonymousClientConfig(a.config)
 	config.BearerToken = request.Status.Token
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &forgetter{next, func() { a.forget(key) }} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &forgetter{next, a, key} })
 	c, err := client.New(config, client.Options{Scheme: a.client.Scheme(), Mapper: a.client.RESTMapper()})
 	if err != nil {
 		return account{}, fmt.Errorf("make a client: %w", err)
@@ -99,23 +95,20 @@ func (a *Accounts) open(ctx context.Context, key types.NamespacedName) (account,
 	return account{client: c, renew: asked.Add(granted * 4 / 5)}, nil
 }
 
-func (a *Accounts) forget(key types.NamespacedName) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.known, key)
-}
-
 // forgetter drops a client whose token is no longer accepted: the account was deleted, and perhaps made again.
 type forgetter struct {
-	next   http.RoundTripper
-	forget func()
+	next http.RoundTripper
+	from *Accounts
+	key  types.NamespacedName
 }
 
 // RoundTrip implements http.RoundTripper.
 func (f *forgetter) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := f.next.RoundTrip(r)
 	if err == nil && response.StatusCode == http.StatusUnauthorized {
-		f.forget()
+		f.from.mu.Lock()
+		delete(f.from.known, f.key)
+		f.from.mu.Unlock()
 	}
 	return response, err
 }

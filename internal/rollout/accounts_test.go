@@ -129,12 +129,13 @@ func TestWarningsOfOthersGoOn(t *testing.T) {
 	var next recorded
 	h := WarningHandler{Next: &next}
 	h.HandleWarningHeaderWithContext(t.Context(), 299, "-", "not ours")
-	ctx, warned := collectWarnings(t.Context())
+	warned := &warnings{}
+	ctx := context.WithValue(t.Context(), warningsKey{}, warned)
 	for _, text := range []string{"once", "once", ""} {
 		h.HandleWarningHeaderWithContext(ctx, 299, "-", text)
 	}
 	h.HandleWarningHeaderWithContext(ctx, 199, "-", "of a proxy")
-	must.Equal(t, "texts", warned.texts(), []string{"once"})
+	must.Equal(t, "texts", warned.all, []string{"once"})
 	must.Equal(t, "next", next, recorded{"not ours"})
 }
 

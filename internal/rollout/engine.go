@@ -27,8 +27,8 @@ type Engine struct {
 // result are in the order of the argument.
 func (e *Engine) Apply(ctx context.Context, phases []Phase) *Result {
 	r := newRun(e, phases)
-	r.each(r.all(), func(t *task) { t.observe(ctx) })
-	if r.stopped(r.all()) {
+	r.each(r.tasks, func(t *task) { t.observe(ctx) })
+	if stopped, _ := held(r.tasks); stopped {
 		return r.result()
 	}
 	for i := range r.phases {
@@ -43,7 +43,7 @@ func (e *Engine) Apply(ctx context.Context, phases []Phase) *Result {
 					t.result.Outcome, t.result.Live = outcome, t.live
 					t.result.Waiting = t.probe(t.live)
 					u := t.live
-					t.owners.put(ownerKey{u.GroupVersionKind().GroupKind(), u.GetNamespace(), u.GetName()}, u.GetUID())
+					t.owners.Store(ownerKey{u.GroupVersionKind().GroupKind(), u.GetNamespace(), u.GetName()}, u.GetUID())
 					return
 				}
 				t.exists = t.exists || apierrors.IsAlreadyExists(err)
@@ -57,11 +57,11 @@ func (e *Engine) Apply(ctx context.Context, phases []Phase) *Result {
 		if p.barrier {
 			r.each(p.tasks, func(t *task) { t.recheck(ctx) })
 		}
-		if !p.independent && r.stopped(p.tasks) || p.barrier && waits(p.tasks) {
+		if stopped, waiting := held(p.tasks); !p.independent && stopped || p.barrier && waiting {
 			break
 		}
 	}
-	r.each(r.all(), func(t *task) { t.recheck(ctx) })
+	r.each(r.tasks, func(t *task) { t.recheck(ctx) })
 	return r.result()
 }
 
@@ -69,15 +69,18 @@ func (e *Engine) Apply(ctx context.Context, phases []Phase) *Result {
 // Apply would go on to write.
 func (e *Engine) Look(ctx context.Context, phases []Phase) (result *Result, goesOn bool) {
 	r := newRun(e, phases)
-	r.each(r.all(), func(t *task) { t.observe(ctx) })
-	return r.result(), !r.stopped(r.all())
+	r.each(r.tasks, func(t *task) { t.observe(ctx) })
+	stopped, _ := held(r.tasks)
+	return r.result(), !stopped
 }
 
 // run is the state of one call.
 type run struct {
 	engine *Engine
+	reader client.Reader
 	phases []phaseRun
-	owners ownerIndex
+	tasks  []*task  // of all phases
+	owners sync.Map // the UIDs of objects, by their ownerKey
 	slots  chan struct{}
 }
 
@@ -102,7 +105,10 @@ func newRun(e *Engine, phases []Phase) *run {
 	if parallel <= 0 {
 		parallel = defaultParallel
 	}
-	r := &run{engine: e, slots: make(chan struct{}, parallel), phases: make([]phaseRun, len(phases))}
+	r := &run{engine: e, reader: e.Reader, slots: make(chan struct{}, parallel), phases: make([]phaseRun, len(phases))}
+	if r.reader == nil {
+		r.reader = e.Client
+	}
 	for i, p := range phases {
 		writer := p.Client
 		if writer == nil {
@@ -113,16 +119,9 @@ func newRun(e *Engine, phases []Phase) *run {
 			t := &task{run: r, Object: o, client: writer, result: ObjectResult{Ref: RefOf(o.Wanted)}}
 			r.phases[i].tasks = append(r.phases[i].tasks, t)
 		}
+		r.tasks = append(r.tasks, r.phases[i].tasks...)
 	}
 	return r
-}
-
-func (r *run) all() []*task {
-	var all []*task
-	for _, p := range r.phases {
-		all = append(all, p.tasks...)
-	}
-	return all
 }
 
 // each calls f for every task, some at a time, and waits for all.
@@ -138,24 +137,15 @@ func (r *run) each(tasks []*task, f func(*task)) {
 	group.Wait()
 }
 
-// stopped reports whether an object keeps the run from going on.
-func (r *run) stopped(tasks []*task) bool {
+// held reports whether an object keeps the run from going on, and whether one lacks something that others have to wait for.
+func held(tasks []*task) (stopped, waiting bool) {
 	for _, t := range tasks {
-		if (t.blocked || t.result.Err != nil) && !t.Optional {
-			return true
+		if !t.Optional {
+			stopped = stopped || t.blocked || t.result.Err != nil
+			waiting = waiting || t.result.Waiting != ""
 		}
 	}
-	return false
-}
-
-// waits reports whether an object lacks something that others have to wait for.
-func waits(tasks []*task) bool {
-	for _, t := range tasks {
-		if t.result.Waiting != "" && !t.Optional {
-			return true
-		}
-	}
-	return false
+	return stopped, waiting
 }
 
 func (r *run) result() *Result {
@@ -167,11 +157,4 @@ func (r *run) result() *Result {
 		}
 	}
 	return out
-}
-
-func (e *Engine) reader() client.Reader {
-	if e.Reader != nil {
-		return e.Reader
-	}
-	return e.Client
 }

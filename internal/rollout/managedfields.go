@@ -70,25 +70,14 @@ func asWanted(wanted, live *unstructured.Unstructured, manager string) bool {
 		}
 	}
 	for name, value := range wanted.Object {
-		switch name {
-		case "apiVersion", "kind":
-		case "metadata":
-			if metadata, ok := value.(map[string]any); !ok || !ownsMetadata(metadata, root.field(name)) {
-				return false
-			}
-		default:
-			if !root.ownsField(name, value) {
-				return false
-			}
+		if name != "apiVersion" && name != "kind" && name != "metadata" && !root.ownsField(name, value) {
+			return false
 		}
 	}
-	return true
-}
-
-// ownsMetadata leaves out what identifies the object: no one owns that.
-func ownsMetadata(metadata map[string]any, p place) bool {
-	for name, value := range metadata {
-		if name != "name" && name != "namespace" && !p.ownsField(name, value) {
+	metadata, _ := wanted.Object["metadata"].(map[string]any)
+	at := root.field("metadata")
+	for name, value := range metadata { // but for what identifies the object: no one owns that
+		if name != "name" && name != "namespace" && !at.ownsField(name, value) {
 			return false
 		}
 	}
@@ -119,7 +108,7 @@ func (p place) owns(value any) bool {
 	if len(p.ours) == 0 {
 		return false
 	}
-	if !divided(p.ours) {
+	if !slices.ContainsFunc(p.ours, func(set fieldSet) bool { return len(set) > 0 }) { // without any member
 		return !p.lost(value)
 	}
 	switch v := value.(type) {
@@ -158,17 +147,7 @@ func (p place) lost(value any) bool {
 	default:
 		return false
 	}
-	return divided(p.others)
-}
-
-// divided reports whether a value is owned by its members.
-func divided(sets []fieldSet) bool {
-	for _, set := range sets {
-		if len(set) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.others, func(set fieldSet) bool { return len(set) > 0 })
 }
 
 // members returns what the sets hold under a name.

@@ -26,49 +26,42 @@ type observation struct {
 func (t *task) observe(ctx context.Context) {
 	t.observation = observation{wanted: clean(t.Wanted)}
 	t.result.Err, t.result.Waiting = nil, ""
-	if t.Policy == Remove || t.Absent && !t.exists {
-		t.seen = true
-		t.result.Err = t.judge()
-		return
+	if t.Policy != Remove && (!t.Absent || t.exists) {
+		live, err := t.read(ctx)
+		if meta.IsNoMatchError(err) {
+			return
+		}
+		if err != nil {
+			t.fail("read", err)
+			return
+		}
+		t.live, t.result.Live = live, live
 	}
-	live, err := t.read(ctx)
-	if meta.IsNoMatchError(err) {
-		return
-	}
-	if err != nil {
-		t.fail("read", err)
-		return
-	}
-	t.seen, t.live, t.result.Live = true, live, live
-	if live != nil && live.GetDeletionTimestamp() != nil {
+	t.seen = true
+	if t.live != nil && t.live.GetDeletionTimestamp() != nil {
 		t.blocked = true
 		t.result.Waiting = fmt.Sprintf("%s is being deleted; it can be written when it is gone", t.result.Ref)
 		return
 	}
-	if t.left = live != nil && t.Leave != nil && t.Leave(live); t.left {
+	if t.left = t.live != nil && t.Leave != nil && t.Leave(t.live); t.left {
 		return
 	}
-	t.result.Err = t.judge()
-}
-
-// judge asks the caller's rules.
-func (t *task) judge() error {
 	if t.live != nil && t.Policy != CreateOnly && t.Claim != nil {
 		if claimant := t.Claim(t.live); claimant != "" {
-			return &CollisionError{Ref: t.result.Ref, Owner: t.Owner, Claimant: claimant}
+			t.result.Err = &CollisionError{Ref: t.result.Ref, Owner: t.Owner, Claimant: claimant}
+			return
 		}
 	}
 	if t.Adjust != nil && t.Policy != Remove && (t.live == nil || t.Policy != CreateOnly) {
-		return t.Adjust(t.wanted, t.live)
+		t.result.Err = t.Adjust(t.wanted, t.live)
 	}
-	return nil
 }
 
 // read returns the live object, or nil when there is none.
 func (t *task) read(ctx context.Context) (*unstructured.Unstructured, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(t.Wanted.GroupVersionKind())
-	err := t.engine.reader().Get(ctx, client.ObjectKeyFromObject(t.Wanted), live)
+	err := t.reader.Get(ctx, client.ObjectKeyFromObject(t.Wanted), live)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

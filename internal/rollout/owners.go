@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -70,55 +69,33 @@ func Share(wanted, live *unstructured.Unstructured) error {
 	return nil
 }
 
-// ownerIndex knows the UIDs of the objects of a run, to complete owner references with.
-type ownerIndex struct {
-	mu   sync.Mutex
-	uids map[ownerKey]types.UID
-}
-
 type ownerKey struct {
 	schema.GroupKind
 	namespace, name string
 }
 
-func (x *ownerIndex) put(key ownerKey, uid types.UID) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.uids == nil {
-		x.uids = map[ownerKey]types.UID{}
-	}
-	x.uids[key] = uid
-}
-
-func (x *ownerIndex) get(key ownerKey) (types.UID, bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	uid, ok := x.uids[key]
-	return uid, ok
-}
-
-// complete fills in the UIDs of owner references that have none: of owners in the same namespace, from this run or else from the API server.
-func (x *ownerIndex) complete(ctx context.Context, reader client.Reader, u *unstructured.Unstructured) error {
+// completeOwners fills in the UIDs of owner references that have none: of owners in the same namespace, from this run or else from the API server.
+func (r *run) completeOwners(ctx context.Context, u *unstructured.Unstructured) error {
 	references := u.GetOwnerReferences()
 	changed := false
 	for i := range references {
-		r := &references[i]
-		if r.UID != "" {
+		to := &references[i]
+		if to.UID != "" {
 			continue
 		}
-		gvk := schema.FromAPIVersionAndKind(r.APIVersion, r.Kind)
-		key := ownerKey{gvk.GroupKind(), u.GetNamespace(), r.Name}
-		uid, ok := x.get(key)
+		gvk := schema.FromAPIVersionAndKind(to.APIVersion, to.Kind)
+		key := ownerKey{gvk.GroupKind(), u.GetNamespace(), to.Name}
+		uid, ok := r.owners.Load(key)
 		if !ok {
 			owner := &metav1.PartialObjectMetadata{}
 			owner.SetGroupVersionKind(gvk)
-			if err := reader.Get(ctx, client.ObjectKey{Namespace: u.GetNamespace(), Name: r.Name}, owner); err != nil {
-				return fmt.Errorf("look up its owner %s %s: %w", r.Kind, r.Name, err)
+			if err := r.reader.Get(ctx, client.ObjectKey{Namespace: u.GetNamespace(), Name: to.Name}, owner); err != nil {
+				return fmt.Errorf("look up its owner %s %s: %w", to.Kind, to.Name, err)
 			}
 			uid = owner.GetUID()
-			x.put(key, uid)
+			r.owners.Store(key, uid)
 		}
-		r.UID, changed = uid, true
+		to.UID, changed = uid.(types.UID), true
 	}
 	if changed {
 		u.SetOwnerReferences(references)

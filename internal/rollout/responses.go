@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,20 +21,7 @@ var tooLarge = []string{"etcdserver: request is too large", "trying to send mess
 
 // IsTooLarge reports whether an error of a write means that the object is larger than the API server or etcd takes. Another attempt comes to the same.
 func IsTooLarge(err error) bool {
-	if err == nil {
-		return false
-	}
-	if apierrors.IsRequestEntityTooLargeError(err) {
-		return true
-	}
 	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
-		return false
-	}
-	for _, answer := range tooLarge {
-		if strings.Contains(status.Status().Message, answer) {
-			return true
-		}
-	}
-	return false
+	return apierrors.IsRequestEntityTooLargeError(err) || errors.As(err, &status) &&
+		slices.ContainsFunc(tooLarge, func(answer string) bool { return strings.Contains(status.Status().Message, answer) })
 }

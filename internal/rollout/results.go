@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -195,27 +196,12 @@ type warnings struct {
 	all []string
 }
 
-func collectWarnings(ctx context.Context) (context.Context, *warnings) {
-	w := &warnings{}
-	return context.WithValue(ctx, warningsKey{}, w), w
-}
-
 func (w *warnings) add(texts ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-next:
 	for _, text := range texts {
-		for _, there := range w.all {
-			if there == text {
-				continue next
-			}
+		if !slices.Contains(w.all, text) {
+			w.all = append(w.all, text)
 		}
-		w.all = append(w.all, text)
 	}
-}
-
-func (w *warnings) texts() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.all
 }

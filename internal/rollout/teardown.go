@@ -18,7 +18,7 @@ func (e *Engine) Teardown(ctx context.Context, phases []Phase) *Result {
 	for i := len(r.phases) - 1; i >= 0; i-- {
 		tasks := r.phases[i].tasks
 		r.each(tasks, func(t *task) { t.remove(ctx) })
-		if r.stopped(tasks) || waits(tasks) {
+		if stopped, waiting := held(tasks); stopped || waiting {
 			break
 		}
 	}

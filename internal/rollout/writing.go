@@ -30,7 +30,7 @@ func (t *task) ready(ctx context.Context, attempt int) bool {
 	if t.result.Err != nil || t.blocked {
 		return false
 	}
-	if err := t.owners.complete(ctx, t.engine.reader(), t.wanted); err != nil {
+	if err := t.completeOwners(ctx, t.wanted); err != nil {
 		t.result.Outcome, t.result.Err = Failed, fmt.Errorf("write %s: %w", t.result.Ref, err)
 		return false
 	}
@@ -38,13 +38,30 @@ func (t *task) ready(ctx context.Context, attempt int) bool {
 }
 
 func (t *task) attempt(ctx context.Context) (verb string, _ Outcome, _ error) {
-	ctx, warned := collectWarnings(ctx)
-	defer func() { t.result.Warnings = warned.texts() }()
+	warned := &warnings{}
+	ctx = context.WithValue(ctx, warningsKey{}, warned)
+	defer func() {
+		warned.mu.Lock()
+		defer warned.mu.Unlock()
+		t.result.Warnings = warned.all
+	}()
 	switch {
 	case t.left:
 		return "read", Left, nil
+	case t.Policy == CreateOnly && t.live != nil:
+		if t.Displaces == nil || !t.Displaces(t.live) {
+			return "read", Unchanged, nil
+		}
+		// Whoever may not create it is refused before anything goes. The placeholder is the engine's.
+		if err := t.create(ctx); !apierrors.IsAlreadyExists(err) {
+			return "create", Created, err
+		}
+		if err := t.deleteBy(ctx, t.engine.Client); client.IgnoreNotFound(err) != nil {
+			return "delete the placeholder", Failed, err
+		}
+		return "create", Created, t.create(ctx)
 	case t.Policy == CreateOnly:
-		return t.once(ctx)
+		return "create", Created, t.create(ctx)
 	case t.Policy == Remove:
 		options := client.DeleteOptions{}
 		if uid := t.Wanted.GetUID(); uid != "" {
@@ -69,24 +86,6 @@ func (t *task) attempt(ctx context.Context) (verb string, _ Outcome, _ error) {
 		return "read", Unchanged, nil
 	}
 	return "apply", Configured, t.apply(ctx, managers.Insert(t.engine.FieldManager))
-}
-
-// once creates the object, unless it is there, and not only a placeholder.
-func (t *task) once(ctx context.Context) (verb string, _ Outcome, _ error) {
-	if t.live == nil {
-		return "create", Created, t.create(ctx)
-	}
-	if t.Displaces == nil || !t.Displaces(t.live) {
-		return "read", Unchanged, nil
-	}
-	// Whoever may not create it is refused before anything goes. The placeholder is the engine's.
-	if err := t.create(ctx); !apierrors.IsAlreadyExists(err) {
-		return "create", Created, err
-	}
-	if err := t.deleteBy(ctx, t.engine.Client); client.IgnoreNotFound(err) != nil {
-		return "delete the placeholder", Failed, err
-	}
-	return "create", Created, t.create(ctx)
 }
 
 // create makes the object by a plain create rather than by an apply: that fails when another client was faster, and needs the
@@ -153,7 +152,10 @@ func adopt(ctx context.Context, c client.Client, live *unstructured.Unstructured
 // object has to be read and judged again. One that exists is applied. What an earlier create recorded as an update by the manager is turned into an
 // apply on that occasion, so that fields which are no longer desired go.
 func Ensure(ctx context.Context, c client.Client, wanted *unstructured.Unstructured, missing bool, manager string, options ...client.ApplyOption) error {
-	if missing && !isDryRun(options) {
+	var applied client.ApplyOptions
+	applied.ApplyOptions(options)
+	dryRun := len(applied.DryRun) > 0
+	if missing && !dryRun {
 		return c.Create(ctx, wanted, client.FieldOwner(manager))
 	}
 	again := wanted.DeepCopy()
@@ -164,7 +166,7 @@ func Ensure(ctx context.Context, c client.Client, wanted *unstructured.Unstructu
 	created := slices.ContainsFunc(wanted.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
 		return e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationUpdate && e.Subresource == ""
 	})
-	if !created || isDryRun(options) {
+	if !created || dryRun {
 		return nil
 	}
 	adopted, err := adopt(ctx, c, wanted, sets.New(manager), manager)
@@ -187,10 +189,4 @@ func Ensure(ctx context.Context, c client.Client, wanted *unstructured.Unstructu
 // before, and no longer does, are removed.
 func Assert(ctx context.Context, c client.Client, fields runtime.ApplyConfiguration, manager client.FieldOwner, options ...client.ApplyOption) error {
 	return c.Apply(ctx, fields, append(options, manager, client.ForceOwnership)...)
-}
-
-func isDryRun(options []client.ApplyOption) bool {
-	o := &client.ApplyOptions{}
-	o.ApplyOptions(options)
-	return len(o.DryRun) > 0
 }
