@@ -34,15 +34,13 @@ func (s Certificate) RotateAt() (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	at := twoThirds(leaf)
-	if authority := twoThirds(authorities[0]); authority.Before(at) {
-		at = authority
+	at := leaf.NotAfter
+	for _, c := range []*x509.Certificate{leaf, authorities[0]} {
+		if due := c.NotBefore.Add(c.NotAfter.Sub(c.NotBefore) / 3 * 2); due.Before(at) {
+			at = due
+		}
 	}
 	return at, nil
-}
-
-func twoThirds(c *x509.Certificate) time.Time {
-	return c.NotBefore.Add(c.NotAfter.Sub(c.NotBefore) / 3 * 2)
 }
 
 // parse reads the certificate and its authorities.
