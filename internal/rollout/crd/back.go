@@ -72,10 +72,19 @@ func (c Change) back(ctx context.Context, stored Stored) (v Verdict, err error) 
 		}
 		if scan == nil {
 			v.Unread = true
-		} else if v.Read = scan.Objects; !scan.proves(&v, provable) {
-			for _, what := range scan.harm(c.Live.Name) {
-				v.Refused = append(v.Refused, Finding{CRD: c.Live.Name, Check: ExistingObjects, What: what})
-				reasons = append(reasons, errors.New(what))
+			v.block(reasons...)
+			return v, nil
+		}
+		v.Read = scan.Objects
+		harm := scan.harm(c.Live.Name)
+		for _, what := range harm {
+			v.Refused = append(v.Refused, Finding{CRD: c.Live.Name, Check: ExistingObjects, What: what})
+			reasons = append(reasons, errors.New(what))
+		}
+		for i := range v.Findings { // unless going back harms an object, the objects have proven these to be harmless
+			if f := &v.Findings[i]; len(harm) == 0 && f.Exempt == "" && provable(*f) {
+				v.Proven = append(v.Proven, *f)
+				f.Exempt = fmt.Sprintf("none of %d custom resources is affected", scan.Objects)
 			}
 		}
 	}
@@ -83,32 +92,17 @@ func (c Change) back(ctx context.Context, stored Stored) (v Verdict, err error) 
 	return v, nil
 }
 
-// proves exempts what the objects have proven to be harmless, unless going back harms one of them.
-func (c *Scan) proves(v *Verdict, provable func(Finding) bool) bool {
-	if len(c.harm("")) > 0 {
-		return false
-	}
-	for i := range v.Findings {
-		if f := &v.Findings[i]; f.Exempt == "" && provable(*f) {
-			v.Proven = append(v.Proven, *f)
-			f.Exempt = fmt.Sprintf("none of %d custom resources is affected", c.Objects)
-		}
-	}
-	return true
-}
-
-// scan compares all objects with an earlier definition in the versions that stay served. To recall returns only what is remembered of a
-// blocked way; nil is nothing.
+// scan compares all objects with an earlier definition in the versions that stay served, and remembers when they block it. To recall returns only what
+// is remembered of a blocked way; nil is nothing.
 func (m *Backs) scan(ctx context.Context, reader client.Reader, recall bool, c Change) (*Scan, error) {
+	if recall && m == nil {
+		return nil, nil
+	}
+	key, err := about(c.Live, c.Desired)
+	if err != nil {
+		return nil, err
+	}
 	if recall {
-		// Return the scan of a way that is known to be blocked; nil when none is.
-		if m == nil {
-			return nil, nil
-		}
-		key, err := about(c.Live, c.Desired)
-		if err != nil {
-			return nil, err
-		}
 		m.mu.Lock()
 		before, ok := m.known[key]
 		m.mu.Unlock()
@@ -122,7 +116,30 @@ func (m *Backs) scan(ctx context.Context, reader client.Reader, recall bool, c C
 		return before.scan, nil
 	}
 	versions := slices.DeleteFunc(servedVersions(c.Live), func(name string) bool { return !serves(c.Desired, name) })
-	return m.read(ctx, reader, c.Live, c.Desired, versions)
+	scan, err := NewScan(reader, c.Live, c.Desired, versions, nil)
+	if err != nil {
+		return nil, fmt.Errorf("compare the schemas of CustomResourceDefinition %s: %w", c.Live.Name, err)
+	}
+	for !scan.Done() && scan.Unread == "" {
+		if err := scan.Advance(ctx, pagesAtOnce); err != nil {
+			return nil, fmt.Errorf("read the custom resources of %s, to see whether going back loses anything: %w", c.Live.Name, err)
+		}
+	}
+	if m == nil {
+		return scan, nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.known, func(_ string, b blockedBack) bool { return m.Clock.Since(b.at) > 2*longInterval })
+	if len(scan.harm(c.Live.Name)) == 0 {
+		delete(m.known, key)
+		return scan, nil
+	}
+	if m.known == nil {
+		m.known = map[string]blockedBack{}
+	}
+	m.known[key] = blockedBack{scan: scan, at: m.Clock.Now(), interval: min(max(2*m.known[key].interval, firstInterval), longInterval)}
+	return scan, nil
 }
 
 // harm is what going back would do to the objects; none means that it does nothing to them.
@@ -147,38 +164,6 @@ func about(live, desired *definition) (string, error) {
 		return "", fmt.Errorf("write down the spec of CustomResourceDefinition %s: %w", desired.Name, err)
 	}
 	return fmt.Sprintf("%s %d %x", live.UID, live.Generation, sha256.Sum256(text)), nil
-}
-
-// read compares all objects with another CRD, and remembers when they block it.
-func (m *Backs) read(ctx context.Context, reader client.Reader, live, desired *definition, versions []string) (*Scan, error) {
-	scan, err := NewScan(reader, live, desired, versions, nil)
-	if err != nil {
-		return nil, fmt.Errorf("compare the schemas of CustomResourceDefinition %s: %w", live.Name, err)
-	}
-	for !scan.Done() && scan.Unread == "" {
-		if err := scan.Advance(ctx, pagesAtOnce); err != nil {
-			return nil, fmt.Errorf("read the custom resources of %s, to see whether going back loses anything: %w", live.Name, err)
-		}
-	}
-	if m == nil {
-		return scan, nil
-	}
-	key, err := about(live, desired)
-	if err != nil {
-		return nil, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	maps.DeleteFunc(m.known, func(_ string, b blockedBack) bool { return m.Clock.Since(b.at) > 2*longInterval })
-	if len(scan.harm(live.Name)) == 0 {
-		delete(m.known, key)
-		return scan, nil
-	}
-	if m.known == nil {
-		m.known = map[string]blockedBack{}
-	}
-	m.known[key] = blockedBack{scan: scan, at: m.Clock.Now(), interval: min(max(2*m.known[key].interval, firstInterval), longInterval)}
-	return scan, nil
 }
 
 // holds reports whether a verdict of some age is still good: for a while whatever happens, and longer as long as an object that it names is in the way.

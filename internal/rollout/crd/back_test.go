@@ -104,7 +104,7 @@ const sampledObjects = 5
 // TestUnreadWaysBackAreReadAgain: custom resources that cannot be converted are read at growing intervals, each a quarter of that of a verdict.
 func TestUnreadWaysBackAreReadAgain(t *testing.T) {
 	live, desired := withX(t, "{type: string}"), withX(t, "{type: string, maxLength: 5}")
-	scan := must.Value((*Backs)(nil).read(t.Context(), fake.NewClientBuilder().WithScheme(runtime.NewScheme()).Build(), live, desired, []string{"v1"}))(t)
+	scan := must.Value((*Backs)(nil).scan(t.Context(), fake.NewClientBuilder().WithScheme(runtime.NewScheme()).Build(), false, Change{Live: live, Desired: desired}))(t)
 	b := blockedBack{scan: scan, interval: 4 * time.Minute}
 	for age, want := range map[time.Duration]bool{time.Minute - 1: true, time.Minute: false, 4 * time.Minute: false} {
 		if holds, err := b.holds(t.Context(), age); holds != want || err != nil {

@@ -144,8 +144,18 @@ func (h Handover) Keep(ctx context.Context, desired, live *unstructured.Unstruct
 // custom resources.
 func (h Handover) runs(ctx context.Context, now, next Converter) (bool, error) {
 	same := now.SameService(next)
-	if same && !h.keepsPort(now) {
-		return false, nil
+	for _, s := range h.Services { // one that is not of the next version stays as it is
+		if !same || client.ObjectKeyFromObject(s) != now.NamespacedName {
+			continue
+		}
+		ports, _, _ := unstructured.NestedSlice(s.Object, "spec", "ports")
+		if !slices.ContainsFunc(ports, func(p any) bool {
+			fields, _ := p.(map[string]any)
+			return fmt.Sprint(fields["port"]) == fmt.Sprint(now.Port)
+		}) {
+			return false, nil
+		}
+		break
 	}
 	ready, err := endpoints(ctx, h.Reader, now)
 	if err != nil || !same {
@@ -167,21 +177,6 @@ func (h Handover) runs(ctx context.Context, now, next Converter) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// keepsPort reports whether the Service of a converter has its port in the next version. A Service that is not of that version stays as it is.
-func (h Handover) keepsPort(c Converter) bool {
-	for _, s := range h.Services {
-		if client.ObjectKeyFromObject(s) != c.NamespacedName {
-			continue
-		}
-		ports, _, _ := unstructured.NestedSlice(s.Object, "spec", "ports")
-		return slices.ContainsFunc(ports, func(p any) bool {
-			fields, _ := p.(map[string]any)
-			return fmt.Sprint(fields["port"]) == fmt.Sprint(c.Port)
-		})
-	}
-	return true
 }
 
 // endpoints are the endpoints that are ready behind the port of a converter.

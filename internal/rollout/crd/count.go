@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,22 +18,27 @@ import (
 // ErrUnserved says that the objects of a CRD cannot be read, because it serves no version.
 var ErrUnserved = errors.New("the CustomResourceDefinition serves no version; set served: true for one of its versions")
 
-func unserved(verb string, crd *definition) error {
-	return fmt.Errorf("%s the %s objects that are stored: %w", verb, crd.Name, ErrUnserved)
+// listOf returns an empty list of the objects of a CRD, to read them in the version in which that is best. The verb is for the error of one that has none.
+func listOf(crd *definition, verb string) (*metav1.PartialObjectMetadataList, error) {
+	version := ReadVersion(crd)
+	if version == "" {
+		return nil, fmt.Errorf("%s the %s objects that are stored: %w", verb, crd.Name, ErrUnserved)
+	}
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(listIn(crd, version))
+	return list, nil
 }
 
 // countStored is how many objects of a CRD are stored, as the API server estimates it; there are none only where it is 0. It reads one of them.
 // Where they cannot be read, it fails: to delete the CRD would delete them nevertheless.
 func countStored(ctx context.Context, reader client.Reader, crd *definition) (int64, error) {
-	version := ReadVersion(crd)
-	if version == "" { // there may be some from the time when one was served
-		return 0, unserved("count", crd)
+	list, err := listOf(crd, "count")
+	if err != nil { // there may be some from the time when a version was served
+		return 0, err
 	}
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(listIn(crd, version))
-	err := reader.List(ctx, list, client.Limit(1))
+	err = reader.List(ctx, list, client.Limit(1))
 	switch {
-	case isUnserved(err) && !isEstablished(crd):
+	case isUnserved(err) && !apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established):
 		return 0, nil // nobody can have written one
 	case err != nil:
 		return 0, fmt.Errorf("count the %s objects that are stored: %w", crd.Name, err)
@@ -48,13 +55,11 @@ func countStored(ctx context.Context, reader client.Reader, crd *definition) (in
 
 // besides reports whether any object of a CRD is stored besides some. It reads as many as these are, and one.
 func besides(ctx context.Context, reader client.Reader, crd *definition, some map[client.ObjectKey]bool) (bool, error) {
-	version := ReadVersion(crd)
-	if version == "" {
-		return false, unserved("look through", crd)
-	}
 	for p := (&pages{reader: reader}); !p.ended; {
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(listIn(crd, version))
+		list, err := listOf(crd, "look through")
+		if err != nil {
+			return false, err
+		}
 		if err := p.next(ctx, list, min(int64(len(some))+1, largestPage)); err != nil {
 			return false, fmt.Errorf("look through the %s objects that are stored: %w", crd.Name, err)
 		}
@@ -77,12 +82,10 @@ const (
 // Held says which objects of a CRD have finalizers, which somebody has to take away before they can go, and what these are. It looks at the
 // first 500 objects, and names five.
 func Held(ctx context.Context, reader client.Reader, crd *definition) ([]string, error) {
-	version := ReadVersion(crd)
-	if version == "" {
-		return nil, unserved("read", crd)
+	list, err := listOf(crd, "read")
+	if err != nil {
+		return nil, err
 	}
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(listIn(crd, version))
 	if err := reader.List(ctx, list, client.Limit(heldLooked)); isUnserved(err) {
 		return nil, nil
 	} else if err != nil {
@@ -91,7 +94,8 @@ func Held(ctx context.Context, reader client.Reader, crd *definition) ([]string,
 	var all []string
 	for i := range list.Items {
 		if o := &list.Items[i]; len(o.Finalizers) > 0 {
-			all = append(all, fmt.Sprintf("%s %s waits for its finalizers %s", crd.Spec.Names.Kind, nameOf(o), bounded(strings.Join(o.Finalizers, ", "))))
+			all = append(all, fmt.Sprintf("%s %s waits for its finalizers %s", crd.Spec.Names.Kind, nameIn(o.Namespace, o.Name),
+				clip(strings.Join(o.Finalizers, ", "), maxText)))
 		}
 	}
 	if more := len(all) - heldTold; more > 0 {
@@ -108,17 +112,6 @@ type Written struct {
 
 // String names the object and the version.
 func (w Written) String() string { return nameIn(w.Namespace, w.Name) + ": " + w.Version }
-
-// write counts an object that was last written in one of the versions that go.
-func (t *Tally) write(object *unstructured.Unstructured, version string) {
-	if version == "" {
-		return
-	}
-	t.Written++
-	if len(t.Writes) < sampled {
-		t.Writes = append(slices.Clip(t.Writes), Written{object.GetNamespace(), object.GetName(), version})
-	}
-}
 
 // lastWrittenIn is the one of the versions that an object was last written in, by the record of its managed fields; empty is none of them. Of writes in
 // the same second each counts as the last one.

@@ -66,10 +66,6 @@ type Exemption struct {
 	Reason string
 }
 
-func (e Exemption) covers(f Finding) bool {
-	return (e.CRD == "" || e.CRD == f.CRD) && (e.Check == "" || e.Check == f.Check) && (e.Path == "" || isPart(f.Path, e.Path))
-}
-
 // isPart tells whether a path is another or leads into it.
 func isPart(path, whole string) bool {
 	rest, found := strings.CutPrefix(path, whole)
@@ -85,19 +81,18 @@ type Policy struct {
 }
 
 // Exempt marks the findings that an exemption covers, as Safety does with its own.
-func (p Policy) Exempt(findings []Finding) []Finding { return p.exempt(findings) }
-
-// exempt marks the findings that an exemption covers.
-func (p Policy) exempt(findings []Finding) []Finding {
+func (p Policy) Exempt(findings []Finding) []Finding {
 	for i := range findings {
+		f := &findings[i]
 		for _, e := range p.Exemptions {
-			if e.covers(findings[i]) {
-				findings[i].Exempt = "exempted"
-				if e.Reason != "" {
-					findings[i].Exempt += ": " + short(e.Reason)
-				}
-				break
+			if e.CRD != "" && e.CRD != f.CRD || e.Check != "" && e.Check != f.Check || e.Path != "" && !isPart(f.Path, e.Path) {
+				continue
 			}
+			f.Exempt = "exempted"
+			if e.Reason != "" {
+				f.Exempt += ": " + short(e.Reason)
+			}
+			break
 		}
 	}
 	return findings

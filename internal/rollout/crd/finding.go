@@ -158,6 +158,9 @@ func Report(crd string, findings []Finding) string {
 	return b.String()
 }
 
+// maxText is how much a message says of a text of others, such as webhooks.
+const maxText = 1000
+
 // short makes a value from a CRD fit for a line of a message.
 func short(text string) string { return clip(text, 120) }
 

@@ -106,6 +106,9 @@ func (v *Verdict) Thorough() bool { return v.Binding || v.Keeps || len(v.Dropped
 // Judge judges any change of a CRD, for both APIs: its installation, upgrade, rollback and removal. First the rules; where one fires that objects can
 // answer, the stored objects; and which of them have to be rewritten before. An error is about the question, not an answer.
 func Judge(ctx context.Context, c Change, stored Stored) (v Verdict, err error) {
+	if stored.Count == nil {
+		stored.Count = countStored
+	}
 	switch {
 	case c.Live == nil:
 	case c.Desired == nil:
@@ -131,7 +134,7 @@ func Judge(ctx context.Context, c Change, stored Stored) (v Verdict, err error) 
 
 // rewrites describes the storage migration that precedes a change.
 func (c Change) rewrites(ctx context.Context, stored Stored, v Verdict) string {
-	n, err := stored.count(ctx, c.Live)
+	n, err := stored.Count(ctx, stored.Reader, c.Live)
 	number := fmt.Sprintf("about %d custom resources", n)
 	switch {
 	case err != nil:
@@ -144,14 +147,6 @@ func (c Change) rewrites(ctx context.Context, stored Stored, v Verdict) string {
 		why = "the webhook that converts them is removed"
 	}
 	return fmt.Sprintf("%s that may be stored as %s are rewritten as %s, because %s", number, strings.Join(v.Leaving, ", "), StorageVersion(c.Live), why)
-}
-
-// count returns how many objects of a CRD are stored.
-func (s Stored) count(ctx context.Context, live *definition) (int64, error) {
-	if s.Count != nil {
-		return s.Count(ctx, s.Reader, live)
-	}
-	return countStored(ctx, s.Reader, live)
 }
 
 // block notes why a change must not be made.
@@ -186,7 +181,7 @@ func (c Change) planned(ctx context.Context, stored Stored) (Verdict, error) {
 // removal judges the removal of a CRD: its stored objects would be deleted with it. Where they cannot be counted they are taken to be there, and the error
 // says why.
 func (c Change) removal(ctx context.Context, stored Stored) (v Verdict, err error) {
-	n, err := stored.count(ctx, c.Live)
+	n, err := stored.Count(ctx, stored.Reader, c.Live)
 	if err == nil && n > 0 && len(c.Own) > 0 {
 		// The number is an estimate: less the own objects, it may be none although there are some.
 		others, failed := besides(ctx, stored.Reader, c.Live, c.Own)
@@ -194,8 +189,15 @@ func (c Change) removal(ctx context.Context, stored Stored) (v Verdict, err erro
 			n = 0
 		}
 	}
-	if v.Stored = holds(n, err); v.Stored == "" {
+	switch {
+	case err != nil:
+		v.Stored = "it is not known whether it has custom resources: " + messages.Error(err)
+	case n == 0:
 		return v, nil
+	case n == 1:
+		v.Stored = "it has 1 custom resource"
+	default:
+		v.Stored = fmt.Sprintf("it has %d custom resources", n)
 	}
 	f := Finding{CRD: c.Live.Name, Check: Removal, What: fmt.Sprintf("bundle %s does not have it, so that it would be deleted, but %s", c.Bundle, v.Stored),
 		Remedy: fmt.Sprintf("delete them if they are not needed, or let them be deleted with the CustomResourceDefinition: annotation %s: %s %s", ExemptionsKey, Removal, c.Live.Name)}
@@ -207,19 +209,6 @@ func (c Change) removal(ctx context.Context, stored Stored) (v Verdict, err erro
 		v.block(fmt.Errorf("%w; %s", &UnsafeError{CRD: f.CRD, Findings: v.Refused}, f.Remedy))
 	}
 	return v, err
-}
-
-// holds describes how many custom resources a CRD has, or why they could not be counted; empty is none.
-func holds(n int64, err error) string {
-	switch {
-	case err != nil:
-		return "it is not known whether it has custom resources: " + messages.Error(err)
-	case n == 0:
-		return ""
-	case n == 1:
-		return "it has 1 custom resource"
-	}
-	return fmt.Sprintf("it has %d custom resources", n)
 }
 
 // Live reads a CRD; nil is none.

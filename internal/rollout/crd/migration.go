@@ -81,17 +81,18 @@ func (m Migration) Advance(ctx context.Context, count int) (Progress, error) {
 	for range count {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(listIn(m.Live, version))
-		if err := way.next(ctx, list, largestPage); err != nil {
+		err := way.next(ctx, list, largestPage)
+		if err != nil {
 			at.Token = way.token // it is another one, or none, when it has expired
 			err = fmt.Errorf("list the %s objects that may be stored as %s: %w", m.Live.Name, strings.Join(m.Leaving, ", "), err)
-			return m.progress(at, way), errors.Join(err, m.noteIfMoved(ctx, at))
-		}
-		err := m.keepsAll(list)
-		if err == nil {
+		} else if err = m.keepsAll(list); err == nil {
 			err = m.rewrite(ctx, list, version)
 		}
 		if err != nil {
-			return m.progress(at, way), errors.Join(err, m.noteIfMoved(ctx, at))
+			if at.Token != positionOf(m.Live, m.Leaving).Token { // what was done before is kept
+				err = errors.Join(err, m.note(ctx, &at))
+			}
+			return Progress{Rewritten: at.Rewritten, Left: way.left}, err
 		}
 		at.Rewritten += int64(len(list.Items))
 		at.Token = way.token
@@ -107,7 +108,7 @@ func (m Migration) Advance(ctx context.Context, count int) (Progress, error) {
 			return done, m.note(ctx, nil)
 		}
 	}
-	return m.progress(at, way), m.note(ctx, &at)
+	return Progress{Rewritten: at.Rewritten, Left: way.left}, m.note(ctx, &at)
 }
 
 // versionsChanged is when somebody last wrote the versions of a CRD, as far as is known.
@@ -119,18 +120,6 @@ func versionsChanged(crd *definition) time.Time {
 		}
 	}
 	return last
-}
-
-func (m Migration) progress(at position, way pages) Progress {
-	return Progress{Rewritten: at.Rewritten, Left: way.left}
-}
-
-// noteIfMoved keeps what was done before something failed.
-func (m Migration) noteIfMoved(ctx context.Context, at position) error {
-	if at.Token == positionOf(m.Live, m.Leaving).Token {
-		return nil
-	}
-	return m.note(ctx, &at)
 }
 
 func (m Migration) clean(ctx context.Context) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -61,10 +62,15 @@ func (o *Objects) judge(ctx context.Context, stored Stored, u Change, v *Verdict
 
 // advance reads some pages. What all objects came to is read again only when there is reason to.
 func (o *Objects) advance(ctx context.Context, stored Stored, u Change, v *Verdict, count int) error {
-	if o.scan != nil && o.scan.Done() {
-		keep, err := o.holds(ctx, v, stored.Now)
-		if err != nil || keep {
-			return err
+	if scan := o.scan; scan != nil && scan.Done() {
+		// It still holds as long as one of the objects that stood in the way does, or for a while when none did; but what converts the objects
+		// may have been repaired.
+		if !v.Unconverted && len(v.Dropped) == 0 || scan.Unread == "" {
+			still, err := scan.stillBlocks(ctx, v.Keeps)
+			blocked := scan.Invalid > 0 || scan.Written > 0 || v.Keeps && scan.Losing > 0
+			if err != nil || still || !blocked && stored.Now.Sub(o.at) < checkedFor {
+				return err
+			}
 		}
 		o.scan = nil
 	}
@@ -78,18 +84,6 @@ func (o *Objects) advance(ctx context.Context, stored Stored, u Change, v *Verdi
 	err := o.scan.Advance(ctx, count)
 	o.at = stored.Now
 	return err
-}
-
-// holds reports whether a complete scan still holds: as long as one of the objects that stood in the way does, or for a while when none did.
-func (o *Objects) holds(ctx context.Context, v *Verdict, now time.Time) (bool, error) {
-	if (v.Unconverted || len(v.Dropped) > 0) && o.scan.Unread != "" {
-		return false, nil // what converts the objects may have been repaired
-	}
-	if still, err := o.scan.stillBlocks(ctx, v.Keeps); still || err != nil {
-		return still, err
-	}
-	blocked := o.scan.Invalid > 0 || o.scan.Written > 0 || v.Keeps && o.scan.Losing > 0
-	return !blocked && now.Sub(o.at) < checkedFor, nil
 }
 
 // conclude adds what the objects that were read say of the upgrade: what refuses it, what is only reported, and, if more objects have to be read
@@ -124,7 +118,10 @@ func (o *Objects) conclude(u Change, v *Verdict) {
 		note(existing(u, scan.Invalid, scan.Objects, texts(scan.Sample)), v.Binding)
 	}
 	if scan.Losing > 0 {
-		note(losing(u, scan.Losing, scan.Objects, texts(scan.Losses)), v.Keeps)
+		note(Finding{CRD: u.Desired.Name, Check: StoredContent,
+			What: fmt.Sprintf("risk of data loss updating %q: the schema of version %s, which objects are stored in from now on, does not know all of their fields: "+
+				"%d of %d objects lose some with the next write: %s", u.Desired.Name, StorageVersion(u.Desired), scan.Losing, scan.Objects, sample(scan.Losing, texts(scan.Losses))),
+			Remedy: "keep a copy of these objects, and move what the fields hold to where the new version has it"}, v.Keeps)
 	}
 	if scan.Written > 0 {
 		// Report objects whose last writer used a version that goes although it is served: how many of those that were read, and the first
@@ -153,7 +150,7 @@ func texts[T fmt.Stringer](all []T) []string {
 // existing says that objects which are stored already become invalid: how many of those that were looked at, and the first of them.
 func existing(u Change, invalid, read int, first []string) Finding {
 	remedy := "change these objects so that they meet both schemas"
-	if owners := ownersOf(u.Others); len(owners) > 0 {
+	if owners := slices.DeleteFunc(slices.Clone(u.Others), func(o Operator) bool { return len(o.Owns) == 0 }); len(owners) > 0 {
 		remedy += fmt.Sprintf(", or remove %s, which also owns the CustomResourceDefinition", list(owners))
 	}
 	if !u.exempts(ExistingObjects) && !converts(u.Desired) {
@@ -162,14 +159,6 @@ func existing(u Change, invalid, read int, first []string) Finding {
 	return Finding{CRD: u.Desired.Name, Check: ExistingObjects, Remedy: remedy,
 		What: fmt.Sprintf("error validating existing CRs against new CRD's schema for %q: updated validation is too restrictive: "+
 			"%d of %d objects become invalid: %s", u.Desired.Name, invalid, read, sample(invalid, first))}
-}
-
-// losing says that objects which are stored already lose fields with the next write.
-func losing(u Change, losing, read int, first []string) Finding {
-	return Finding{CRD: u.Desired.Name, Check: StoredContent,
-		What: fmt.Sprintf("risk of data loss updating %q: the schema of version %s, which objects are stored in from now on, does not know all of their fields: "+
-			"%d of %d objects lose some with the next write: %s", u.Desired.Name, StorageVersion(u.Desired), losing, read, sample(losing, first)),
-		Remedy: "keep a copy of these objects, and move what the fields hold to where the new version has it"}
 }
 
 // unreadable says that objects cannot be compared with the new schema, and why.

@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -22,10 +23,6 @@ type Operator struct {
 // String names the operator.
 func (o Operator) String() string {
 	return fmt.Sprintf("ClusterServiceVersion %s/%s", o.Namespace, o.Name)
-}
-
-func ownersOf(others []Operator) []Operator {
-	return slices.DeleteFunc(slices.Clone(others), func(o Operator) bool { return len(o.Owns) == 0 })
 }
 
 // providedTwice refuses a second provider in one namespace.
@@ -116,7 +113,7 @@ func schemaDifferences(version string, live, wanted *props) []string {
 	paths := maps.Clone(was)
 	maps.Copy(paths, is)
 	var all, single []string
-	for _, path := range paths.paths() {
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		if slices.ContainsFunc(single, func(p string) bool { return isPart(path, p) }) {
 			continue
 		}
@@ -134,7 +131,7 @@ func schemaDifferences(version string, live, wanted *props) []string {
 			var changed []string
 			for _, key := range slices.Sorted(maps.Keys(keys)) {
 				if before[key] != after[key] {
-					changed = append(changed, fmt.Sprintf("%s is %s instead of %s", key, orNone(after[key]), orNone(before[key])))
+					changed = append(changed, fmt.Sprintf("%s is %s instead of %s", key, cmp.Or(short(after[key]), "not set"), cmp.Or(short(before[key]), "not set")))
 				}
 			}
 			what = strings.Join(changed, ", ")
@@ -144,13 +141,6 @@ func schemaDifferences(version string, live, wanted *props) []string {
 		}
 	}
 	return all
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "not set"
-	}
-	return short(text)
 }
 
 // own are the keywords of a property without those of its parts, each as JSON. Lists without an order are sorted.

@@ -3,11 +3,8 @@ package crd
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -33,11 +30,11 @@ type pages struct {
 // next reads a page. A token that has expired is exchanged for one that goes on behind the same object: what came into being before
 // that object meanwhile is not seen, and need not be.
 func (p *pages) next(ctx context.Context, list client.ObjectList, limit int64) error {
-	err := p.read(ctx, list, limit)
+	err := p.reader.List(ctx, list, client.Limit(limit), client.Continue(p.token))
 	var status apierrors.APIStatus
 	if apierrors.IsResourceExpired(err) && errors.As(err, &status) && status.Status().Continue != "" {
 		p.token = status.Status().Continue
-		err = p.read(ctx, list, limit)
+		err = p.reader.List(ctx, list, client.Limit(limit), client.Continue(p.token))
 	}
 	if apierrors.IsResourceExpired(err) && p.token != "" {
 		p.token = "" // there is no such way on: begin again
@@ -51,10 +48,6 @@ func (p *pages) next(ctx context.Context, list client.ObjectList, limit int64) e
 		p.left = *left
 	}
 	return nil
-}
-
-func (p *pages) read(ctx context.Context, list client.ObjectList, limit int64) error {
-	return p.reader.List(ctx, list, client.Limit(limit), client.Continue(p.token))
 }
 
 // kindIn is the kind of the objects of a CRD in one of its versions.
@@ -76,34 +69,12 @@ func conversionFails(err error) bool {
 // isUnserved reports whether a request failed because the API server does not serve the kind.
 func isUnserved(err error) bool { return apierrors.IsNotFound(err) || meta.IsNoMatchError(err) }
 
-// isEstablished reports whether the API server has accepted a CRD, and serves its objects or is about to.
-func isEstablished(crd *definition) bool {
-	return slices.ContainsFunc(crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
-		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
-	})
-}
-
-// bounded makes a text of others, such as webhooks, fit for a message.
-func bounded(text string) string { return clip(text, 1000) }
-
-// nameOf is how an object is called in messages.
-func nameOf(o client.Object) string {
-	return nameIn(o.GetNamespace(), o.GetName())
-}
-
+// nameIn is how an object is called in messages.
 func nameIn(namespace, name string) string {
 	if namespace == "" {
 		return name
 	}
 	return namespace + "/" + name
-}
-
-// fieldList names the first of some fields.
-func fieldList(fields []string) string {
-	if more := len(fields) - sampled; more > 0 {
-		fields = append(slices.Clone(fields[:sampled]), fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(fields, ", ")
 }
 
 // weight is about how many bytes a JSON value has.

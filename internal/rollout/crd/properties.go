@@ -160,27 +160,22 @@ func fields(p *props) map[string]string {
 
 // boundChecks are those of the limits of numbers, texts, lists and maps. Giving a limit up lets more in, and breaks nothing.
 var boundChecks = []propertyCheck{
-	upper(Maximum, func(p *props) **float64 { return &p.Maximum }),
-	upper(MaxItems, func(p *props) **int64 { return &p.MaxItems }),
-	upper(MaxLength, func(p *props) **int64 { return &p.MaxLength }),
-	upper(MaxProperties, func(p *props) **int64 { return &p.MaxProperties }),
-	lower(Minimum, func(p *props) **float64 { return &p.Minimum }),
-	lower(MinItems, func(p *props) **int64 { return &p.MinItems }),
-	lower(MinLength, func(p *props) **int64 { return &p.MinLength }),
-	lower(MinProperties, func(p *props) **int64 { return &p.MinProperties }),
+	bound(Maximum, -1, func(p *props) **float64 { return &p.Maximum }),
+	bound(MaxItems, -1, func(p *props) **int64 { return &p.MaxItems }),
+	bound(MaxLength, -1, func(p *props) **int64 { return &p.MaxLength }),
+	bound(MaxProperties, -1, func(p *props) **int64 { return &p.MaxProperties }),
+	bound(Minimum, +1, func(p *props) **float64 { return &p.Minimum }),
+	bound(MinItems, +1, func(p *props) **int64 { return &p.MinItems }),
+	bound(MinLength, +1, func(p *props) **int64 { return &p.MinLength }),
+	bound(MinProperties, +1, func(p *props) **int64 { return &p.MinProperties }),
 }
 
-type number interface{ float64 | int64 }
-
-func upper[N number](name Check, field func(*props) **N) propertyCheck {
-	return bound(name, field, "lowered", func(old, new N) bool { return new < old }, "do not lower "+string(name))
-}
-
-func lower[N number](name Check, field func(*props) **N) propertyCheck {
-	return bound(name, field, "raised", func(old, new N) bool { return new > old }, "do not raise "+string(name))
-}
-
-func bound[N number](name Check, field func(*props) **N, verb string, tighter func(old, new N) bool, remedy string) propertyCheck {
+// bound is the check of a limit, which is tighter where it has moved in one direction: as cmp.Compare has it, of the new one with the old one.
+func bound[N float64 | int64](name Check, tighter int, field func(*props) **N) propertyCheck {
+	verb, moved := "lower", "lowered"
+	if tighter > 0 {
+		verb, moved = "raise", "raised"
+	}
 	changed := func(old, new *props) string {
 		before, after := *field(old), *field(new)
 		switch {
@@ -188,10 +183,10 @@ func bound[N number](name Check, field func(*props) **N, verb string, tighter fu
 			return ""
 		case before == nil:
 			return fmt.Sprintf("%s constraint %v added where there was none", name, *after)
-		case tighter(*before, *after):
-			return fmt.Sprintf("%s %s from %v to %v", name, verb, *before, *after)
+		case cmp.Compare(*after, *before) == tighter:
+			return fmt.Sprintf("%s %s from %v to %v", name, moved, *before, *after)
 		}
 		return ""
 	}
-	return propertyCheck{name: name, changed: changed, clear: func(p *props) { *field(p) = nil }, remedy: remedy}
+	return propertyCheck{name: name, changed: changed, clear: func(p *props) { *field(p) = nil }, remedy: fmt.Sprintf("do not %s %s", verb, name)}
 }

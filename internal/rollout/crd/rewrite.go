@@ -45,7 +45,7 @@ func (m Migration) rewrite(ctx context.Context, list *metav1.PartialObjectMetada
 			continue
 		}
 		if count++; count <= sampled {
-			names = append(names, nameOf(&list.Items[i]))
+			names = append(names, nameIn(list.Items[i].Namespace, list.Items[i].Name))
 		}
 		if first == nil {
 			first = err
@@ -99,7 +99,7 @@ type RewriteError struct {
 
 // Error names the objects, why they stand in the way, and what to do.
 func (e *RewriteError) Error() string {
-	return fmt.Sprintf("%s must be rewritten, but that fails for %s: %s; mend or delete these objects", e.Why, strings.Join(e.Objects, ", "), bounded(e.Err.Error()))
+	return fmt.Sprintf("%s must be rewritten, but that fails for %s: %s; mend or delete these objects", e.Why, strings.Join(e.Objects, ", "), clip(e.Err.Error(), maxText))
 }
 
 // Unwrap is the first cause.
@@ -131,7 +131,7 @@ func (m Migration) keepsAll(list *metav1.PartialObjectMetadataList) error {
 			}
 			fields, err := pruning.LostByRecord(object.ManagedFields, m.Live.Spec.Group+"/"+version)
 			if err != nil {
-				return fmt.Errorf("find out what %s %s loses: %w", m.Live.Spec.Names.Kind, nameOf(object), err)
+				return fmt.Errorf("find out what %s %s loses: %w", m.Live.Spec.Names.Kind, nameIn(object.Namespace, object.Name), err)
 			}
 			if len(fields) == 0 {
 				continue
@@ -160,14 +160,7 @@ type LossError struct {
 
 // Error names the objects and their fields, and says what to do.
 func (e *LossError) Error() string {
-	var texts []string
-	for _, o := range e.Objects {
-		texts = append(texts, o.String())
-	}
-	if more := e.Count - len(e.Objects); more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more", more))
-	}
 	return fmt.Sprintf("%s must be rewritten as %s, which does not know fields that were set: %s; to keep them, set served: true for the version "+
 		"once more, move what the fields hold, and set it to false again; to give them up, write each of these objects once, such as by an annotation",
-		e.Why, e.Storage, strings.Join(texts, "; "))
+		e.Why, e.Storage, sample(e.Count, texts(e.Objects)))
 }

@@ -14,7 +14,7 @@ import (
 // several owners must define the CRD as it is. No stored object may be lost, no matter which operator owns the CRD.
 func planRules(u Change) Verdict {
 	var v Verdict
-	owners := ownersOf(u.Others)
+	owners := slices.DeleteFunc(slices.Clone(u.Others), func(o Operator) bool { return len(o.Owns) == 0 })
 	if v.Refused = sameDefinition(u, owners); len(v.Refused) == 0 { // the other rules are about owners that go on to a newer version
 		v.Refused = slices.Concat(providedTwice(u, owners), servedVersionsKept(u, owners), dependentsKept(u), storedVersionsKept(u))
 	}

@@ -2,6 +2,7 @@ package crd
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,26 +19,6 @@ func safety(old, new *definition, policy Policy) []Finding {
 	if old == nil || policy.None {
 		return nil
 	}
-	findings := wholeChanges(old, new)
-	for i := range old.Spec.Versions { // each version and what becomes of it
-		before := &old.Spec.Versions[i]
-		if after := versionOf(new, before.Name); after != nil {
-			findings = append(findings, compare(before.Name, schemaOf(before), schemaOf(after))...)
-		}
-	}
-	// The versions that are served side by side: without a webhook, an object that is written in one of them is read in the others as it is.
-	// What they differed in before is left alone.
-	if !converts(new) {
-		findings = append(findings, slices.DeleteFunc(servedPairs(new), sets.New(servedPairs(old)...).Has)...)
-	}
-	for i := range findings {
-		findings[i].CRD = new.Name
-	}
-	return policy.exempt(findings)
-}
-
-// wholeChanges are those of the checks that look at the CRD as a whole.
-func wholeChanges(old, new *definition) []Finding {
 	var findings []Finding
 	if old.Spec.Scope != new.Spec.Scope {
 		findings = append(findings, Finding{Check: Scope, What: fmt.Sprintf("scope changed from %s to %s", old.Spec.Scope, new.Spec.Scope),
@@ -54,7 +35,7 @@ func wholeChanges(old, new *definition) []Finding {
 		}
 		was, is := flatten(schemaOf(before)), flatten(schemaOf(after))
 		var gone []string
-		for _, path := range was.paths() {
+		for _, path := range slices.Sorted(maps.Keys(was)) {
 			parent := slices.ContainsFunc(gone, func(g string) bool { return isPart(path, g) })
 			if is[path] == nil && !parent {
 				gone = append(gone, path)
@@ -65,14 +46,28 @@ func wholeChanges(old, new *definition) []Finding {
 				What: "field removed", Remedy: "keep the field: its values would be lost with the next write"})
 		}
 	}
-	return findings
+	for i := range old.Spec.Versions { // each version and what becomes of it
+		before := &old.Spec.Versions[i]
+		if after := versionOf(new, before.Name); after != nil {
+			findings = append(findings, compare(before.Name, schemaOf(before), schemaOf(after))...)
+		}
+	}
+	// The versions that are served side by side: without a webhook, an object that is written in one of them is read in the others as it is.
+	// What they differed in before is left alone.
+	if !converts(new) {
+		findings = append(findings, slices.DeleteFunc(servedPairs(new), sets.New(servedPairs(old)...).Has)...)
+	}
+	for i := range findings {
+		findings[i].CRD = new.Name
+	}
+	return policy.Exempt(findings)
 }
 
 // compare looks at every property that two schemas have in common.
 func compare(label string, old, new *props) []Finding {
 	was, is := flatten(old), flatten(new)
 	var findings []Finding
-	for _, path := range was.paths() {
+	for _, path := range slices.Sorted(maps.Keys(was)) {
 		after, common := is[path]
 		if !common {
 			continue

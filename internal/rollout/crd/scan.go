@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -59,7 +62,11 @@ type Loss struct {
 
 // String names the object and its fields.
 func (l Loss) String() string {
-	return nameIn(l.Namespace, l.Name) + ": " + fieldList(l.Fields)
+	fields := l.Fields
+	if more := len(fields) - sampled; more > 0 {
+		fields = append(slices.Clone(fields[:sampled]), fmt.Sprintf("and %d more", more))
+	}
+	return nameIn(l.Namespace, l.Name) + ": " + strings.Join(fields, ", ")
 }
 
 // way is one version to read all objects in.
@@ -138,8 +145,8 @@ func (c *Scan) page(ctx context.Context) (spent int64, _ error) {
 	next := c.pages
 	err := next.next(ctx, list, c.limit)
 	switch {
-	case conversionFails(err), isUnserved(err) && !isEstablished(c.live): // the upgrade may well be what repairs it
-		c.Unread = bounded(err.Error())
+	case conversionFails(err), isUnserved(err) && !apihelpers.IsCRDConditionTrue(c.live, apiextensionsv1.Established): // the upgrade may well be what repairs it
+		c.Unread = clip(err.Error(), maxText)
 		c.turn()
 		return 0, nil
 	case apierrors.IsResourceExpired(err):
@@ -184,44 +191,39 @@ func (c *Scan) judge(ctx context.Context, objects []unstructured.Unstructured) (
 	}
 	budget := allowed
 	for i := range objects {
+		namespace, name := objects[i].GetNamespace(), objects[i].GetName()
 		problems, err := c.validator.Check(ctx, objects[i].Object, c.ways[0].as, &budget)
 		if err != nil {
-			return tally, allowed - budget, fmt.Errorf("validate %s: %w", nameOf(&objects[i]), err)
+			return tally, allowed - budget, fmt.Errorf("validate %s: %w", nameIn(namespace, name), err)
 		}
-		tally.add(&objects[i], problems, c.ways[0])
-		tally.lose(&objects[i], c.pruning.Lost(objects[i].Object))
-		if c.ways[0].counts {
-			tally.write(&objects[i], lastWrittenIn(&objects[i], c.live.Spec.Group, c.dropped))
+		if tally.Objects++; len(problems) > 0 {
+			tally.Sample = tallied(&tally.Invalid, tally.Sample, Failure{namespace, name, problems[0], c.ways[0]})
+		}
+		if lost := c.pruning.Lost(objects[i].Object); len(lost) > 0 {
+			tally.Losses = tallied(&tally.Losing, tally.Losses, Loss{namespace, name, lost})
+		}
+		if !c.ways[0].counts {
+			continue
+		}
+		if version := lastWrittenIn(&objects[i], c.live.Spec.Group, c.dropped); version != "" {
+			tally.Writes = tallied(&tally.Written, tally.Writes, Written{namespace, name, version})
 		}
 	}
 	return tally, allowed - budget, nil
 }
 
-func (t *Tally) add(object *unstructured.Unstructured, problems []Problem, way way) {
-	t.Objects++
-	if len(problems) == 0 {
-		return
+// tallied counts an object, and adds it to the first few as long as there is room. A tally of before may share them, and keeps its own.
+func tallied[T any](number *int, few []T, object T) []T {
+	if *number++; len(few) < sampled {
+		return append(slices.Clip(few), object)
 	}
-	t.Invalid++
-	if len(t.Sample) < sampled {
-		t.Sample = append(slices.Clip(t.Sample), Failure{object.GetNamespace(), object.GetName(), problems[0], way})
-	}
+	return few
 }
 
 // turn goes on to the next version.
 func (c *Scan) turn() {
 	c.ways = c.ways[1:]
 	c.pages, c.before = pages{reader: c.pages.reader}, c.Tally
-}
-
-func (t *Tally) lose(object *unstructured.Unstructured, fields []string) {
-	if len(fields) == 0 {
-		return
-	}
-	t.Losing++
-	if len(t.Losses) < sampled {
-		t.Losses = append(slices.Clip(t.Losses), Loss{object.GetNamespace(), object.GetName(), fields})
-	}
 }
 
 // stillBlocks reads those objects again that are named as standing in the way, and reports whether one still does: then there is no need to read all.

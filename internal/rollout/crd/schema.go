@@ -2,9 +2,7 @@ package crd
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -145,8 +143,6 @@ func (flat properties) add(path string, schema *props) {
 		flat.add(path+".*", schema.AdditionalProperties.Schema)
 	}
 }
-
-func (flat properties) paths() []string { return slices.Sorted(maps.Keys(flat)) }
 
 // schemaOf is the schema of a version; one that has none accepts everything.
 func schemaOf(version *apiextensionsv1.CustomResourceDefinitionVersion) *props {

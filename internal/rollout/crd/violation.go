@@ -78,11 +78,19 @@ func (s *compiledSchema) validate(ctx context.Context, apiVersion string, object
 	if s.rules() == nil || slices.ContainsFunc(all, func(v violation) bool { return slices.Contains(blocking, v.Type) }) {
 		return all, nil
 	}
-	broken, err := s.evaluate(ctx, read, budget)
+	allowed := min(*budget, celconfig.RuntimeCELCostBudget) // what one object may cost, and what is left for all
+	broken, left := s.rules().Validate(ctx, nil, s.structural, read, nil, allowed)
+	if err := ctx.Err(); err != nil {
+		return nil, err // rules that were interrupted look like broken ones
+	}
+	*budget -= allowed - max(left, 0)
+	if left < 0 && allowed < celconfig.RuntimeCELCostBudget {
+		return nil, ErrCost
+	}
 	for _, e := range broken {
 		all = append(all, violation{Error: e, rule: fmt.Sprintf("rule %s %s", e.Type, e.Detail)})
 	}
-	return all, err
+	return all, nil
 }
 
 // keywords are the violations of what a schema says without rules, such as maximum and required. Where nothing fits that can be chosen
@@ -138,18 +146,4 @@ func violationOf(object map[string]any, err error) violation {
 		return violation{Error: &said, rule: parts[2], choice: true}
 	}
 	return violation{Error: e, rule: err.Error()}
-}
-
-// evaluate asks the rules, within what one object may cost and what is left for all.
-func (s *compiledSchema) evaluate(ctx context.Context, object map[string]any, budget *int64) (field.ErrorList, error) {
-	allowed := min(*budget, celconfig.RuntimeCELCostBudget)
-	broken, left := s.rules().Validate(ctx, nil, s.structural, object, nil, allowed)
-	if err := ctx.Err(); err != nil {
-		return nil, err // rules that were interrupted look like broken ones
-	}
-	*budget -= allowed - max(left, 0)
-	if left < 0 && allowed < celconfig.RuntimeCELCostBudget {
-		return nil, ErrCost
-	}
-	return broken, nil
 }
