@@ -120,7 +120,7 @@ func (w *writer) write(ctx context.Context, s *state, options revision.Options, 
 		return nil
 	}
 	newest := s.revisions.Newest()
-	same := newest != nil && revision.Digest(newest) == revision.Digest(built.Set)
+	same := newest != nil && newest.Annotations[revision.DigestKey] == built.Set.Annotations[revision.DigestKey]
 	if same {
 		options.Number = newest.Spec.Revision
 		if built, err = revision.Build(options); err != nil {

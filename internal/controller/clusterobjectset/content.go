@@ -54,7 +54,7 @@ func (l *contents) load(ctx context.Context, set *olmv1.ClusterObjectSet, known 
 		if err := revision.Unique(all); err != nil {
 			return nil, err
 		}
-		known.learn(all, loader.Secrets())
+		known.learn(all, loader.Versions)
 	}
 	return content, nil
 }
@@ -71,7 +71,7 @@ func (l *contents) read(ctx context.Context, set *olmv1.ClusterObjectSet) ([]rev
 			return nil, nil, unread(set, err)
 		}
 	}
-	return all, loader.Secrets(), unaltered(set, all)
+	return all, loader.Versions, unaltered(set, all)
 }
 
 // loader reads the Secrets of a set. What was read before, and has not changed since, is not asked for again. Whoever may make sets for an account would
@@ -86,7 +86,7 @@ func (l *contents) loader(ctx context.Context, set *olmv1.ClusterObjectSet) (*re
 		}
 	}
 	loader := revision.NewLoader(reader, set, l.namespace)
-	loader.Remember(&l.cache, l.watches.secret)
+	loader.Memory, loader.Current = &l.cache, l.watches.secret
 	return loader, nil
 }
 

@@ -20,7 +20,7 @@ import (
 
 // Annotations of this project on a ClusterObjectSet.
 const (
-	// DigestKey holds the digest of the objects: as long as that is the same, nothing else has to be compared.
+	// DigestKey holds the digest of the objects of a revision that Build made: as long as that is the same, nothing else has to be compared.
 	DigestKey = "operators.fairlead.dev/content-digest"
 	// ServiceAccountKey holds the service account that the objects are written as, as namespace/name. Without it the manager writes them
 	// as itself.
@@ -105,13 +105,16 @@ func Build(o Options) (*Revision, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build revision %s: %w", name, err)
 	}
-	phases, secrets, err := o.pack(name, groups)
+	adopted := map[identity]bool{}
+	for _, u := range o.Adopted {
+		adopted[identityOf(u)] = true
+	}
+	phases, secrets, err := o.pack(name, groups, adopted)
 	if err != nil {
 		return nil, fmt.Errorf("build revision %s: %w", name, err)
 	}
 	set := o.set(name, phases)
 	// Independent of how the objects are packed.
-	adopted := o.adopted()
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s\n", o.CollisionProtection)
 	for _, g := range groups {
@@ -148,14 +151,6 @@ func (o *Options) check(name string) error {
 	return nil
 }
 
-func (o *Options) adopted() map[identity]bool {
-	out := map[identity]bool{}
-	for _, u := range o.Adopted {
-		out[identityOf(u)] = true
-	}
-	return out
-}
-
 // set is the ClusterObjectSet but for its digest.
 func (o *Options) set(name string, phases []olmv1.ClusterObjectSetPhase) *olmv1.ClusterObjectSet {
 	set := &olmv1.ClusterObjectSet{
@@ -178,7 +173,12 @@ func (o *Options) set(name string, phases []olmv1.ClusterObjectSetPhase) *olmv1.
 	if o.ServiceAccount != "" {
 		set.Annotations[ServiceAccountKey] = o.Extension.Namespace + "/" + o.ServiceAccount
 	}
-	set.OwnerReferences = o.ownerReferences()
+	if o.Extension.UID != "" { // whoever only wants to see a revision has no extension yet
+		set.OwnerReferences = []metav1.OwnerReference{{
+			APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: o.Extension.Name, UID: o.Extension.UID,
+			Controller: new(true), BlockOwnerDeletion: new(true),
+		}}
+	}
 	return set
 }
 
@@ -186,21 +186,7 @@ func (o *Options) ownerLabels() map[string]string {
 	return map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(o.Extension.Name)}
 }
 
-func (o *Options) ownerReferences() []metav1.OwnerReference {
-	if o.Extension.UID == "" {
-		return nil // whoever only wants to see a revision has no extension yet
-	}
-	yes := true
-	return []metav1.OwnerReference{{
-		APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: o.Extension.Name, UID: o.Extension.UID,
-		Controller: &yes, BlockOwnerDeletion: &yes,
-	}}
-}
-
 const digestAlgorithm = "sha256:"
-
-// Digest is the digest of the objects of a revision that Build made; empty for others. Revisions with the same objects have the same.
-func Digest(set *olmv1.ClusterObjectSet) string { return set.Annotations[DigestKey] }
 
 // PhaseDigest is what a ClusterObjectSet remembers of a phase: of its name and its objects, as they are kept.
 func PhaseDigest(p Phase) string {

@@ -14,10 +14,8 @@ import (
 // IncreaseError is a change that asks for permissions which the installed revision does not have, and which no one has acknowledged.
 type IncreaseError struct {
 	*permissions.Increase
-	text string
+	error
 }
-
-func (i *IncreaseError) Error() string { return i.text }
 
 // Increase returns a *Refusal with an *IncreaseError where the objects ask for more than what is installed, unless that is acknowledged: by the
 // exact version, or by the annotation.
@@ -53,7 +51,7 @@ func (p Preflight) Increase(ctx context.Context, s Change) error {
 	if !s.isUnseen() {
 		text += ", or set spec.source.catalog.version to exactly " + s.Bundle.Version
 	}
-	return Blocked(&IncreaseError{more, text})
+	return Blocked(&IncreaseError{more, errors.New(text)})
 }
 
 // isOf reports whether a revision was made from the bundle, so that only the configuration differs. Another catalog or another image may have

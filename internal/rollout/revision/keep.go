@@ -90,13 +90,13 @@ func Keep(ctx context.Context, c client.Client, live *apiextensionsv1.CustomReso
 }
 
 // IsRevision reports whether an owner is a revision.
-func IsRevision(o metav1.OwnerReference) bool { return isOurs(o, olmv1.ClusterObjectSetKind) }
+func IsRevision(o metav1.OwnerReference) bool {
+	return o.Kind == olmv1.ClusterObjectSetKind && strings.HasPrefix(o.APIVersion, olmv1.GroupName+"/")
+}
 
 // IsExtension reports whether an owner is a ClusterExtension.
-func IsExtension(o metav1.OwnerReference) bool { return isOurs(o, olmv1.ClusterExtensionKind) }
-
-func isOurs(o metav1.OwnerReference, kind string) bool {
-	return o.Kind == kind && strings.HasPrefix(o.APIVersion, olmv1.GroupName+"/")
+func IsExtension(o metav1.OwnerReference) bool {
+	return o.Kind == olmv1.ClusterExtensionKind && strings.HasPrefix(o.APIVersion, olmv1.GroupName+"/")
 }
 
 // LosesConverter reports whether the Service is not there, or goes, whose webhook converts the custom resources of a CustomResourceDefinition.

@@ -16,13 +16,10 @@ import (
 )
 
 // UnreadableError says that what a revision refers to is there, and is no object.
-type UnreadableError struct{ Err error }
-
-// Error says why.
-func (e *UnreadableError) Error() string { return e.Err.Error() }
+type UnreadableError struct{ error }
 
 // Unwrap returns why.
-func (e *UnreadableError) Unwrap() error { return e.Err }
+func (e *UnreadableError) Unwrap() error { return e.error }
 
 // Lost reports whether an error in reading a revision means that its content is not there any more, or not as it was: to try again helps only
 // when a person puts it back.
@@ -32,12 +29,11 @@ func Lost(err error) bool {
 
 // secretError says which Secret was not read.
 type secretError struct {
+	error
 	name types.NamespacedName
-	err  error
 }
 
-func (e *secretError) Error() string { return fmt.Sprintf("read Secret %s: %v", e.name, e.err) }
-func (e *secretError) Unwrap() error { return e.err }
+func (e *secretError) Unwrap() error { return e.error }
 
 // Losses says what of the content of a revision is lost, each Secret that is not there once; nothing is lost when all of it can be read. An
 // error is what stands in the way of finding that out.
@@ -48,7 +44,7 @@ func Losses(ctx context.Context, reader client.Reader, set *olmv1.ClusterObjectS
 	for i := range set.Spec.Phases {
 		for j := range set.Spec.Phases[i].Objects {
 			o := &set.Spec.Phases[i].Objects[j]
-			if o.Ref != nil && gone[secretKey(*o.Ref, "")] {
+			if o.Ref != nil && gone[types.NamespacedName{Namespace: o.Ref.Namespace, Name: o.Ref.Name}] {
 				continue
 			}
 			_, err := l.object(ctx, o)

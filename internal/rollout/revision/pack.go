@@ -31,10 +31,9 @@ type bin struct {
 }
 
 // pack puts objects into Secrets in their order, so that a phase is in few of them.
-func (o *Options) pack(revision string, groups []group) ([]olmv1.ClusterObjectSetPhase, []*corev1.Secret, error) {
+func (o *Options) pack(revision string, groups []group, adopted map[identity]bool) ([]olmv1.ClusterObjectSetPhase, []*corev1.Secret, error) {
 	var bins []*bin
 	place := map[string]*bin{} // by key
-	adopted := o.adopted()
 	phases := make([]olmv1.ClusterObjectSetPhase, len(groups))
 	for i, g := range groups {
 		phases[i].Name = g.name
@@ -63,8 +62,21 @@ func (o *Options) pack(revision string, groups []group) ([]olmv1.ClusterObjectSe
 	names := map[*bin]string{}
 	secrets := make([]*corev1.Secret, len(bins))
 	for i, b := range bins {
-		secrets[i] = o.secret(revision, b)
-		names[b] = secrets[i].Name
+		sum := sha256.New() // a Secret is named after its content
+		for _, key := range slices.Sorted(maps.Keys(b.data)) {
+			sum.Write([]byte(key))
+			sum.Write(b.data[key])
+		}
+		labels := o.ownerLabels()
+		labels[olmv1.RevisionNameKey] = olmv1.LabelValue(revision)
+		names[b] = revision + "-" + hex.EncodeToString(sum.Sum(nil))[:secretHash]
+		secrets[i] = &corev1.Secret{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: o.SystemNamespace, Name: names[b], Labels: labels},
+			Immutable:  new(true),
+			Type:       olmv1.SecretTypeObjectData,
+			Data:       b.data,
+		}
 	}
 	for _, p := range phases {
 		for _, object := range p.Objects {
@@ -107,25 +119,4 @@ func encode(u *unstructured.Unstructured) ([]byte, error) {
 func keyOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return base64.RawURLEncoding.EncodeToString(sum[:])
-}
-
-// secret is named after its content.
-func (o *Options) secret(revision string, b *bin) *corev1.Secret {
-	sum := sha256.New()
-	for _, key := range slices.Sorted(maps.Keys(b.data)) {
-		sum.Write([]byte(key))
-		sum.Write(b.data[key])
-	}
-	labels := o.ownerLabels()
-	labels[olmv1.RevisionNameKey] = olmv1.LabelValue(revision)
-	yes := true
-	return &corev1.Secret{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: o.SystemNamespace, Name: revision + "-" + hex.EncodeToString(sum.Sum(nil))[:secretHash], Labels: labels,
-		},
-		Immutable: &yes,
-		Type:      olmv1.SecretTypeObjectData,
-		Data:      b.data,
-	}
 }

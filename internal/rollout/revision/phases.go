@@ -103,7 +103,13 @@ func divide(objects []*unstructured.Unstructured) ([]group, error) {
 	var groups []group
 	for _, name := range phaseNames {
 		members := byPhase[name]
-		slices.SortFunc(members, compare)
+		slices.SortFunc(members, func(a, b *unstructured.Unstructured) int {
+			left, right := a.GroupVersionKind(), b.GroupVersionKind()
+			return cmp.Or(
+				cmp.Compare(left.Group, right.Group), cmp.Compare(left.Version, right.Version), cmp.Compare(left.Kind, right.Kind),
+				cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()),
+			)
+		})
 		for i, chunk := range slices.Collect(slices.Chunk(members, maxObjects)) {
 			rank := name
 			if i > 0 {
@@ -136,13 +142,4 @@ func rankOf(phase string) string {
 		return name
 	}
 	return phase
-}
-
-// compare orders the objects of a phase.
-func compare(a, b *unstructured.Unstructured) int {
-	left, right := a.GroupVersionKind(), b.GroupVersionKind()
-	return cmp.Or(
-		cmp.Compare(left.Group, right.Group), cmp.Compare(left.Version, right.Version), cmp.Compare(left.Kind, right.Kind),
-		cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()),
-	)
 }

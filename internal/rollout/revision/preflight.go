@@ -82,20 +82,18 @@ type Bundle struct {
 type Refusal struct {
 	// Reason is that of the condition Progressing.
 	Reason string
-	Err    error
+	error
 }
 
-func (r *Refusal) Error() string { return r.Err.Error() }
-
 // Unwrap returns the cause.
-func (r *Refusal) Unwrap() error { return r.Err }
+func (r *Refusal) Unwrap() error { return r.error }
 
 // Blocked is a refusal that only a change of something else ends.
-func Blocked(err error) error { return &Refusal{Reason: olmv1.ReasonBlocked, Err: err} }
+func Blocked(err error) error { return &Refusal{olmv1.ReasonBlocked, err} }
 
 // Misconfigured is a refusal that only a change of the ClusterExtension ends.
 func Misconfigured(err error) error {
-	return &Refusal{Reason: olmv1.ReasonInvalidConfiguration, Err: err}
+	return &Refusal{olmv1.ReasonInvalidConfiguration, err}
 }
 
 // RollsBack reports whether an extension rolls back when a rollout fails.

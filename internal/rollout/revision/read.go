@@ -2,6 +2,7 @@ package revision
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -64,22 +65,19 @@ type Loader struct {
 	set       *olmv1.ClusterObjectSet
 	namespace string
 	secrets   map[types.NamespacedName]*corev1.Secret
-	versions  map[types.NamespacedName]string
 	size      int
 
-	memory  *Memory
-	current func(types.NamespacedName) (version string, known bool)
+	// Memory is asked before a Secret is read, and Current for the version that the Secret has now: of one that is not known, nothing is remembered.
+	// Both are set together; nil remembers nothing.
+	Memory  *Memory
+	Current func(types.NamespacedName) (version string, known bool)
+	// Versions are those of the Secrets that were read.
+	Versions map[types.NamespacedName]string
 }
 
 // NewLoader returns a Loader. The namespace is that of Secrets without one.
 func NewLoader(reader client.Reader, set *olmv1.ClusterObjectSet, namespace string) *Loader {
-	return &Loader{reader: reader, set: set, namespace: namespace, secrets: map[types.NamespacedName]*corev1.Secret{}, versions: map[types.NamespacedName]string{}}
-}
-
-// Remember makes the Loader ask a memory before it reads. A person has to know the current versions of Secrets: of others, nothing is
-// remembered.
-func (l *Loader) Remember(m *Memory, current func(types.NamespacedName) (version string, known bool)) {
-	l.memory, l.current = m, current
+	return &Loader{reader: reader, set: set, namespace: namespace, secrets: map[types.NamespacedName]*corev1.Secret{}, Versions: map[types.NamespacedName]string{}}
 }
 
 // Phase reads a phase by its index.
@@ -87,65 +85,53 @@ func (l *Loader) Phase(ctx context.Context, i int) (Phase, error) {
 	spec := &l.set.Spec.Phases[i]
 	p := Phase{Name: spec.Name}
 	for j := range spec.Objects {
-		u, err := l.object(ctx, &spec.Objects[j])
+		o := &spec.Objects[j]
+		u, err := l.object(ctx, o)
 		if err != nil {
 			return Phase{}, fmt.Errorf("read object %d of phase %s of revision %s: %w", j, spec.Name, l.set.Name, err)
 		}
-		p.Objects = append(p.Objects, Object{Unstructured: u, Protection: protection(spec.Objects[j].CollisionProtection, spec.CollisionProtection, l.set.Spec.CollisionProtection)})
+		protection := cmp.Or(o.CollisionProtection, spec.CollisionProtection, l.set.Spec.CollisionProtection, olmv1.CollisionProtectionPrevent)
+		p.Objects = append(p.Objects, Object{Unstructured: u, Protection: protection})
 	}
 	return p, nil
 }
 
-// protection is the first that is given.
-func protection(all ...olmv1.CollisionProtection) olmv1.CollisionProtection {
-	for _, p := range all {
-		if p != "" {
-			return p
+func (l *Loader) object(ctx context.Context, o *olmv1.ClusterObjectSetObject) (*unstructured.Unstructured, error) {
+	u := &unstructured.Unstructured{}
+	switch {
+	case o.Object != nil:
+		u = o.Object.DeepCopy()
+	case o.Ref == nil:
+		return nil, &UnreadableError{errors.New("neither object nor ref is set")}
+	default:
+		data, err := l.data(ctx, *o.Ref)
+		if err != nil {
+			return nil, err
+		}
+		if data, err = unpack(data); err != nil {
+			return nil, &UnreadableError{fmt.Errorf("key %s of Secret %s: %w", o.Ref.Key, o.Ref.Name, err)}
+		}
+		if l.size += len(data); l.size > maxTotalSize {
+			return nil, &UnreadableError{fmt.Errorf("the objects have more than %d bytes together", maxTotalSize)}
+		}
+		if err := json.Unmarshal(data, &u.Object); err != nil {
+			return nil, &UnreadableError{fmt.Errorf("key %s of Secret %s is no JSON object: %w", o.Ref.Key, o.Ref.Name, err)}
 		}
 	}
-	return olmv1.CollisionProtectionPrevent
-}
-
-func (l *Loader) object(ctx context.Context, o *olmv1.ClusterObjectSetObject) (*unstructured.Unstructured, error) {
-	if o.Object != nil {
-		u := o.Object.DeepCopy()
-		return u, unreadable(wellFormed(u))
+	if err := wellFormed(u); err != nil {
+		return nil, &UnreadableError{err}
 	}
-	if o.Ref == nil {
-		return nil, &UnreadableError{errors.New("neither object nor ref is set")}
-	}
-	data, err := l.data(ctx, *o.Ref)
-	if err != nil {
-		return nil, err
-	}
-	if data, err = unpack(data); err != nil {
-		return nil, &UnreadableError{fmt.Errorf("key %s of Secret %s: %w", o.Ref.Key, o.Ref.Name, err)}
-	}
-	if l.size += len(data); l.size > maxTotalSize {
-		return nil, &UnreadableError{fmt.Errorf("the objects have more than %d bytes together", maxTotalSize)}
-	}
-	u := &unstructured.Unstructured{}
-	if err := json.Unmarshal(data, &u.Object); err != nil {
-		return nil, &UnreadableError{fmt.Errorf("key %s of Secret %s is no JSON object: %w", o.Ref.Key, o.Ref.Name, err)}
-	}
-	return u, unreadable(wellFormed(u))
-}
-
-func unreadable(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &UnreadableError{err}
+	return u, nil
 }
 
 // data is what a key of a Secret holds. The Secret has to be immutable: otherwise the revision could change.
 func (l *Loader) data(ctx context.Context, ref olmv1.ObjectSourceRef) ([]byte, error) {
-	name := secretKey(ref, l.namespace)
+	name := types.NamespacedName{Namespace: cmp.Or(ref.Namespace, l.namespace), Name: ref.Name}
 	at := place{l.set.UID, name, ref.Key}
-	if l.memory != nil && l.secrets[name] == nil {
-		if version, known := l.current(name); known && version != "" {
-			if data, ok := l.memory.get(at, version); ok {
-				l.versions[name] = version
+	if l.Memory != nil && l.secrets[name] == nil {
+		if version, known := l.Current(name); known && version != "" {
+			if data, ok := l.Memory.get(at, version); ok {
+				l.Versions[name] = version
 				return data, nil
 			}
 		}
@@ -154,12 +140,12 @@ func (l *Loader) data(ctx context.Context, ref olmv1.ObjectSourceRef) ([]byte, e
 	if secret == nil {
 		var err error
 		if secret, err = readSecret(ctx, l.reader, name); err != nil {
-			return nil, &secretError{name, err}
+			return nil, &secretError{fmt.Errorf("read Secret %s: %w", name, err), name}
 		}
 		if secret.Immutable == nil || !*secret.Immutable {
 			return nil, &BlockedError{fmt.Sprintf("the following secrets are not immutable (referenced secrets must have immutable set to true): %s", name)}
 		}
-		l.secrets[name], l.versions[name] = secret, secret.ResourceVersion
+		l.secrets[name], l.Versions[name] = secret, secret.ResourceVersion
 	}
 	data, ok := secret.Data[ref.Key]
 	if !ok {
@@ -168,22 +154,10 @@ func (l *Loader) data(ctx context.Context, ref olmv1.ObjectSourceRef) ([]byte, e
 	if secret.Labels[olmv1.RevisionNameKey] == olmv1.LabelValue(l.set.Name) && len(ref.Key) == len(keyOf(nil)) && ref.Key != keyOf(data) {
 		return nil, &BlockedError{fmt.Sprintf("key %s of Secret %s holds other content than when the revision was made", ref.Key, name)}
 	}
-	if l.memory != nil && secret.Type == olmv1.SecretTypeObjectData {
-		l.memory.put(at, secret.ResourceVersion, data)
+	if l.Memory != nil && secret.Type == olmv1.SecretTypeObjectData {
+		l.Memory.put(at, secret.ResourceVersion, data)
 	}
 	return data, nil
-}
-
-func secretKey(ref olmv1.ObjectSourceRef, namespace string) types.NamespacedName {
-	if ref.Namespace != "" {
-		namespace = ref.Namespace
-	}
-	return types.NamespacedName{Namespace: namespace, Name: ref.Name}
-}
-
-// Secrets are the versions of the Secrets that were read.
-func (l *Loader) Secrets() map[types.NamespacedName]string {
-	return l.versions
 }
 
 // readSecret reads a Secret past caches, which hold only some Secrets: clients read what has no type from the API server.

@@ -1,9 +1,11 @@
 package revision
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -77,23 +79,26 @@ func writeSecret(ctx context.Context, c client.Client, set *olmv1.ClusterObjectS
 
 // update brings what may change of a revision up to date.
 func update(ctx context.Context, c client.Client, wanted, live *olmv1.ClusterObjectSet) error {
+	_, of := ExtensionOf(wanted)
+	_, is := ExtensionOf(live)
+	labels, annotations := merged(live.Labels, wanted.Labels), merged(live.Annotations, wanted.Annotations)
 	switch {
-	case !sameExtension(live, wanted):
+	case of != "" && is != of: // the annotations, the digest among them, are worth nothing then: whoever made the set wrote them
 		return fmt.Errorf("write revision %s: there is a ClusterObjectSet of that name which is not the ClusterExtension's: delete it, or give the ClusterExtension another name", wanted.Name)
-	case Digest(live) != Digest(wanted):
+	case live.Annotations[DigestKey] != wanted.Annotations[DigestKey]:
 		return &ExistsError{wanted.Name, "consists of other objects"}
 	case live.Spec.LifecycleState == olmv1.LifecycleStateArchived:
 		return &ExistsError{wanted.Name, "is archived"}
 	case live.DeletionTimestamp != nil:
 		return &ExistsError{wanted.Name, "is being deleted"}
-	case holds(live.Labels, wanted.Labels) && holds(live.Annotations, wanted.Annotations) &&
+	case maps.Equal(labels, live.Labels) && maps.Equal(annotations, live.Annotations) &&
 		live.Annotations[ServiceAccountKey] == wanted.Annotations[ServiceAccountKey] &&
 		live.Spec.ProgressDeadlineMinutes == wanted.Spec.ProgressDeadlineMinutes && metav1.GetControllerOf(live) != nil:
 		return nil
 	}
 	changed := live.DeepCopy()
 	changed.Spec.ProgressDeadlineMinutes = wanted.Spec.ProgressDeadlineMinutes
-	changed.Labels, changed.Annotations = merged(live.Labels, wanted.Labels), merged(live.Annotations, wanted.Annotations)
+	changed.Labels, changed.Annotations = labels, annotations
 	if wanted.Annotations[ServiceAccountKey] == "" {
 		delete(changed.Annotations, ServiceAccountKey)
 	}
@@ -107,30 +112,10 @@ func update(ctx context.Context, c client.Client, wanted, live *olmv1.ClusterObj
 	return nil
 }
 
-// sameExtension reports whether a set that is there is a revision of the extension that the wanted one is of. Its annotations, its digest among
-// them, are worth nothing else: whoever made it wrote them.
-func sameExtension(live, wanted *olmv1.ClusterObjectSet) bool {
-	_, of := ExtensionOf(wanted)
-	_, is := ExtensionOf(live)
-	return of == "" || is == of
-}
-
-func holds(live, wanted map[string]string) bool {
-	for key, value := range wanted {
-		if there, ok := live[key]; !ok || there != value {
-			return false
-		}
-	}
-	return true
-}
-
 func merged(live, wanted map[string]string) map[string]string {
 	out := map[string]string{}
-	for _, from := range []map[string]string{live, wanted} {
-		for key, value := range from {
-			out[key] = value
-		}
-	}
+	maps.Copy(out, live)
+	maps.Copy(out, wanted)
 	return out
 }
 
@@ -143,7 +128,7 @@ func Own(ctx context.Context, live client.Reader, c client.Client, set *olmv1.Cl
 	for _, p := range set.Spec.Phases {
 		for _, o := range p.Objects {
 			if o.Ref != nil {
-				key := secretKey(*o.Ref, namespace)
+				key := client.ObjectKey{Namespace: cmp.Or(o.Ref.Namespace, namespace), Name: o.Ref.Name}
 				used[key], namespaces[key.Namespace] = true, true
 			}
 		}

@@ -72,7 +72,7 @@ func (s *server) state() []string {
 	var secrets corev1.SecretList
 	must.NoError(s.t, errors.Join(s.List(s.t.Context(), &sets), s.List(s.t.Context(), &secrets)))
 	for _, set := range sets.Items {
-		out = append(out, fmt.Sprintf("%s %s", set.Name, Digest(&set)))
+		out = append(out, fmt.Sprintf("%s %s", set.Name, set.Annotations[DigestKey]))
 	}
 	for _, secret := range secrets.Items {
 		line := secret.Name
@@ -185,7 +185,7 @@ func TestRetention(t *testing.T) {
 	s := newServer(t)
 	for i := int64(1); i <= 8; i++ {
 		set := &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Name: Name("ext", i), Labels: map[string]string{olmv1.OwnerNameKey: "ext"},
-			OwnerReferences: (&Options{Extension: Extension{Name: "ext", UID: "uid"}}).ownerReferences()}}
+			OwnerReferences: (&Options{Extension: Extension{Name: "ext", UID: "uid"}}).set("", nil).OwnerReferences}}
 		set.Spec.Revision, set.Spec.LifecycleState = i, olmv1.LifecycleStateArchived
 		if i == 2 || i == 8 {
 			set.Spec.LifecycleState = olmv1.LifecycleStateActive
