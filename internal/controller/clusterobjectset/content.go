@@ -121,6 +121,9 @@ func (r *reporter) record(ctx context.Context, set *olmv1.ClusterObjectSet, cont
 	version := set.ResourceVersion
 	now := r.clock.Now()
 	err := r.report(ctx, set, func(set *olmv1.ClusterObjectSet) {
+		if len(set.Status.ObservedPhases) > 0 {
+			return // the cache does not show it yet
+		}
 		for i := range set.Spec.Phases {
 			set.Status.ObservedPhases = append(set.Status.ObservedPhases, olmv1.ObservedPhase{Name: content[i].Name, Digest: revision.PhaseDigest(content[i])})
 		}

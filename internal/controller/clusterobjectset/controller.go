@@ -69,7 +69,12 @@ type Controller struct {
 }
 
 func newController(env *environment) *Controller {
-	c := &Controller{environment: env, identities: &identities{env}, keeper: &keeper{env}, reporter: &reporter{env}}
+	c := &Controller{environment: env, identities: &identities{env}, keeper: &keeper{env}}
+	c.reporter = &reporter{environment: env,
+		status: reconcile.StatusWriter[*olmv1.ClusterObjectSet, olmv1.ClusterObjectSetStatus]{Client: env.client, Owner: fieldManager, Optimistic: true,
+			Memory: &reconcile.StatusMemory[olmv1.ClusterObjectSetStatus]{},
+			Status: func(set *olmv1.ClusterObjectSet) *olmv1.ClusterObjectSetStatus { return &set.Status },
+			States: func(s *olmv1.ClusterObjectSetStatus) []reconcile.State { return reconcile.Conditions(s.Conditions) }}}
 	c.contents = &contents{environment: env, identities: c.identities}
 	c.converters = &converters{env, c.contents}
 	c.handover = &handover{env, c.contents}
@@ -86,6 +91,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return reconcile.Typed[*olmv1.ClusterObjectSet]{Client: c.client, Step: c.step, Deleting: c.step,
 		Gone: func(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
 			c.forget(ctx, key.Name)
+			c.reporter.status.Memory.Forget(key)
 			c.metrics.Forget(key.Name)
 			return ctrl.Result{}, nil
 		}}.Reconcile(ctx, request)

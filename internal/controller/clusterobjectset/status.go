@@ -17,7 +17,6 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -127,33 +126,29 @@ func setCondition(set *olmv1.ClusterObjectSet, condition metav1.Condition, now t
 }
 
 // reporter reports the result of a pass: in the status, as an Event, in the log and in metrics.
-type reporter struct{ *environment }
-
-// report writes what a change makes of the status, if anything. A set that has changed since it was read is left for the next pass.
-func (r *reporter) report(ctx context.Context, set *olmv1.ClusterObjectSet, change func(*olmv1.ClusterObjectSet)) error {
-	before := set.DeepCopy()
-	change(set)
-	defer r.measure(before, set)
-	if equality.Semantic.DeepEqual(before.Status, set.Status) {
-		return nil
-	}
-	if err := r.client.Status().Patch(ctx, set, optimistic(before), fieldManager); err != nil {
-		return unlessOutdated("write the status of", set, err)
-	}
-	r.announce(ctx, before, set)
-	return nil
+type reporter struct {
+	*environment
+	status reconcile.StatusWriter[*olmv1.ClusterObjectSet, olmv1.ClusterObjectSetStatus]
 }
 
-// announce logs the transitions of conditions, and makes an Event of that of Progressing.
-func (r *reporter) announce(ctx context.Context, before, set *olmv1.ClusterObjectSet) {
-	for _, is := range set.Status.Conditions {
-		if was := meta.FindStatusCondition(before.Status.Conditions, is.Type); was == nil || was.Status != is.Status || was.Reason != is.Reason {
-			reconcile.Log(ctx, set).Info("status changed", "type", is.Type, "status", is.Status, "reason", is.Reason, "message", is.Message)
-		}
+// report writes what a change makes of the status, if anything, and makes an Event of a transition of Progressing. A set that has changed since it was
+// read is left for the next pass.
+func (r *reporter) report(ctx context.Context, set *olmv1.ClusterObjectSet, change func(*olmv1.ClusterObjectSet)) error {
+	before := r.status.Latest(set).DeepCopy()
+	set.Status = *before.Status.DeepCopy()
+	change(set)
+	defer r.measure(before, set)
+	after, err := r.status.Write(ctx, before, set.Status)
+	if reconcile.IsOutdated(err) {
+		return nil
 	}
+	if err != nil || after == before {
+		return err
+	}
+	after.DeepCopyInto(set)
 	was, is := meta.FindStatusCondition(before.Status.Conditions, olmv1.TypeProgressing), meta.FindStatusCondition(set.Status.Conditions, olmv1.TypeProgressing)
 	if is == nil || was != nil && was.Reason == is.Reason {
-		return
+		return nil
 	}
 	kind := corev1.EventTypeNormal
 	switch is.Reason {
@@ -161,6 +156,7 @@ func (r *reporter) announce(ctx context.Context, before, set *olmv1.ClusterObjec
 		kind = corev1.EventTypeWarning
 	}
 	r.events.Event(set, kind, is.Reason, messages.Event(is.Message))
+	return nil
 }
 
 // missing says what an object lacks, in the form that clients of the API know.
