@@ -15,7 +15,6 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
@@ -91,8 +90,8 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return reconcile.Typed[*olmv1.ClusterObjectSet]{Client: c.client, Step: c.step, Deleting: c.step,
 		Gone: func(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
 			c.forget(ctx, key.Name)
-			c.reporter.status.Memory.Forget(key)
 			c.metrics.Forget(key.Name)
+			c.reporter.status.Memory.Forget(key)
 			return ctrl.Result{}, nil
 		}}.Reconcile(ctx, request)
 }
@@ -106,7 +105,7 @@ func (c *Controller) step(ctx context.Context, set *olmv1.ClusterObjectSet) (ctr
 		return c.takeOut(ctx, set)
 	}
 	if before := set.DeepCopy(); controllerutil.AddFinalizer(set, olmv1.TeardownFinalizer) { // the set does not go before its objects
-		if err := c.client.Patch(ctx, set, optimistic(before), fieldManager); err != nil {
+		if err := c.client.Patch(ctx, set, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldManager); err != nil {
 			return ctrl.Result{}, unlessOutdated("add the finalizer to", set, err)
 		}
 	}
@@ -142,23 +141,21 @@ func (c *Controller) removeFinalizer(ctx context.Context, set *olmv1.ClusterObje
 		return nil
 	}
 	reconcile.Log(ctx, set).Info("removed", "reason", "nothing of it is left, or what is left stays")
-	return unlessOutdated("remove the finalizer of", set, c.client.Patch(ctx, set, optimistic(before), fieldManager))
+	err := c.client.Patch(ctx, set, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldManager)
+	return unlessOutdated("remove the finalizer of", set, err)
 }
 
 // forget drops what is kept for a set.
 func (c *Controller) forget(ctx context.Context, name string) {
-	c.memory.drop(name)
+	c.memory.mu.Lock()
+	delete(c.memory.sets, name)
+	c.memory.mu.Unlock()
 	c.watches.free(ctx, name)
-}
-
-// optimistic is a patch that fails when the object has changed since it was read.
-func optimistic(before client.Object) client.Patch {
-	return client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 }
 
 // unlessOutdated is the error of a write; none when the set has changed or is gone since it was read: an event brings it here again.
 func unlessOutdated(verb string, set *olmv1.ClusterObjectSet, err error) error {
-	if err == nil || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+	if err == nil || reconcile.IsOutdated(err) {
 		return nil
 	}
 	return fmt.Errorf("%s ClusterObjectSet %s: %w", verb, set.Name, err)

@@ -47,9 +47,18 @@ type keeper struct{ *environment }
 // deleted; then they go while the operator still runs.
 func (k *keeper) settle(ctx context.Context, f *family, known *notes) (*definitions, error) {
 	d := &definitions{first: map[rollout.Ref]bool{}, late: map[rollout.Ref]bool{}}
-	end, err := k.endOf(ctx, f)
-	if err != nil {
-		return nil, err
+	// With what the set goes is read past the cache: the consent to losing data counts when it is there.
+	end, ext := &ending{}, &olmv1.ClusterExtension{}
+	if name, uid := revision.ExtensionOf(f.set); uid != "" {
+		err := k.live.Get(ctx, client.ObjectKey{Name: name}, ext)
+		switch {
+		case apierrors.IsNotFound(err) || err == nil && ext.UID != uid:
+			end.leaving = f.set.DeletionTimestamp != nil
+		case err != nil:
+			return nil, fmt.Errorf("read ClusterExtension %s, to see whether it goes: %w", name, err)
+		default:
+			end.ext, end.leaving = ext, f.set.DeletionTimestamp != nil && !ext.DeletionTimestamp.IsZero()
+		}
 	}
 	for _, p := range known.phases {
 		for _, e := range p {
@@ -61,9 +70,9 @@ func (k *keeper) settle(ctx context.Context, f *family, known *notes) (*definiti
 		}
 	}
 	if end.leaving {
-		err = k.awaitSiblings(ctx, f, d)
+		return d, k.awaitSiblings(ctx, f, d)
 	}
-	return d, err
+	return d, nil
 }
 
 func (k *keeper) settleDefinition(ctx context.Context, f *family, end *ending, known *notes, ref rollout.Ref, d *definitions) error {
@@ -172,26 +181,6 @@ type ending struct {
 	ext *olmv1.ClusterExtension
 	// leaving says that the extension goes, with all its revisions.
 	leaving bool
-}
-
-// endOf finds out with what a set goes. It reads past the cache: the consent to losing data counts when it is there.
-func (k *keeper) endOf(ctx context.Context, f *family) (*ending, error) {
-	end := &ending{}
-	name, uid := revision.ExtensionOf(f.set)
-	if uid == "" {
-		return end, nil
-	}
-	ext := &olmv1.ClusterExtension{}
-	err := k.live.Get(ctx, client.ObjectKey{Name: name}, ext)
-	switch {
-	case apierrors.IsNotFound(err) || err == nil && ext.UID != uid:
-		end.leaving = f.set.DeletionTimestamp != nil
-	case err != nil:
-		return nil, fmt.Errorf("read ClusterExtension %s, to see whether it goes: %w", name, err)
-	default:
-		end.ext, end.leaving = ext, f.set.DeletionTimestamp != nil && !ext.DeletionTimestamp.IsZero()
-	}
-	return end, nil
 }
 
 // populated says how many custom resources a definition has, or why that cannot be told; empty is for none. Its error is one that may pass

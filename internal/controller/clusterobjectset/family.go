@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -92,11 +91,6 @@ func (f *family) mark(u *unstructured.Unstructured) {
 func controlledBy(set *olmv1.ClusterObjectSet) metav1.OwnerReference {
 	yes := true
 	return metav1.OwnerReference{APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterObjectSetKind, Name: set.Name, UID: set.UID, Controller: &yes}
-}
-
-// claim judges the claim of the revision on a live object.
-func (f *family) claim(protection olmv1.CollisionProtection, live *unstructured.Unstructured) rollout.Ownership {
-	return revision.Claim(f.set, f.siblings, protection, live)
 }
 
 // displace takes the control of an object from its controller, which stays an owner, or, if it is the set's own extension, as long as it takes

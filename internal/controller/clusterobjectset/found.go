@@ -32,9 +32,9 @@ func (l *contents) findOut(ctx context.Context, set *olmv1.ClusterObjectSet, kno
 		return nil // nothing is applied before that is noted
 	}
 	lost := fmt.Sprintf("look for the objects of revision %s, whose content is lost (%v)", set.Name, why)
-	refs, err := l.findDefinitions(ctx, set)
+	refs, err := l.findKind(ctx, set, crdKind)
 	if err != nil {
-		return fmt.Errorf("%s: %w", lost, err)
+		return fmt.Errorf("%s: list CustomResourceDefinitions: %w", lost, err)
 	}
 	kinds, unknown, err := l.kinds(ctx)
 	if err != nil {
@@ -62,30 +62,17 @@ func (l *contents) findOut(ctx context.Context, set *olmv1.ClusterObjectSet, kno
 	return nil
 }
 
-// findDefinitions finds the CustomResourceDefinitions that a set owns in whatever way. Without knowing all of them nothing can go on: one that
-// goes with the set takes its custom resources along.
-func (l *contents) findDefinitions(ctx context.Context, set *olmv1.ClusterObjectSet) ([]rollout.Ref, error) {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(crdKind.GroupVersion().WithKind(crdKind.Kind + "List"))
-	if err := l.live.List(ctx, list); err != nil {
-		return nil, fmt.Errorf("list CustomResourceDefinitions: %w", err)
-	}
-	var refs []rollout.Ref
-	for i := range list.Items {
-		o := &list.Items[i]
-		if belongs(o, set) || slices.ContainsFunc(o.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == set.UID }) {
-			refs = append(refs, rollout.Ref{GroupVersionKind: crdKind, Name: o.Name})
-		}
-	}
-	return refs, nil
-}
-
-// findKind finds the objects of a kind that a set controls.
+// findKind finds the objects of a kind that a set controls. CustomResourceDefinitions are those that it owns in whatever way, and all of them have to be
+// known: one that goes with the set takes its custom resources along.
 func (l *contents) findKind(ctx context.Context, set *olmv1.ClusterObjectSet, kind schema.GroupVersionKind) ([]rollout.Ref, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	err := l.live.List(ctx, list, client.MatchingLabels{managedByLabel: managedByValue})
-	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) || apierrors.IsMethodNotSupported(err) {
+	definitions, managed := kind == crdKind, client.MatchingLabels{managedByLabel: managedByValue}
+	if definitions {
+		managed = nil
+	}
+	err := l.live.List(ctx, list, managed)
+	if !definitions && (apierrors.IsNotFound(err) || meta.IsNoMatchError(err) || apierrors.IsMethodNotSupported(err)) {
 		return nil, nil
 	}
 	if err != nil {
@@ -93,7 +80,8 @@ func (l *contents) findKind(ctx context.Context, set *olmv1.ClusterObjectSet, ki
 	}
 	var refs []rollout.Ref
 	for i := range list.Items {
-		if o := &list.Items[i]; belongs(o, set) {
+		o := &list.Items[i]
+		if belongs(o, set) || definitions && slices.ContainsFunc(o.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == set.UID }) {
 			refs = append(refs, rollout.Ref{GroupVersionKind: kind, Namespace: o.Namespace, Name: o.Name})
 		}
 	}

@@ -42,13 +42,16 @@ func (h *handover) giveBack(ctx context.Context, f *family, known *notes) error 
 	keeps := map[rollout.Ref]bool{}
 	for _, p := range phases {
 		for _, o := range p.Objects {
-			keeps[anyVersion(rollout.RefOf(o.Unstructured))] = true
+			ref := rollout.RefOf(o.Unstructured)
+			ref.Version = "" // in whatever version of its API the object is written
+			keeps[ref] = true
 		}
 	}
 	given := 0
 	for _, p := range known.phases {
 		for _, e := range p {
-			if !lost && !keeps[anyVersion(e.ref)] {
+			ref := e.ref
+			if ref.Version = ""; !lost && !keeps[ref] {
 				continue
 			}
 			done, failed := h.bequeath(ctx, f.set, heir, e.ref)
@@ -65,12 +68,6 @@ func (h *handover) giveBack(ctx context.Context, f *family, known *notes) error 
 			"all %d objects of this revision are left to it, and go when it goes. %v", heir.Name, given, err)))
 	}
 	return nil
-}
-
-// anyVersion is the same for an object in whatever version of its API it is written.
-func anyVersion(ref rollout.Ref) rollout.Ref {
-	ref.Version = ""
-	return ref
 }
 
 // bequeath makes another revision the controller of an object, if this one is. It reports whether it was.
@@ -99,12 +96,6 @@ func (h *handover) removeOwners(ctx context.Context, live *unstructured.Unstruct
 	return h.edit(ctx, live, func(u *unstructured.Unstructured) { u.SetOwnerReferences(owners) })
 }
 
-// extensionOf reports whether an owner is the extension that the set is a revision of.
-func extensionOf(set *olmv1.ClusterObjectSet) func(metav1.OwnerReference) bool {
-	_, uid := revision.ExtensionOf(set)
-	return func(r metav1.OwnerReference) bool { return uid != "" && r.UID == uid }
-}
-
 // orphan leaves the objects of a set to themselves, without what says that they are managed.
 func (h *handover) orphan(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes) error {
 	for _, p := range known.phases {
@@ -121,9 +112,9 @@ func (h *handover) orphan(ctx context.Context, set *olmv1.ClusterObjectSet, know
 			if controller := metav1.GetControllerOf(live); controller != nil && controller.UID != set.UID || live.GetLabels()[managedByLabel] != managedByValue {
 				continue
 			}
-			extension := extensionOf(set)
+			_, extension := revision.ExtensionOf(set)
 			err = h.edit(ctx, live, func(u *unstructured.Unstructured) {
-				u.SetOwnerReferences(slices.DeleteFunc(u.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == set.UID || extension(r) }))
+				u.SetOwnerReferences(slices.DeleteFunc(u.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == set.UID || extension != "" && r.UID == extension }))
 				u.SetLabels(unmark(u.GetLabels()))
 				u.SetAnnotations(unmark(u.GetAnnotations()))
 			})
@@ -149,7 +140,7 @@ func unmark(values map[string]string) map[string]string {
 func (h *handover) edit(ctx context.Context, live *unstructured.Unstructured, change func(*unstructured.Unstructured)) error {
 	changed := live.DeepCopy()
 	change(changed)
-	err := h.client.Patch(ctx, changed, optimistic(live), client.FieldOwner(objectManager))
+	err := h.client.Patch(ctx, changed, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{}), client.FieldOwner(objectManager))
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("change the owners of %s: %w", rollout.RefOf(live), err)
 	}

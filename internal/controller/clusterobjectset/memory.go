@@ -62,12 +62,6 @@ func (m *memory) of(set *olmv1.ClusterObjectSet) *notes {
 	return r
 }
 
-func (m *memory) drop(name string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.sets, name)
-}
-
 // learn remembers which objects there are, and where they were read from.
 func (n *notes) learn(phases []revision.Phase, secrets map[types.NamespacedName]string) {
 	n.phases = make([][]entry, len(phases))

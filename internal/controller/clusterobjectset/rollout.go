@@ -95,6 +95,7 @@ func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_
 		return outcome{err: err}, true
 	}
 	phases, entries := c.wanted(ctx, f, known, content, users, writer)
+	_, extension := revision.ExtensionOf(f.set)
 	result := c.engine.Apply(ctx, phases)
 	for i, p := range result.Phases {
 		for j := range p.Objects {
@@ -103,7 +104,7 @@ func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_
 			if o.Err == nil && attempted && metav1.IsControlledBy(o.Live, f.set) {
 				// Take the object from the extension of the set. Implementations that install by way of Helm make that the controller, so that all objects go
 				// with it, those included that are kept when the set goes. An apply cannot take away what others have written.
-				o.Err = c.handover.removeOwners(ctx, o.Live, extensionOf(f.set))
+				o.Err = c.handover.removeOwners(ctx, o.Live, func(r metav1.OwnerReference) bool { return extension != "" && r.UID == extension })
 			}
 			e.version, e.left = "", o.Outcome == rollout.Left
 			if o.Err == nil && o.Waiting == "" && attempted {
@@ -137,9 +138,11 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 			object := rollout.Object{
 				Wanted: o.Unstructured,
 				Owner:  "ClusterObjectSet " + f.set.Name,
-				Claim:  func(live *unstructured.Unstructured) string { return f.claim(o.Protection, live).Reason },
+				Claim: func(live *unstructured.Unstructured) string {
+					return revision.Claim(f.set, f.siblings, o.Protection, live).Reason
+				},
 				Leave: func(live *unstructured.Unstructured) bool {
-					return f.claim(o.Protection, live).Verdict == rollout.Ceded
+					return revision.Claim(f.set, f.siblings, o.Protection, live).Verdict == rollout.Ceded
 				},
 				Adjust: f.displace,
 				Probe:  probeOf(o.Unstructured, users, pods),

@@ -59,7 +59,7 @@ func TestClaims(t *testing.T) {
 				}
 				live.SetOwnerReferences([]metav1.OwnerReference{{Kind: kind, Name: tc.controller, UID: types.UID(tc.controller), Controller: &yes}})
 			}
-			got := f.claim(tc.protection, live)
+			got := revision.Claim(f.set, f.siblings, tc.protection, live)
 			must.Equal(t, "ceded", got.Verdict == rollout.Ceded, tc.left)
 			if !strings.Contains(got.Reason, tc.claimed) || (got.Reason == "") != (tc.claimed == "") || (got.Verdict == rollout.Refused) != (tc.claimed != "") {
 				t.Errorf("claimed: %+v, want %q", got, tc.claimed)

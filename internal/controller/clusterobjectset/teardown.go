@@ -28,11 +28,13 @@ const teardownRetry = 5 * time.Second
 func (c *Controller) takeOut(ctx context.Context, set *olmv1.ClusterObjectSet) (ctrl.Result, error) {
 	c.reporter.measure(set, set)
 	deleted := set.DeletionTimestamp != nil
-	if held := controllerutil.ContainsFinalizer(set, olmv1.TeardownFinalizer); !held && (deleted || isArchived(set)) {
+	progressing := meta.FindStatusCondition(set.Status.Conditions, olmv1.TypeProgressing)
+	archived := progressing != nil && progressing.Reason == olmv1.ReasonArchived
+	if held := controllerutil.ContainsFinalizer(set, olmv1.TeardownFinalizer); !held && (deleted || archived) {
 		c.forget(ctx, set.Name)
 		return ctrl.Result{}, nil
 	}
-	if !deleted && isArchived(set) {
+	if !deleted && archived {
 		return ctrl.Result{}, c.removeFinalizer(ctx, set)
 	}
 	known := c.memory.of(set)
@@ -64,11 +66,6 @@ func (c *Controller) takeOut(ctx context.Context, set *olmv1.ClusterObjectSet) (
 		}
 	}
 	return ctrl.Result{}, c.removeFinalizer(ctx, set)
-}
-
-func isArchived(set *olmv1.ClusterObjectSet) bool {
-	condition := meta.FindStatusCondition(set.Status.Conditions, olmv1.TypeProgressing)
-	return condition != nil && condition.Reason == olmv1.ReasonArchived
 }
 
 func (r *reporter) retrying(ctx context.Context, set *olmv1.ClusterObjectSet, text string) error {
@@ -103,19 +100,27 @@ func (c *Controller) teardown(ctx context.Context, set *olmv1.ClusterObjectSet, 
 		return 0, 0, nil
 	}
 	f, err := c.familyOf(ctx, set)
+	if err == nil {
+		err = c.watches.want(ctx, f.set, known.kinds())
+	}
+	if err == nil {
+		err = c.handover.giveBack(ctx, f, known)
+	}
+	var writer client.Client
+	if err == nil {
+		if writer, err = c.identities.writer(ctx, f.set); apierrors.IsNotFound(err) {
+			writer, err = nil, nil // without its account no one but the manager is left to remove what the account has made
+		}
+	}
+	var settled *definitions
+	if err == nil {
+		settled, err = c.keeper.settle(ctx, f, known)
+	}
 	if err != nil {
 		return total, total, []string{c.identities.explain(set, err)}
 	}
-	writer, err := c.prepare(ctx, f, known)
-	if err != nil {
-		return total, total, []string{c.identities.explain(set, err)}
-	}
-	definitions, err := c.keeper.settle(ctx, f, known)
-	if err != nil {
-		return total, total, []string{c.identities.explain(set, err)}
-	}
-	phases, held := leaving(set, known, definitions, writer)
-	left, reasons = held, definitions.waiting
+	phases, held := leaving(set, known, settled, writer)
+	left, reasons = held, settled.waiting
 	for _, p := range c.engine.Teardown(ctx, phases).Phases {
 		for _, o := range p.Objects {
 			if o.Outcome == rollout.Kept {
@@ -165,21 +170,6 @@ func leaving(set *olmv1.ClusterObjectSet, known *notes, d *definitions, writer c
 		}
 	}
 	return slices.Concat([]rollout.Phase{late}, phases, []rollout.Phase{first}), held
-}
-
-// prepare makes a set ready to be taken out, and returns the client that does it.
-func (c *Controller) prepare(ctx context.Context, f *family, known *notes) (client.Client, error) {
-	if err := c.watches.want(ctx, f.set, known.kinds()); err != nil {
-		return nil, err
-	}
-	if err := c.handover.giveBack(ctx, f, known); err != nil {
-		return nil, err
-	}
-	writer, err := c.identities.writer(ctx, f.set)
-	if apierrors.IsNotFound(err) {
-		return nil, nil // without its account no one but the manager is left to remove what the account has made
-	}
-	return writer, err
 }
 
 func named(ref rollout.Ref) *unstructured.Unstructured {
