@@ -161,7 +161,9 @@ func (k *keeper) ensure(ctx context.Context, need registryv1.Serving) (*certific
 	if err := k.live.Get(ctx, at, secret); client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("read Secret %s with the serving certificate of Deployment %s: %w", at, need.Deployment, err)
 	}
-	if secret.ResourceVersion != "" && !claimable(secret, k.ext, need) {
+	// One that is there is written if it is there for the extension, or was made for the Service by a product that made its certificates before.
+	claimable := revision.Owns(k.ext, secret) || secret.Labels[olmv1.OwnerNameKey] == olmv1.LabelValue(k.ext.Name) || registryv1.MadeElsewhere(secret, need)
+	if secret.ResourceVersion != "" && !claimable {
 		return nil, fmt.Errorf("secret %s is there already and is not that of ClusterExtension %s, which needs it for the serving certificate of Deployment %s: delete it",
 			at, k.ext.Name, need.Deployment)
 	}
@@ -185,9 +187,14 @@ func (k *keeper) take(ctx context.Context, one *certificate, step serving.Step) 
 	now := k.clock.Now()
 	r := serving.Request{Now: now}
 	if step == serving.StepIssue {
-		inherited, err := k.inherited(ctx, one.need.Service)
-		if err != nil {
-			return err
+		// The pods of the newest revision may still serve a certificate that was lost: the authorities that its objects trust for the Service stay.
+		var inherited [][]byte
+		if k.newest != nil {
+			objects, err := revision.Objects(ctx, k.client, k.newest)
+			if err != nil && !revision.Lost(err) {
+				return fmt.Errorf("read revision %s, for the authorities that are trusted for Service %s/%s: %w", k.newest.Name, k.ext.Spec.Namespace, one.need.Service, err)
+			}
+			inherited = serving.Injected(objects, k.ext.Spec.Namespace, one.need.Service)
 		}
 		r.Old.CABundle = serving.Merge(now, maxInherited, append(inherited, one.Current.CABundle)...)
 	}
@@ -204,21 +211,6 @@ func (k *keeper) take(ctx context.Context, one *certificate, step serving.Step) 
 		k.issued.Record(client.ObjectKeyFromObject(one.secret), now)
 	}
 	return nil
-}
-
-// inherited are the authorities that the objects of the newest revision trust for a Service: its pods may still serve a certificate that was lost.
-func (k *keeper) inherited(ctx context.Context, service string) ([][]byte, error) {
-	if k.newest == nil {
-		return nil, nil
-	}
-	objects, err := revision.Objects(ctx, k.client, k.newest)
-	if revision.Lost(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read revision %s, for the authorities that are trusted for Service %s/%s: %w", k.newest.Name, k.ext.Spec.Namespace, service, err)
-	}
-	return serving.Injected(objects, k.ext.Spec.Namespace, service), nil
 }
 
 // save writes the Secret. Another client's write in between is an error: then that one is read.

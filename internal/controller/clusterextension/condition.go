@@ -50,7 +50,9 @@ func (c *Controller) keepCondition(ctx context.Context, ext *olmv1.ClusterExtens
 	} else if live != nil && (!revision.Owns(ext, live) || slices.Equal(live.Spec.ServiceAccounts, who.ServiceAccounts) && slices.Equal(live.Spec.Deployments, who.Deployments)) {
 		return nil
 	}
-	wanted := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"serviceAccounts": anyList(who.ServiceAccounts), "deployments": anyList(who.Deployments)}}}
+	wanted := &unstructured.Unstructured{Object: map[string]any{}}
+	_ = unstructured.SetNestedStringSlice(wanted.Object, who.ServiceAccounts, "spec", "serviceAccounts") // fails only where spec is no map
+	_ = unstructured.SetNestedStringSlice(wanted.Object, who.Deployments, "spec", "deployments")
 	wanted.SetGroupVersionKind(v2.GroupVersion.WithKind(v2.OperatorConditionKind))
 	wanted.SetNamespace(ext.Spec.Namespace)
 	wanted.SetName(revision.ConditionName(ext, r))
@@ -60,14 +62,6 @@ func (c *Controller) keepCondition(ctx context.Context, ext *olmv1.ClusterExtens
 		return fmt.Errorf("write OperatorCondition %s/%s, through which the operator says whether it can be upgraded: %w", ext.Spec.Namespace, wanted.GetName(), err)
 	}
 	return nil
-}
-
-func anyList(words []string) []any {
-	out := make([]any, len(words))
-	for i, w := range words {
-		out[i] = w
-	}
-	return out
 }
 
 // keptFor is the extension that an OperatorCondition, or a Secret with a serving certificate, is kept for.

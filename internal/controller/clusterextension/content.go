@@ -51,9 +51,11 @@ func (f *fetcher) content(ctx context.Context, s *state, step desired.Step, o *o
 		return f.repeat(ctx, s, t, o)
 	}
 	policy := image.Policy(f.Verifier)
-	if known, ok := f.rendered.Load(s.ext.Name); ok && known.inputs == inputs && known.policy == policy && (known.expires.IsZero() || f.Clock.Now().Before(known.expires)) {
-		again := *known
-		return &again, nil
+	if kept, ok := f.rendered.Get(s.ext.Name); ok {
+		again := *kept.(*content)
+		if again.inputs == inputs && again.policy == policy && (again.expires.IsZero() || f.Clock.Now().Before(again.expires)) {
+			return &again, nil
+		}
 	}
 	request, err := t.Request(func(from bundleio.Origin, b *catalog.BundleInfo) (bundleio.Request, error) {
 		return from.Bundle(ctx, f.live, b, bundleio.Policy{})
@@ -89,7 +91,7 @@ func (f *fetcher) content(ctx context.Context, s *state, step desired.Step, o *o
 		made.expires = got.Verification.Expires
 	}
 	kept := *made
-	f.rendered.Store(s.ext.Name, &kept)
+	f.rendered.Add(s.ext.Name, &kept)
 	return made, nil
 }
 

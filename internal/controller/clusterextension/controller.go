@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -98,9 +99,9 @@ type Controller struct {
 
 func newController(env *environment) *Controller {
 	c := &Controller{environment: env, observer: &observer{environment: env}, preflight: &preflight{env}, dependencies: &dependencies{environment: env}, interests: &interests{}}
-	c.fetcher = &fetcher{environment: env, preflight: c.preflight, interests: c.interests}
+	c.fetcher = &fetcher{environment: env, preflight: c.preflight, interests: c.interests, rendered: lru.New(maxContents)}
 	c.adopter = &adopter{env, c.preflight}
-	c.writer = &writer{env, &c.fetcher.rendered}
+	c.writer = &writer{env, c.fetcher.rendered}
 	c.certificates = &certificates{environment: env, writer: c.writer}
 	c.dependencies.observer = c.observer
 	c.reporter = &reporter{environment: env, observer: c.observer, interests: c.interests,
@@ -167,7 +168,7 @@ func (c *Controller) work(ctx context.Context, s *state, o *outcome) error {
 
 // forget drops what is remembered of an extension that does not exist.
 func (c *Controller) forget(name string) {
-	c.fetcher.rendered.Delete(name)
+	c.fetcher.rendered.Remove(name)
 	c.interests.decided.Delete(name)
 	c.interests.fetching.Delete(name)
 	c.reporter.status.Memory.Forget(types.NamespacedName{Name: name})

@@ -29,5 +29,4 @@
 // And what leads to a pass:
 //
 //	setup.go, interests.go          events, and the extensions that they concern
-//	cache.go                        what is kept in memory so that it need not be read or rendered again
 package clusterextension

@@ -12,6 +12,8 @@ import (
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+
+	"k8s.io/utils/lru"
 )
 
 // execute takes the next step of an extension: it writes a revision, or reports what keeps one from being written.
@@ -19,7 +21,7 @@ func (c *Controller) execute(ctx context.Context, s *state, step desired.Step, o
 	switch step.Action {
 	case desired.Keep:
 		// Remove what is not needed any more, of an extension that has what it is to have.
-		c.fetcher.rendered.Delete(s.ext.Name)
+		c.fetcher.rendered.Remove(s.ext.Name)
 		if s.revisions.Installed() == s.revisions.Newest() && o.conflict == nil && len(o.advice) == 0 {
 			if err := c.dependencies.sweep(ctx, s, false); err != nil {
 				return err
@@ -43,7 +45,7 @@ func (c *Controller) execute(ctx context.Context, s *state, step desired.Step, o
 		}
 		o.soonest(step.After)
 		if step.Action != desired.Refuse || step.Target == nil {
-			c.fetcher.rendered.Delete(s.ext.Name)
+			c.fetcher.rendered.Remove(s.ext.Name)
 		}
 		return nil
 	}
@@ -106,7 +108,7 @@ func (c *Controller) bring(ctx context.Context, s *state, step desired.Step, o *
 // writer writes revisions, and removes old ones.
 type writer struct {
 	*environment
-	rendered *contents
+	rendered *lru.Cache
 }
 
 // write makes a revision. Where the newest one has the same objects, only what is noted on it changes. What is the same for every revision
@@ -131,7 +133,7 @@ func (w *writer) write(ctx context.Context, s *state, options revision.Options, 
 	if err := revision.Write(ctx, w.client, built); err != nil {
 		return err
 	}
-	w.rendered.Delete(s.ext.Name)
+	w.rendered.Remove(s.ext.Name)
 	if !same {
 		o.made = built.Set
 		reconcile.Log(ctx, s.ext).Info("revision written", "revision", built.Set.Name, "bundle", built.Set.Annotations[olmv1.BundleNameKey], "reason", o.reason)

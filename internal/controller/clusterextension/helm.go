@@ -21,8 +21,12 @@ import (
 // which counts as installed from then on. The Secrets with the releases stay. It reports whether there is something to wait for: the revision,
 // as soon as it is observed, is what everything else is decided from.
 func (a *adopter) fromHelm(ctx context.Context, s *state, o *outcome) (waits bool, _ error) {
-	if len(s.revisions) == 1 && unmarked(&s.revisions[0]) {
-		return true, a.countAsInstalled(ctx, s.ext, &s.revisions[0])
+	if len(s.revisions) == 1 {
+		// A pass that made a revision from a Helm release may not have got to say that it is installed.
+		r := &s.revisions[0]
+		if r.Labels[olmv1.MigratedFromHelmKey] == "true" && r.Spec.Revision == 1 && revision.Active(r) && !meta.IsStatusConditionTrue(r.Status.Conditions, olmv1.TypeSucceeded) {
+			return true, a.countAsInstalled(ctx, s.ext, r)
+		}
 	}
 	if len(s.revisions) > 0 || s.ext.Annotations[migrate.AdoptsKey] != "" {
 		return false, nil
@@ -54,11 +58,6 @@ func (a *adopter) fromHelm(ctx context.Context, s *state, o *outcome) (waits boo
 	o.made = built.Set
 	reconcile.Log(ctx, s.ext).Info("revision written", "revision", built.Set.Name, "bundle", built.Set.Annotations[olmv1.BundleNameKey], "reason", "a Helm release is adopted")
 	return true, a.countAsInstalled(ctx, s.ext, built.Set)
-}
-
-// unmarked reports whether a revision was made from a Helm release by a pass that did not get to say that it is installed.
-func unmarked(r *olmv1.ClusterObjectSet) bool {
-	return r.Labels[olmv1.MigratedFromHelmKey] == "true" && r.Spec.Revision == 1 && revision.Active(r) && !meta.IsStatusConditionTrue(r.Status.Conditions, olmv1.TypeSucceeded)
 }
 
 // revisionOf is the first revision of an extension, which takes over what a release has, whoever it belongs to: the other implementation made

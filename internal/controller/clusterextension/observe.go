@@ -79,15 +79,56 @@ func (o *observer) others(ctx context.Context, but string) ([]resolution.Install
 // every pass of every extension looks at all of them.
 func (o *observer) installedOf(r *olmv1.ClusterObjectSet) (*resolution.Installed, error) {
 	return ops.InstalledBundle(r, func(text string) ([]catalog.Property, error) {
-		if known, ok := o.properties.load(r.Name, text); ok {
-			return known, nil
+		o.properties.mu.Lock()
+		defer o.properties.mu.Unlock()
+		if known, ok := o.properties.by[r.Name]; ok && known.text == text {
+			return known.properties, nil
 		}
 		properties, err := ops.ParseProperties(text)
-		if err == nil {
-			o.properties.store(r.Name, text, properties)
+		if err != nil {
+			return nil, err
 		}
-		return properties, err
+		if o.properties.by == nil {
+			o.properties.by = map[string]readProperties{}
+		}
+		o.properties.by[r.Name] = readProperties{text: text, properties: properties}
+		return properties, nil
 	})
+}
+
+// propertyNotes are the properties of the bundles of active revisions, by the names of those.
+type propertyNotes struct {
+	mu sync.Mutex
+	by map[string]readProperties
+}
+
+// readProperties are properties and the text that they were read from.
+type readProperties struct {
+	text       string
+	properties []catalog.Property
+}
+
+// keep drops what is known of revisions that are not active any more. The revisions are all that there are.
+func (n *propertyNotes) keep(all []olmv1.ClusterObjectSet) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.by) == 0 {
+		return
+	}
+	stay := map[string]bool{}
+	for i := range all {
+		if revision.Active(&all[i]) {
+			stay[all[i].Name] = true
+		}
+	}
+	if len(n.by) <= len(stay) {
+		return // nearly always: then there is nothing to look for
+	}
+	for name := range n.by {
+		if !stay[name] {
+			delete(n.by, name)
+		}
+	}
 }
 
 // request is what is to be decided on.

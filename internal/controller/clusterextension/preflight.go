@@ -135,7 +135,7 @@ func (p *preflight) writeReport(ctx context.Context, ext *olmv1.ClusterExtension
 	wanted := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.SystemNamespace, Name: ext.Name + "-crd-upgrade-report",
 			Labels:          map[string]string{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: olmv1.LabelValue(ext.Name)},
-			OwnerReferences: []metav1.OwnerReference{ownerOf(ext)}},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(ext, olmv1.GroupVersion.WithKind(olmv1.ClusterExtensionKind))}},
 		Data: reportData(reports),
 	}
 	where := fmt.Sprintf("ConfigMap %s/%s", wanted.Namespace, wanted.Name)
@@ -155,9 +155,4 @@ func (p *preflight) writeReport(ctx context.Context, ext *olmv1.ClusterExtension
 		return "", fmt.Errorf("write the full report to %s: %w", where, err)
 	}
 	return where, nil
-}
-
-// ownerOf is a reference to the extension.
-func ownerOf(ext *olmv1.ClusterExtension) metav1.OwnerReference {
-	return *metav1.NewControllerRef(ext, olmv1.GroupVersion.WithKind(olmv1.ClusterExtensionKind))
 }

@@ -61,7 +61,7 @@ func TestRenewalIsNotHeldUp(t *testing.T) {
 			said := w.condition("my", "Progressing")
 			w.clock.Step(serving.DefaultLife/3*2 + time.Hour)
 			for step := range 6 {
-				w.controller.fetcher.rendered = contents{} // a new manager continues
+				w.controller.fetcher.rendered.Clear() // a new manager continues
 				w.pass("my")
 				if shown, _ := w.shown(); shown.Check(served.Hosts, w.clock.Now()) != nil {
 					t.Fatalf("step %d: what pods show is not trusted: %v", step, shown.Check(served.Hosts, w.clock.Now()))

@@ -10,6 +10,8 @@ import (
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+
+	"k8s.io/utils/lru"
 )
 
 // resolve asks the catalogs for the bundle of an extension. The offer is empty where they could not be asked, and the outcome has the reason.
@@ -46,13 +48,17 @@ func (c *Controller) resolve(ctx context.Context, s *state, o *outcome) desired.
 	return offer
 }
 
+// maxContents is how many contents are kept that were rendered and could not be written yet, by the names of extensions: those that were used last. One may
+// have 20 MB; others are rendered again.
+const maxContents = 8
+
 // fetcher gets bundles, and what revisions are made of.
 type fetcher struct {
 	*environment
 	preflight *preflight
 	interests *interests
-	// rendered is what could not be written yet.
-	rendered contents
+	// rendered are the contents that could not be written yet.
+	rendered *lru.Cache
 }
 
 // fromImage makes the request one for the image that the extension names, in the place of what catalogs have. It is false while the bundle is

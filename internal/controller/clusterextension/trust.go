@@ -62,14 +62,8 @@ func claim(secret *corev1.Secret, ext *olmv1.ClusterExtension) bool {
 		secret.Labels = map[string]string{}
 	}
 	maps.Copy(secret.Labels, servingLabels(ext.Name))
-	secret.OwnerReferences = []metav1.OwnerReference{ownerOf(ext)}
+	secret.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(ext, olmv1.GroupVersion.WithKind(olmv1.ClusterExtensionKind))}
 	return true
-}
-
-// claimable reports whether a Secret may be written for the extension: it is there for it, or was made for the same Service by a product that
-// made the certificates of the extension before.
-func claimable(secret *corev1.Secret, ext *olmv1.ClusterExtension, serving registryv1.Serving) bool {
-	return revision.Owns(ext, secret) || secret.Labels[olmv1.OwnerNameKey] == olmv1.LabelValue(ext.Name) || registryv1.MadeElsewhere(secret, serving)
 }
 
 // young is the age up to which a Secret is not taken for one that nothing needs: what needs it may be about to be written.

@@ -15,19 +15,19 @@ import (
 
 // What was rendered may have many megabytes: a manager with many extensions that are blocked does not keep all of it.
 func TestFewContentsAreKept(t *testing.T) {
-	var k contents
+	k := newController(&environment{}).fetcher.rendered
 	for i := range 3 * maxContents {
-		k.Store(fmt.Sprint(i), &content{inputs: fmt.Sprint(i)})
-		k.Store("always", &content{inputs: "always"})
+		k.Add(fmt.Sprint(i), &content{inputs: fmt.Sprint(i)})
+		k.Add("always", &content{inputs: "always"})
 	}
-	if len(k.by) != maxContents || len(k.names) != maxContents {
-		t.Errorf("%d contents are kept under %d names, and may be %d", len(k.by), len(k.names), maxContents)
+	if k.Len() != maxContents {
+		t.Errorf("%d contents are kept, and may be %d", k.Len(), maxContents)
 	}
-	if made, ok := k.Load("always"); !ok || made.inputs != "always" {
+	if made, ok := k.Get("always"); !ok || made.(*content).inputs != "always" {
 		t.Error("what was used last is not there")
 	}
-	k.Delete("always")
-	if _, ok := k.Load("always"); ok || len(k.names) != maxContents-1 {
+	k.Remove("always")
+	if _, ok := k.Get("always"); ok || k.Len() != maxContents-1 {
 		t.Error("it was deleted, and is there")
 	}
 }
@@ -40,12 +40,12 @@ func TestContentThatNobodyUses(t *testing.T) {
 	w.settle("my")
 	w.version("my", "2.0.0")
 	w.pass("my")
-	if _, ok := w.controller.fetcher.rendered.Load("my"); !ok {
+	if _, ok := w.controller.fetcher.rendered.Get("my"); !ok {
 		t.Fatalf("what was refused is not kept for the next pass: %s", w.condition("my", olmv1.TypeProgressing))
 	}
 	w.version("my", "7.0.0")
 	w.pass("my")
-	if _, ok := w.controller.fetcher.rendered.Load("my"); ok {
+	if _, ok := w.controller.fetcher.rendered.Get("my"); ok {
 		t.Error("the objects of a version that is wanted no more are kept")
 	}
 }
