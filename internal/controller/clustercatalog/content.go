@@ -5,9 +5,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/messages"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -32,15 +30,6 @@ type content struct {
 
 	signatures image.Content
 	withheld   bool // of what is shown: there is content that is not
-}
-
-// entry is what decisions get to see.
-func (k content) entry() catalogstore.Entry {
-	e := catalogstore.Entry{Index: k.index, Image: k.signatures.Image, Withheld: k.withheld}
-	if k.problem != nil {
-		e.Problem = messages.Error(k.problem)
-	}
-	return e
 }
 
 // after is what is known once an attempt has ended.

@@ -4,17 +4,18 @@ import (
 	"context"
 	"time"
 
-	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	"fairlead.dev/fairlead/internal/content/catalogstore"
-	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/internal/metrics"
-	"fairlead.dev/fairlead/internal/reconcile"
-	"fairlead.dev/fairlead/internal/resolution/snapshot"
-
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 )
 
 // fieldOwner is the field manager of all that the controller writes.
@@ -81,7 +82,11 @@ func (c *Controller) pass(ctx context.Context, object *olmv1.ClusterCatalog) (ct
 		known.index, known.withheld = nil, true
 	}
 	if known.index != nil || known.problem != nil || known.signatures.Withheld() {
-		c.catalogs.Publish(snapshot.CatalogRef(object.Name), known.entry())
+		e := catalogstore.Entry{Index: known.index, Image: known.signatures.Image, Withheld: known.withheld} // what decisions get to see
+		if known.problem != nil {
+			e.Problem = messages.Error(known.problem)
+		}
+		c.catalogs.Publish(snapshot.CatalogRef(object.Name), e)
 	}
 	c.serving.publish(object.Name, known.index, known.unpacked)
 	next := ctrl.Result{RequeueAfter: c.pause(object, scheduled, begun)}
@@ -129,13 +134,18 @@ func (c *Controller) refresh(ctx context.Context, object *olmv1.ClusterCatalog, 
 	begins := &read{target: known.target, secret: sign, policy: image.Policy(c.verifier), begun: now}
 	c.reads.begin(ctx, object.Name, begins, func(ctx context.Context) (reading, error) {
 		attempt := image.BeginAttempt(c.verifier, asked, image.Auth{})
+		var found reading
 		auth, err := c.credentials.from.Read(ctx, c.credentials.reader)
-		if err != nil {
-			return conclude(ctx, attempt, reading{}, err, known)
+		if err == nil {
+			attempt.Auth = auth
+			found, err = find(ctx, c.images, attempt, ref, asked, auth, known)
 		}
-		attempt.Auth = auth
-		found, err := find(ctx, c.images, attempt, ref, asked, auth, known)
-		return conclude(ctx, attempt, found, err, known)
+		served := "" // what was served before, which may be served still
+		if known.index != nil {
+			served = digestOf(known.resolved)
+		}
+		found.signatures = attempt.Judgement(ctx, err, known.signatures, served)
+		return found, err
 	})
 	return known, now
 }

@@ -33,16 +33,6 @@ type reading struct {
 	signatures image.Judgement
 }
 
-// conclude adds to what an attempt has found, or to how it failed, whether what was served before may be served still.
-func conclude(ctx context.Context, attempt *image.Attempt, found reading, err error, known content) (reading, error) {
-	served := ""
-	if known.index != nil {
-		served = digestOf(known.resolved)
-	}
-	found.signatures = attempt.Judgement(ctx, err, known.signatures, served)
-	return found, err
-}
-
 // find finds out what a reference stands for now, and reads it unless that is known. It is verified in both cases, as what was asked for: the
 // policy may be another.
 func find(ctx context.Context, from imageReader, attempt *image.Attempt, ref, requested string, auth image.Auth, known content) (reading, error) {
@@ -115,23 +105,20 @@ func (r *reads) begin(ctx context.Context, name string, begun *read, do func(con
 	r.mu.Unlock()
 	go func() {
 		defer cancel()
-		found, err := r.inTurn(ctx, do)
+		var found reading
+		var err error
+		select { // wait until there is room for one more
+		case r.slots <- struct{}{}:
+			found, err = do(ctx)
+			<-r.slots
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
 		r.mu.Lock()
 		begun.found, begun.err, begun.ended = found, err, true
 		r.mu.Unlock()
 		r.finished(name)
 	}()
-}
-
-// inTurn waits until there is room for one more.
-func (r *reads) inTurn(ctx context.Context, do func(context.Context) (reading, error)) (reading, error) {
-	select {
-	case r.slots <- struct{}{}:
-		defer func() { <-r.slots }()
-		return do(ctx)
-	case <-ctx.Done():
-		return reading{}, context.Cause(ctx)
-	}
 }
 
 // end forgets an attempt; one that is still under way is ended.
