@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
@@ -29,17 +30,17 @@ func Setup(mgr manager.Manager, clk clock.PassiveClock) error {
 	var built controller.Controller
 	c.watch = func(kind schema.GroupVersionKind, name string) error {
 		named := predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == name })
-		return built.Watch(source.Kind(mgr.GetCache(), client.Object(empty(kind, "")), handler.EnqueueRequestsFromMapFunc(one), named))
+		return built.Watch(source.Kind(mgr.GetCache(), client.Object(empty(kind, "")), handler.EnqueueRequestsFromMapFunc(one(operatorName)), named))
 	}
 	definitions := map[string]*atomic.Bool{"clusterversions." + group: &c.versions, "clusteroperators." + group: &c.operators}
 	appeared := predicate.NewPredicateFuncs(func(o client.Object) bool { return definitions[o.GetName()] != nil && established(o) })
 	built, err := builder.ControllerManagedBy(mgr).Named("platform").
 		Watches(&apiextensionsv1.CustomResourceDefinition{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []ctrl.Request {
 			definitions[o.GetName()].Store(true) // it is watched from the next pass on
-			return one(ctx, o)
+			return one(operatorName)(ctx, o)
 		}), builder.WithPredicates(appeared)).
-		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(one), builder.WithPredicates(c.matters())).
-		Watches(&olmv1.ClusterObjectSet{}, handler.EnqueueRequestsFromMapFunc(one), builder.WithPredicates(c.matters())).
+		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(one(operatorName)), builder.WithPredicates(c.matters())).
+		Watches(&olmv1.ClusterObjectSet{}, handler.EnqueueRequestsFromMapFunc(one(operatorName)), builder.WithPredicates(c.matters())).
 		WithOptions(reconcile.Options(1)).
 		Build(c)
 	if err != nil {
@@ -48,22 +49,16 @@ func Setup(mgr manager.Manager, clk clock.PassiveClock) error {
 	return nil
 }
 
-// one is the only request there is.
-func one(context.Context, client.Object) []ctrl.Request {
-	return []ctrl.Request{{NamespacedName: client.ObjectKey{Name: operatorName}}}
+// one maps whatever happens to the only request of a controller.
+func one(name string) handler.MapFunc {
+	return func(context.Context, client.Object) []ctrl.Request {
+		return []ctrl.Request{{NamespacedName: client.ObjectKey{Name: name}}}
+	}
 }
 
 func established(o client.Object) bool {
 	crd, ok := o.(*apiextensionsv1.CustomResourceDefinition)
-	if !ok {
-		return false
-	}
-	for _, condition := range crd.Status.Conditions {
-		if condition.Type == apiextensionsv1.Established {
-			return condition.Status == apiextensionsv1.ConditionTrue
-		}
-	}
-	return false
+	return ok && apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established)
 }
 
 // matters lets events pass on clusters that want to know, and of updates those that change what is said of an operator.

@@ -53,7 +53,7 @@ func (c *TLSController) Reconcile(ctx context.Context, _ reconcile.Request) (rec
 
 // follow reads the object. One that is invalid changes nothing: a typing error must not weaken, or cut off, what is served.
 func (c *TLSController) follow(ctx context.Context) error {
-	object := emptyAPIServer()
+	object := empty(kind, Name)
 	err := c.reader.Get(ctx, client.ObjectKey{Name: Name}, object)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 		c.reset()
@@ -96,11 +96,4 @@ func read(object *unstructured.Unstructured) (name string, p platform.Profile, w
 // Begin puts the profile of the cluster in force before anything is served, where the cluster has one. The reader reads the cluster itself.
 func Begin(ctx context.Context, reader client.Reader, source *platform.Source, log logr.Logger) error {
 	return (&TLSController{reader: reader, source: source, log: log}).follow(ctx)
-}
-
-// emptyAPIServer is an object of the kind, of which the project has no types.
-func emptyAPIServer() *unstructured.Unstructured {
-	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(kind)
-	return object
 }

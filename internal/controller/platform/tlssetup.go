@@ -1,13 +1,10 @@
 package platform
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -27,13 +24,13 @@ func SetupTLS(mgr manager.Manager, profile *platform.Source, log logr.Logger) er
 	var built controller.Controller
 	c.watch = func() error {
 		named := predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == Name })
-		return built.Watch(source.Kind(mgr.GetCache(), client.Object(emptyAPIServer()), handler.EnqueueRequestsFromMapFunc(oneAPIServer), named))
+		return built.Watch(source.Kind(mgr.GetCache(), client.Object(empty(kind, "")), handler.EnqueueRequestsFromMapFunc(one(Name)), named))
 	}
 	options := reconcile.Options(1)
 	everywhere := false
 	options.NeedLeaderElection = &everywhere
 	built, err := builder.ControllerManagedBy(mgr).Named("apiserver").
-		Watches(&apiextensionsv1.CustomResourceDefinition{}, handler.EnqueueRequestsFromMapFunc(oneAPIServer), builder.WithPredicates(c.definitions())).
+		Watches(&apiextensionsv1.CustomResourceDefinition{}, handler.EnqueueRequestsFromMapFunc(one(Name)), builder.WithPredicates(c.definitions())).
 		WithOptions(options).
 		Build(c)
 	if err != nil {
@@ -46,7 +43,7 @@ func SetupTLS(mgr manager.Manager, profile *platform.Source, log logr.Logger) er
 func (c *TLSController) definitions() predicate.Predicate {
 	noted := func(o client.Object, gone bool) bool {
 		if o.GetName() == definition {
-			c.served.Store(!gone && establishedAPIServer(o))
+			c.served.Store(!gone && established(o))
 			return true
 		}
 		return false
@@ -57,14 +54,4 @@ func (c *TLSController) definitions() predicate.Predicate {
 		DeleteFunc:  func(e event.DeleteEvent) bool { return noted(e.Object, true) },
 		GenericFunc: func(event.GenericEvent) bool { return false },
 	}
-}
-
-func establishedAPIServer(o client.Object) bool {
-	crd, ok := o.(*apiextensionsv1.CustomResourceDefinition)
-	return ok && apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established)
-}
-
-// oneAPIServer is the only request there is.
-func oneAPIServer(context.Context, client.Object) []ctrl.Request {
-	return []ctrl.Request{{NamespacedName: client.ObjectKey{Name: Name}}}
 }
