@@ -80,7 +80,7 @@ func TestAnObjectThatIsMadeAgainIsAnother(t *testing.T) {
 	again := source(grpc(0))
 	again.UID = "uid of the other"
 	w.create(again)
-	if _, s = w.reconcile(); w.registry.loads.Load() != 2 || readyReason(s) != "True Serving" || w.c.memory.uid(ref) != again.UID {
+	if _, s = w.reconcile(); w.registry.loads.Load() != 2 || readyReason(s) != "True Serving" || w.c.memory.known[ref].uid != again.UID {
 		t.Errorf("it is read %d times, status %+v", w.registry.loads.Load(), s.Status)
 	}
 }

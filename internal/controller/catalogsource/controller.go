@@ -124,7 +124,7 @@ func (c *Controller) pass(ctx context.Context, source *v1alpha1.CatalogSource) (
 
 // forget drops all that there is of a catalog whose object is gone. What is in the cluster goes with its owner.
 func (c *Controller) forget(ref catalog.Ref) {
-	uid := c.memory.uid(ref)
+	uid := c.memory.forget(ref)
 	c.pods.without.Delete(uid)
 	c.pods.keeper.Forget(&v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{UID: uid}})
 	c.secrets.follow(ref, nil)
@@ -133,7 +133,6 @@ func (c *Controller) forget(ref catalog.Ref) {
 	c.links.close(ref)
 	c.catalogs.Withdraw(ref)
 	c.services.withdraw(ref)
-	c.memory.forget(ref)
 	c.written.Forget(types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name})
 	if c.records.dir != "" {
 		_ = os.Remove(c.records.path(ref)) // when it stays it is of no consequence: a new object of that name is asked for something else, or the same

@@ -49,7 +49,7 @@ func (l *loads) of(ref catalog.Ref, spec string) *load {
 	return running
 }
 
-// begin reads a catalog in the background. Who begins waits, until it says that it does not any more: a load may end before it comes to that.
+// begin reads a catalog in the background. Who begins it has to wait afterwards, and counts as waiting from now on: a load may end before it comes to that.
 func (l *loads) begin(ctx context.Context, ref catalog.Ref, spec string, secrets int, read func(context.Context) (reading, error)) *load {
 	ctx, cancel := context.WithCancel(ctx)
 	begun := &load{spec: spec, secrets: secrets, cancel: cancel, done: make(chan struct{}), waiting: 1}
@@ -86,14 +86,6 @@ func (l *loads) begin(ctx context.Context, ref catalog.Ref, spec string, secrets
 	return begun
 }
 
-// leave ends the wait of who began the load, and reports whether the load is done. If it is not, its end is reported.
-func (l *load) leave() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.waiting--
-	return l.ended
-}
-
 // end forgets a load; one that is still under way is ended.
 func (l *loads) end(ref catalog.Ref) {
 	l.mu.Lock()
@@ -104,24 +96,24 @@ func (l *loads) end(ref catalog.Ref) {
 	}
 }
 
-// wait reports whether the load is done after a short time. Where it is not, its end is reported later.
-func (l *load) wait(ctx context.Context, atMost time.Duration) bool {
-	l.mu.Lock()
-	if l.ended || atMost <= 0 {
-		defer l.mu.Unlock()
-		return l.ended
-	}
-	l.waiting++
-	l.mu.Unlock()
-	timer := time.NewTimer(atMost)
-	defer timer.Stop()
-	select {
-	case <-l.done:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+// wait reports whether the load is done after a short time. Where it is not, its end is reported later. Who begun it is counted already.
+func (l *load) wait(ctx context.Context, atMost time.Duration, begun bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !begun {
+		l.waiting++
+	}
+	if !l.ended && atMost > 0 {
+		l.mu.Unlock()
+		timer := time.NewTimer(atMost)
+		select {
+		case <-l.done:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		l.mu.Lock()
+	}
 	l.waiting--
 	return l.ended
 }

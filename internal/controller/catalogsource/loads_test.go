@@ -18,7 +18,7 @@ func loading(t *testing.T, l *loads) (begun *load, end func()) {
 		<-goOn
 		return reading{}, nil
 	})
-	begun.leave()
+	begun.wait(t.Context(), 0, true)
 	return begun, func() { close(goOn) }
 }
 
@@ -40,12 +40,12 @@ func TestOnlyALoadThatNobodyWaitedForIsToldOf(t *testing.T) {
 			waited := make(chan bool, 1)
 			switch {
 			case test.early:
-				if begun.wait(t.Context(), test.waits) {
+				if begun.wait(t.Context(), test.waits, false) {
 					t.Fatal("it is done before its end")
 				}
 				end()
 			case test.waits > 0:
-				go func() { waited <- begun.wait(t.Context(), test.waits) }()
+				go func() { waited <- begun.wait(t.Context(), test.waits, false) }()
 				for !begun.awaited() {
 					time.Sleep(time.Millisecond)
 				}
@@ -71,7 +71,7 @@ func TestOnlyALoadThatNobodyWaitedForIsToldOf(t *testing.T) {
 					t.Error("never told of")
 				}
 			}
-			if !begun.wait(t.Context(), 0) {
+			if !begun.wait(t.Context(), 0, false) {
 				t.Error("it is not done after its end")
 			}
 		})
@@ -109,7 +109,7 @@ func TestSlotsOfLoadsComeBack(t *testing.T) {
 			l.end(ref) // its catalog is gone
 		}
 		end()
-		if !begun.wait(t.Context(), 10*time.Second) {
+		if !begun.wait(t.Context(), 10*time.Second, false) {
 			t.Fatalf("load %d finds no room, though the others have ended", i+1)
 		}
 		l.end(ref)
@@ -120,14 +120,14 @@ func TestSlotsOfLoadsComeBack(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	second := l.begin(t.Context(), catalog.Ref{Name: "second"}, "spec", 0, func(context.Context) (reading, error) { return reading{}, nil })
-	if second.wait(t.Context(), 20*time.Millisecond) {
+	if second.wait(t.Context(), 20*time.Millisecond, false) {
 		t.Fatal("two are read at once, and there is room for one")
 	}
 	l.end(catalog.Ref{Name: "second"})
-	if !second.wait(t.Context(), 10*time.Second) || second.err == nil {
+	if !second.wait(t.Context(), 10*time.Second, false) || second.err == nil {
 		t.Error("one that is given up goes on waiting")
 	}
 	end()
-	first.wait(t.Context(), 10*time.Second)
+	first.wait(t.Context(), 10*time.Second, false)
 	must.Empty(t, "slots", l.slots)
 }

@@ -31,13 +31,6 @@ func (m *memory) recall(ref catalog.Ref, source *v1alpha1.CatalogSource) (known 
 	return known, seen
 }
 
-// uid is that of the object that was known under a name; empty when there was none.
-func (m *memory) uid(ref catalog.Ref) types.UID {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.known[ref].uid
-}
-
 func (m *memory) keep(ref catalog.Ref, known content) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -47,8 +40,11 @@ func (m *memory) keep(ref catalog.Ref, known content) {
 	m.known[ref] = known
 }
 
-func (m *memory) forget(ref catalog.Ref) {
+// forget returns the UID of the object that was known under a name; empty when there was none.
+func (m *memory) forget(ref catalog.Ref) types.UID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	uid := m.known[ref].uid
 	delete(m.known, ref)
+	return uid
 }

@@ -141,11 +141,7 @@ func (c *Controller) judge(ctx context.Context, ref catalog.Ref, source *v1alpha
 		asked, before := source.DeepCopy(), *known
 		running = c.verifications.begin(ctx, ref, spec, seen.secrets, func(ctx context.Context) (reading, error) { return c.pods.judge(ctx, asked, before) })
 	}
-	done := c.wait(ctx, running)
-	if begins {
-		done = running.leave()
-	}
-	if !done {
+	if !c.wait(ctx, running, begins) {
 		return false, known.podVerdict.err
 	}
 	c.verifications.end(ref)

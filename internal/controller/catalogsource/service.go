@@ -170,8 +170,13 @@ func (s *services) apply(ctx context.Context, source *v1alpha1.CatalogSource, na
 		switch {
 		case err != nil && !invalid:
 			return nil, fmt.Errorf("keep Service %s, by which clients reach the catalog: %w", name, err)
-		case err == nil && !strays(service.Live):
-			return service.Live, nil
+		case err == nil:
+			selector, _, _ := unstructured.NestedMap(service.Live.Object, "spec", "selector")
+			ports, _, _ := unstructured.NestedSlice(service.Live.Object, "spec", "ports")
+			kind, _, _ := unstructured.NestedString(service.Live.Object, "spec", "type")
+			if len(selector) == 0 && len(ports) == 1 && kind != string(corev1.ServiceTypeExternalName) {
+				return service.Live, nil
+			}
 		}
 		// Some fields cannot be changed, others no one may add: what they select would answer in the place of this catalog.
 		if err := s.delete(ctx, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: source.Namespace, Name: name}}); err != nil {
@@ -179,12 +184,4 @@ func (s *services) apply(ctx context.Context, source *v1alpha1.CatalogSource, na
 		}
 	}
 	return nil, fmt.Errorf("keep Service %s, by which clients reach the catalog: it is changed again as soon as it is written; find out by whom", name)
-}
-
-// strays reports whether a Service leads elsewhere than it should.
-func strays(live *unstructured.Unstructured) bool {
-	selector, _, _ := unstructured.NestedMap(live.Object, "spec", "selector")
-	ports, _, _ := unstructured.NestedSlice(live.Object, "spec", "ports")
-	kind, _, _ := unstructured.NestedString(live.Object, "spec", "type")
-	return len(selector) > 0 || len(ports) != 1 || kind == string(corev1.ServiceTypeExternalName)
 }

@@ -44,10 +44,11 @@ func (c *Controller) template(ctx context.Context, source *v1alpha1.CatalogSourc
 // not keep from being served what was served before. Of an object that was deleted, however quickly another one took its name, nothing is
 // left: what it served was never asked for by the other one.
 func (c *Controller) recall(ctx context.Context, ref catalog.Ref, source *v1alpha1.CatalogSource) content {
-	if uid := c.memory.uid(ref); uid != "" && uid != source.UID {
-		c.forget(ref)
-	}
 	known, seen := c.memory.recall(ref, source)
+	if known.uid != "" && known.uid != source.UID {
+		c.forget(ref)
+		known, seen = c.memory.recall(ref, source)
+	}
 	if !seen {
 		known = c.records.restore(ctx, ref, known)
 		if known.pod != "" && known.signatures.Pending && !c.pods.desired(source, known) {
@@ -168,11 +169,7 @@ func (c *Controller) refresh(ctx context.Context, ref catalog.Ref, source *v1alp
 		}
 		running = c.loads.begin(ctx, ref, known.spec, seen.secrets, func(ctx context.Context) (reading, error) { return from.read(ctx, asked, before) })
 	}
-	done := c.wait(ctx, running)
-	if begins {
-		done = running.leave()
-	}
-	if !done {
+	if !c.wait(ctx, running, begins) {
 		return known, nil
 	}
 	c.loads.end(ref)
@@ -214,13 +211,13 @@ func (c *Controller) refresh(ctx context.Context, ref catalog.Ref, source *v1alp
 	return known, nil
 }
 
-// wait reports whether a load is done, or becomes so in the time that there is for waiting.
-func (c *Controller) wait(ctx context.Context, running *load) bool {
+// wait reports whether a load, which this pass may have begun, is done, or becomes so in the time that there is for waiting.
+func (c *Controller) wait(ctx context.Context, running *load, begun bool) bool {
 	select {
 	case c.waiting <- struct{}{}:
 		defer func() { <-c.waiting }()
-		return running.wait(ctx, c.grace)
+		return running.wait(ctx, c.grace, begun)
 	default:
-		return running.wait(ctx, 0)
+		return running.wait(ctx, 0, begun)
 	}
 }
