@@ -14,15 +14,6 @@ type had struct {
 	poolRoles map[foreignRole]bool
 }
 
-func (g *given) had(work *budget) *had {
-	h := &had{given: g, work: work, pool: &held{work: work, namespaces: map[string]heldRules{}}, poolRoles: map[foreignRole]bool{}}
-	for account := range g.accounts {
-		h.pool.add(g.rules[account])
-		maps.Copy(h.poolRoles, g.roles[account])
-	}
-	return h
-}
-
 func (h *held) add(rules []scopedRules) {
 	for _, scoped := range rules {
 		if scoped.namespace == "" {
@@ -59,7 +50,7 @@ func (h *had) lacks(later *given, subject string) (Grant, error) {
 			}
 		}
 	}
-	return Grant{Subject: subject, Rules: compact(withoutCovered(added)), Roles: h.newRoles(later, subject, pooled), Accounts: h.newAccounts(later, subject)}, nil
+	return Grant{Subject: subject, Rules: compact(added), Roles: h.newRoles(later, subject, pooled), Accounts: h.newAccounts(later, subject)}, nil
 }
 
 // newRoles are the roles outside the objects that a subject is newly bound to.

@@ -9,17 +9,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// withoutCovered leaves out rights that another one of the set includes.
-func withoutCovered(rights map[right]bool) []right {
-	var kept []right
-	for r := range rights {
-		if !slices.ContainsFunc(broader(r), func(b right) bool { return b != r && rights[b] }) {
-			kept = append(kept, r)
-		}
-	}
-	return kept
-}
-
 // broader are the rights that include one, itself among them.
 func broader(r right) []right {
 	all := []right{r}
@@ -72,11 +61,14 @@ const (
 	urls
 )
 
-// compact puts rights together to few rules. Rights that differ in one list only become one box; first by verb, then by name, resource, group
+// compact puts rights together to few rules, without those that another one includes. Rights that differ in one list only become one box; first by verb, then by name, resource, group
 // and path, so that the outcome does not depend on the order of what comes in.
-func compact(rights []right) []MissingRule {
+func compact(rights map[right]bool) []MissingRule {
 	boxes := make([]box, 0, len(rights))
-	for _, r := range rights {
+	for r := range rights {
+		if slices.ContainsFunc(broader(r), func(b right) bool { return b != r && rights[b] }) {
+			continue
+		}
 		b := box{namespace: r.namespace}
 		b.lists[verbs] = []string{r.verb}
 		if r.url != "" {
@@ -128,17 +120,15 @@ func compact(rights []right) []MissingRule {
 			ResourceNames: b.lists[names], NonResourceURLs: b.lists[urls],
 		}}
 	}
-	slices.SortFunc(rules, compareRules)
+	slices.SortFunc(rules, func(a, b MissingRule) int {
+		return cmp.Or(
+			strings.Compare(a.Namespace, b.Namespace),
+			slices.Compare(a.APIGroups, b.APIGroups),
+			slices.Compare(a.Resources, b.Resources),
+			slices.Compare(a.NonResourceURLs, b.NonResourceURLs),
+			slices.Compare(a.ResourceNames, b.ResourceNames),
+			slices.Compare(a.Verbs, b.Verbs),
+		)
+	})
 	return rules
-}
-
-func compareRules(a, b MissingRule) int {
-	return cmp.Or(
-		strings.Compare(a.Namespace, b.Namespace),
-		slices.Compare(a.APIGroups, b.APIGroups),
-		slices.Compare(a.Resources, b.Resources),
-		slices.Compare(a.NonResourceURLs, b.NonResourceURLs),
-		slices.Compare(a.ResourceNames, b.ResourceNames),
-		slices.Compare(a.Verbs, b.Verbs),
-	)
 }

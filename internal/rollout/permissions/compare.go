@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // AcknowledgedKey is the annotation of a ClusterExtension with the Digest of the increase that a person has agreed to.
@@ -41,7 +42,7 @@ type Grant struct {
 // it up by label; nor do, then, the APIs that the new objects define themselves. An account that is not among the new objects counts as a whole
 // where a workload runs as it, or a Secret gets its token, and nothing of the old objects did.
 func Compare(old, new []*unstructured.Unstructured) *Increase {
-	work := newBudget()
+	work := &budget{rights: maxRights, steps: maxSteps}
 	before, err := givenBy(old, work)
 	if err != nil {
 		return unjudged(err, new)
@@ -51,9 +52,13 @@ func Compare(old, new []*unstructured.Unstructured) *Increase {
 		return unjudged(err, new)
 	}
 	increase := &Increase{}
-	had := before.had(work)
-	subjects := slices.AppendSeq(slices.AppendSeq(slices.Collect(maps.Keys(after.rules)), maps.Keys(after.roles)), maps.Keys(after.actors))
-	for _, subject := range sortedKeys(set(subjects)) {
+	had := &had{given: before, work: work, pool: &held{work: work, namespaces: map[string]heldRules{}}, poolRoles: map[foreignRole]bool{}}
+	for account := range before.accounts {
+		had.pool.add(before.rules[account])
+		maps.Copy(had.poolRoles, before.roles[account])
+	}
+	subjects := sets.KeySet(after.rules).Union(sets.KeySet(after.roles)).Union(sets.KeySet(after.actors))
+	for _, subject := range sets.List(subjects) {
 		grant, err := had.lacks(after, subject)
 		if err != nil {
 			return unjudged(err, new)

@@ -87,6 +87,7 @@ func (s *search) binding(namespace, described string, ref rbacv1.RoleRef) error 
 	return s.handOnAll(namespace, rules)
 }
 
+// handOnAll needs rights to be held, because another client is given them.
 func (s *search) handOnAll(namespace string, rules []rbacv1.PolicyRule) error {
 	for _, rule := range rules {
 		rights, err := s.work.parts(namespace, rule)
@@ -94,8 +95,15 @@ func (s *search) handOnAll(namespace string, rules []rbacv1.PolicyRule) error {
 			return err
 		}
 		for _, r := range rights {
-			if err := s.handOn(r); err != nil {
+			covered, err := s.held.covers(r)
+			if err != nil {
 				return err
+			}
+			if r.url != "" {
+				r.namespace = "" // paths have none: only a ClusterRole can have them
+			}
+			if !covered {
+				s.missing[r] = true
 			}
 		}
 	}

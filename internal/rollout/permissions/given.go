@@ -37,7 +37,7 @@ func givenBy(objects []*unstructured.Unstructured, work *budget) (*given, error)
 	s := &search{reasons: map[string]bool{}}
 	g := &given{own: s.lookThrough(objects), accounts: map[string]bool{}, rules: map[string][]scopedRules{}, roles: map[string]map[foreignRole]bool{}, actors: actors(objects)}
 	if len(s.reasons) > 0 {
-		return nil, errors.New(strings.Join(sortedKeys(s.reasons), "; "))
+		return nil, errors.New(strings.Join(slices.Sorted(maps.Keys(s.reasons)), "; "))
 	}
 	for _, object := range objects {
 		if object.GetKind() == rbacv1.ServiceAccountKind && object.GroupVersionKind().Group == "" {

@@ -53,22 +53,6 @@ func set(words []string) map[string]bool {
 	return s
 }
 
-// in is what holds in a namespace besides what holds everywhere.
-func (h *held) in(namespace string) (heldRules, error) {
-	if namespace == "" {
-		return heldRules{}, nil
-	}
-	if rules, ok := h.namespaces[namespace]; ok || h.source == nil {
-		return rules, nil
-	}
-	rules, err := h.source.Rules(h.subject, namespace)
-	if err != nil {
-		return heldRules{}, err
-	}
-	h.namespaces[namespace] = heldRules{}.with(rules)
-	return h.namespaces[namespace], nil
-}
-
 // allows reports whether a request is authorised. One that names no object is also authorised by a rule for the empty name.
 func (h *held) allows(r right) (bool, error) {
 	if !r.named {
@@ -86,9 +70,14 @@ func (h *held) covers(r right) (bool, error) {
 	if h.all {
 		return true, nil
 	}
-	local, err := h.in(r.namespace)
-	if err != nil {
-		return false, err
+	local, known := h.namespaces[r.namespace] // what holds there besides what holds everywhere
+	if !known && r.namespace != "" && h.source != nil {
+		rules, err := h.source.Rules(h.subject, r.namespace)
+		if err != nil {
+			return false, err
+		}
+		local = heldRules{}.with(rules)
+		h.namespaces[r.namespace] = local
 	}
 	for _, rules := range []heldRules{h.everywhere, local} {
 		all := [][]*heldRule{rules.paths}

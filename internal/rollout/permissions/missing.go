@@ -3,6 +3,7 @@ package permissions
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -12,7 +13,7 @@ import (
 // right is in one of them, and their order depends on nothing but their content. An *IncompleteError comes with the rules that were found
 // nevertheless; with any other error there are none.
 func Missing(subject Subject, source RuleSource, objects []*unstructured.Unstructured, extra ...Need) ([]MissingRule, error) {
-	s := &search{source: source, work: newBudget(), missing: map[right]bool{}, reasons: map[string]bool{}}
+	s := &search{source: source, work: &budget{rights: maxRights, steps: maxSteps}, missing: map[right]bool{}, reasons: map[string]bool{}}
 	err := s.run(subject, objects, extra)
 	if limit := (limitError{}); errors.As(err, &limit) {
 		return nil, fmt.Errorf("judge what %s may do: %w", subject.User, err)
@@ -20,9 +21,9 @@ func Missing(subject Subject, source RuleSource, objects []*unstructured.Unstruc
 	if err != nil {
 		return nil, fmt.Errorf("look up what %s may do: %w", subject.User, err)
 	}
-	missing := compact(withoutCovered(s.missing))
+	missing := compact(s.missing)
 	if len(s.reasons) > 0 {
-		return missing, &IncompleteError{Reasons: sortedKeys(s.reasons)}
+		return missing, &IncompleteError{Reasons: slices.Sorted(maps.Keys(s.reasons))}
 	}
 	return missing, nil
 }
@@ -70,7 +71,7 @@ type search struct {
 // request needs a request to be authorised.
 func (s *search) request(r right) error {
 	if s.work.rights--; s.work.rights < 0 {
-		return tooManyRights()
+		return errTooManyRights
 	}
 	allowed, err := s.held.allows(r)
 	if err == nil && !allowed {
@@ -79,27 +80,6 @@ func (s *search) request(r right) error {
 	return err
 }
 
-// handOn needs a right to be held, because another client is given it. Paths have no namespace: only a ClusterRole can have them.
-func (s *search) handOn(r right) error {
-	covered, err := s.held.covers(r)
-	if err == nil && !covered {
-		if r.url != "" {
-			r.namespace = ""
-		}
-		s.missing[r] = true
-	}
-	return err
-}
-
 func (s *search) incomplete(format string, args ...any) {
 	s.reasons[fmt.Sprintf(format, args...)] = true
-}
-
-func sortedKeys(m map[string]bool) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -6,11 +6,11 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 )
 
 // objectVerbs are the requests that name an object.
@@ -77,8 +77,9 @@ func (own *ownObjects) add(object *unstructured.Unstructured) error {
 		if first := own.clusterRoles[object.GetName()]; first != nil {
 			role.Rules = slices.Concat(first.Rules, role.Rules)
 			role.Labels = labels.Merge(first.Labels, role.Labels)
-			if selectors := slices.Concat(aggregated(first), aggregated(role)); len(selectors) > 0 {
-				role.AggregationRule = &rbacv1.AggregationRule{ClusterRoleSelectors: selectors}
+			both := slices.Concat(ptr.Deref(first.AggregationRule, rbacv1.AggregationRule{}).ClusterRoleSelectors, ptr.Deref(role.AggregationRule, rbacv1.AggregationRule{}).ClusterRoleSelectors)
+			if len(both) > 0 {
+				role.AggregationRule = &rbacv1.AggregationRule{ClusterRoleSelectors: both}
 			}
 		}
 		own.clusterRoles[object.GetName()] = role
@@ -104,13 +105,6 @@ func (own *ownObjects) add(object *unstructured.Unstructured) error {
 		return err
 	}
 	return nil
-}
-
-func aggregated(role *rbacv1.ClusterRole) []metav1.LabelSelector {
-	if role.AggregationRule == nil {
-		return nil
-	}
-	return role.AggregationRule.ClusterRoleSelectors
 }
 
 // object needs what is done with every object of a revision.

@@ -8,6 +8,7 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // weaker is how a live policy lets through what the shipped one refuses; empty when it does not. A live policy may refuse more: it may have more
@@ -59,7 +60,7 @@ func narrower(shipped, live *admissionv1.MatchResources) string {
 		covered := func(l admissionv1.NamedRuleWithOperations) bool {
 			return len(l.ResourceNames) == 0 && (l.Scope == nil || *l.Scope == admissionv1.AllScopes || *l.Scope == admissionv1.ClusterScope) &&
 				covers(l.APIGroups, rule.APIGroups) && covers(l.APIVersions, rule.APIVersions) && covers(l.Resources, rule.Resources) &&
-				(slices.Contains(l.Operations, admissionv1.OperationAll) || subsetOf(l.Operations, rule.Operations))
+				covers(l.Operations, rule.Operations)
 		}
 		if !slices.ContainsFunc(live.ResourceRules, covered) {
 			var out []string
@@ -89,18 +90,9 @@ func selectsAll(s *metav1.LabelSelector) bool {
 	return s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0
 }
 
-func covers(live, shipped []string) bool {
-	return slices.Contains(live, "*") || subsetOf(live, shipped)
-}
-
-// subsetOf reports whether the first list has everything of the second.
-func subsetOf[T comparable](live, shipped []T) bool {
-	for _, s := range shipped {
-		if !slices.Contains(live, s) {
-			return false
-		}
-	}
-	return true
+// covers reports whether the first list has everything of the second, by the star or one by one.
+func covers[T ~string](live, shipped []T) bool {
+	return slices.Contains(live, "*") || sets.New(live...).HasAll(shipped...)
 }
 
 // space is what the layout of an expression leaves open.

@@ -36,10 +36,10 @@ func (e limitError) Error() string {
 	return "permissions cannot be judged: " + e.what
 }
 
+var errTooManyRights = limitError{fmt.Sprintf("the rules come to more than %d combinations of verb, group, resource and name; use wildcards, or fewer rules", maxRights)}
+
 // budget is the work that may still be done.
 type budget struct{ rights, steps int }
-
-func newBudget() *budget { return &budget{rights: maxRights, steps: maxSteps} }
 
 func (b *budget) step(n int) error {
 	if b.steps -= n; b.steps < 0 {
@@ -57,9 +57,18 @@ func (b *budget) parts(namespace string, rule rbacv1.PolicyRule) ([]right, error
 			}
 		}
 	}
-	if err := b.take(rule); err != nil {
-		return nil, err
+	// The rights are counted before they are made. Factors are multiplied one by one, because their product may be too large for an int.
+	count := len(rule.Verbs)
+	for _, factor := range []int{len(rule.APIGroups), len(rule.Resources), max(1, len(rule.ResourceNames))} {
+		if count *= factor; count > b.rights {
+			return nil, errTooManyRights
+		}
 	}
+	urls := urlRights * len(rule.Verbs) * len(rule.NonResourceURLs)
+	if urls > b.rights-count {
+		return nil, errTooManyRights
+	}
+	b.rights -= count + urls
 	var rights []right
 	for _, verb := range rule.Verbs {
 		for _, group := range rule.APIGroups {
@@ -82,24 +91,4 @@ func (b *budget) parts(namespace string, rule rbacv1.PolicyRule) ([]right, error
 		}
 	}
 	return rights, nil
-}
-
-// take counts the rights of a rule before they are made. Factors are looked at one by one, because their product may be too large for an int.
-func (b *budget) take(rule rbacv1.PolicyRule) error {
-	count := len(rule.Verbs)
-	for _, factor := range []int{len(rule.APIGroups), len(rule.Resources), max(1, len(rule.ResourceNames))} {
-		if count *= factor; count > b.rights {
-			return tooManyRights()
-		}
-	}
-	urls := urlRights * len(rule.Verbs) * len(rule.NonResourceURLs)
-	if urls > b.rights-count {
-		return tooManyRights()
-	}
-	b.rights -= count + urls
-	return nil
-}
-
-func tooManyRights() error {
-	return limitError{fmt.Sprintf("the rules come to more than %d combinations of verb, group, resource and name; use wildcards, or fewer rules", maxRights)}
 }
