@@ -173,7 +173,7 @@ func (o *Options) set(name string, phases []olmv1.ClusterObjectSetPhase) *olmv1.
 	if o.ServiceAccount != "" {
 		set.Annotations[ServiceAccountKey] = o.Extension.Namespace + "/" + o.ServiceAccount
 	}
-	if o.Extension.UID != "" { // whoever only wants to see a revision has no extension yet
+	if o.Extension.UID != "" { // a revision that is only shown has no extension yet
 		set.OwnerReferences = []metav1.OwnerReference{{
 			APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: o.Extension.Name, UID: o.Extension.UID,
 			Controller: new(true), BlockOwnerDeletion: new(true),

@@ -134,12 +134,11 @@ func SameRank(set *olmv1.ClusterObjectSet, i int) bool {
 	if i == 0 || set.Annotations[DigestKey] == "" {
 		return false
 	}
-	return rankOf(set.Spec.Phases[i-1].Name) == rankOf(set.Spec.Phases[i].Name)
-}
-
-func rankOf(phase string) string {
-	if name, _, numbered := strings.Cut(phase, "-"); numbered && slices.Contains(phaseNames, name) {
-		return name
+	ranks := [2]string{set.Spec.Phases[i-1].Name, set.Spec.Phases[i].Name}
+	for j := range ranks {
+		if name, _, numbered := strings.Cut(ranks[j], "-"); numbered && slices.Contains(phaseNames, name) {
+			ranks[j] = name
+		}
 	}
-	return phase
+	return ranks[0] == ranks[1]
 }

@@ -83,7 +83,7 @@ func update(ctx context.Context, c client.Client, wanted, live *olmv1.ClusterObj
 	_, is := ExtensionOf(live)
 	labels, annotations := merged(live.Labels, wanted.Labels), merged(live.Annotations, wanted.Annotations)
 	switch {
-	case of != "" && is != of: // the annotations, the digest among them, are worth nothing then: whoever made the set wrote them
+	case of != "" && is != of: // the annotations, the digest among them, are worth nothing then: the client that made the set wrote them
 		return fmt.Errorf("write revision %s: there is a ClusterObjectSet of that name which is not the ClusterExtension's: delete it, or give the ClusterExtension another name", wanted.Name)
 	case live.Annotations[DigestKey] != wanted.Annotations[DigestKey]:
 		return &ExistsError{wanted.Name, "consists of other objects"}
