@@ -36,9 +36,14 @@ func (a *adopter) fromHelm(ctx context.Context, s *state, o *outcome) (waits boo
 		return false, err
 	}
 	release, err := migrate.Deployed(secrets)
-	if err != nil || release == nil || isOfAnother(s.ext, release) {
+	if err != nil || release == nil {
 		o.problem = err // that there may be something must not be taken for that there is nothing
 		return err != nil, nil
+	}
+	// A release of what the extension does not ask for was another one's of the name. What an extension asks for cannot be changed in this respect.
+	of := release.Note(olmv1.PackageNameKey)
+	if of != "" && of != packageOf(s.ext) || release.Namespace != "" && release.Namespace != s.ext.Spec.Namespace {
+		return false, nil
 	}
 	built, change, err := a.revisionOf(s.ext, release)
 	if err != nil {
@@ -130,11 +135,4 @@ func (a *adopter) releases(ctx context.Context, ext *olmv1.ClusterExtension) ([]
 		before := !own && (slices.ContainsFunc(s.OwnerReferences, revision.IsExtension) || s.CreationTimestamp.Before(&ext.CreationTimestamp))
 		return s.Annotations[takenOverKey] != "" || before
 	}), nil
-}
-
-// isOfAnother reports whether a release is of what the extension does not ask for: it was another one's of the name. What an extension asks for
-// cannot be changed in this respect.
-func isOfAnother(ext *olmv1.ClusterExtension, release *migrate.HelmRelease) bool {
-	of := release.Note(olmv1.PackageNameKey)
-	return of != "" && of != packageOf(ext) || release.Namespace != "" && release.Namespace != ext.Spec.Namespace
 }
