@@ -126,10 +126,9 @@ func TestAccountsAreForgotten(t *testing.T) {
 }
 
 func TestWarningsOfOthersGoOn(t *testing.T) {
-	var next recorded
+	next, warned := recorded(nil), &warnings{}
 	h := WarningHandler{Next: &next}
 	h.HandleWarningHeaderWithContext(t.Context(), 299, "-", "not ours")
-	warned := &warnings{}
 	ctx := context.WithValue(t.Context(), warningsKey{}, warned)
 	for _, text := range []string{"once", "once", ""} {
 		h.HandleWarningHeaderWithContext(ctx, 299, "-", text)

@@ -52,7 +52,7 @@ func (t *task) attempt(ctx context.Context) (verb string, _ Outcome, _ error) {
 		if t.Displaces == nil || !t.Displaces(t.live) {
 			return "read", Unchanged, nil
 		}
-		// Whoever may not create it is refused before anything goes. The placeholder is the engine's.
+		// A client that may not create it is refused before anything goes. The placeholder is the engine's.
 		if err := t.create(ctx); !apierrors.IsAlreadyExists(err) {
 			return "create", Created, err
 		}
