@@ -51,7 +51,13 @@ func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.Ca
 	ready.Type, ready.ObservedGeneration = conditionReady, source.Generation
 	ready.Message, ready.LastTransitionTime = messages.Brief(ready.Message), *stamp(now)
 	meta.SetStatusCondition(&next.Conditions, ready)
-	reportSignature(&next.Conditions, known, source.Generation, now)
+	switch c := known.signatures.Condition(known.index != nil); {
+	case c != nil:
+		c.Message, c.ObservedGeneration, c.LastTransitionTime = messages.Brief(c.Message), source.Generation, *stamp(now)
+		meta.SetStatusCondition(&next.Conditions, *c)
+	case !known.signatures.Pending: // otherwise what was reported last stands until it is verified again
+		meta.RemoveStatusCondition(&next.Conditions, v1alpha1.CatalogSourceSignatureVerified)
+	}
 	r.image.report(&next.Conditions, source.Generation, now)
 	if pollsImage(source) && known.invalid == nil && !known.asked.IsZero() {
 		// With a short interval nearly every write would be for the time of the last poll alone.
@@ -65,20 +71,6 @@ func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.Ca
 
 // pollsReported is how often polls are reported at most that found nothing new.
 const pollsReported = time.Minute
-
-// reportSignature sets the condition SignatureVerified, or removes it where no policy applies.
-func reportSignature(conditions *[]metav1.Condition, known content, generation int64, now time.Time) {
-	c := known.signatures.Condition(known.index != nil)
-	switch {
-	case c == nil && known.signatures.Pending:
-		return // what was reported last stands until it is verified again
-	case c == nil:
-		meta.RemoveStatusCondition(conditions, v1alpha1.CatalogSourceSignatureVerified)
-		return
-	}
-	c.Message, c.ObservedGeneration, c.LastTransitionTime = messages.Brief(c.Message), generation, *stamp(now)
-	meta.SetStatusCondition(conditions, *c)
-}
 
 func reasonAndMessage(source *v1alpha1.CatalogSource, known content, offered offer) (v1alpha1.ConditionReason, string) {
 	switch {
