@@ -42,7 +42,7 @@ func status(object *olmv1.ClusterCatalog, r report, now time.Time) olmv1.Cluster
 		return next // nothing is known yet, and will be soon
 	}
 	set := func(kind string, s metav1.ConditionStatus, reason, message string) {
-		olmv1.SetCondition(&next.Conditions, olmv1.NewCondition(kind, s, reason, message), object.Generation, *stamp(now))
+		olmv1.SetCondition(&next.Conditions, olmv1.NewCondition(kind, s, reason, message), object.Generation, metav1.NewTime(now.Truncate(time.Second)))
 	}
 	next.Conditions = slices.DeleteFunc(next.Conditions, func(c metav1.Condition) bool { return !slices.Contains(ownTypes, c.Type) })
 	if off {
@@ -78,8 +78,8 @@ func status(object *olmv1.ClusterCatalog, r report, now time.Time) olmv1.Cluster
 	if r.base != "" {
 		next.URLs = &olmv1.ClusterCatalogURLs{Base: r.base}
 	}
-	if at := stamp(known.unpacked); next.LastUnpacked == nil || !next.LastUnpacked.Equal(at) {
-		next.LastUnpacked = at
+	if at := metav1.NewTime(known.unpacked.Truncate(time.Second)); next.LastUnpacked == nil || !next.LastUnpacked.Equal(&at) {
+		next.LastUnpacked = &at
 	}
 	switch {
 	case known.reached:
@@ -93,6 +93,3 @@ func status(object *olmv1.ClusterCatalog, r report, now time.Time) olmv1.Cluster
 	}
 	return next
 }
-
-// stamp is a time as the API server keeps it.
-func stamp(t time.Time) *metav1.Time { return &metav1.Time{Time: t.Truncate(time.Second)} }
