@@ -206,13 +206,13 @@ func (v view) deprecations() []metav1.Condition {
 	var pkg, channels, bundle []string
 	if r := v.outcome.resolved; r != nil && r.Deprecation != nil {
 		known = true
-		pkg = nonEmpty(r.Deprecation.Package)
+		pkg, bundle = []string{r.Deprecation.Package}, []string{r.Deprecation.Installed}
 		for _, name := range slices.Sorted(maps.Keys(r.Deprecation.Channels)) {
-			channels = append(channels, nonEmpty(r.Deprecation.Channels[name])...)
+			channels = append(channels, r.Deprecation.Channels[name])
 		}
-		bundle = nonEmpty(r.Deprecation.Installed)
 	}
 	say := func(kind, not string, messages []string) metav1.Condition {
+		messages = slices.DeleteFunc(slices.Clone(messages), func(text string) bool { return text == "" })
 		switch {
 		case !known:
 			return olmv1.NewCondition(kind, metav1.ConditionUnknown, olmv1.ReasonDeprecationStatusUnknown, deprecationUnknown)
@@ -231,11 +231,4 @@ func (v view) deprecations() []metav1.Condition {
 		say(olmv1.TypeChannelDeprecated, "channel not deprecated", channels),
 		ofBundle,
 	}
-}
-
-func nonEmpty(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return []string{text}
 }
