@@ -80,7 +80,12 @@ func (k *checker) reach(c *channel, saved map[Semantics]map[*node]bool) {
 			loop := way[slices.Index(way, way[len(way)-1]):]
 			var steps []string
 			for i, to := range loop[1:] {
-				steps = append(steps, fmt.Sprintf("%s to %s by %s", safetext.Quote(loop[i].name), safetext.Quote(to.name), e.edge(loop[i])))
+				next := e.hops.from(loop[i])
+				edges := next.edges(loop[i])
+				if e.semantics == V0 {
+					edges = next.forward(loop[i])
+				}
+				steps = append(steps, fmt.Sprintf("%s to %s by %s", safetext.Quote(loop[i].name), safetext.Quote(to.name), edges[0]))
 			}
 			k.report(catalog.Error, RuleUpgradeLoop, []Semantics{e.semantics}, c, "upgrades go round without an end: "+safetext.List(steps, mostReasons, ", "),
 				"remove the edge that leads to an older version; a skipRange has to end below the version of its entry, as in \">=1.0.0 <1.2.0\" for 1.2.0")

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 )
 
@@ -89,7 +90,10 @@ func (s *svg) panel(p *panel, standard string) {
 		s.label("note", p.x+12, p.y+38, "skipRange not drawn")
 	}
 	for i := range p.rows[:max(len(p.rows)-1, 0)] {
-		s.straight(p, i)
+		// Draw the edge by which a row replaces the one below it.
+		if e := p.rows[i].entry; e != nil && slices.ContainsFunc(e.Edges, func(edge EdgePicture) bool { return edge.Kind == Replaces && edge.From == p.rows[i+1].name }) {
+			fmt.Fprintf(s, "<path class=\"edge replaces%s\" d=\"M%.1f %.1fV%.1f\"/>\n", s.ignored(p, i), p.dotX(), p.rowY(i+1)-6, p.rowY(i)+6)
+		}
 	}
 	for _, l := range p.lanes {
 		// Draw the edges to one entry: a line along the rows with a branch to each of those it comes from, and a tip where it
@@ -118,19 +122,6 @@ func (s *svg) panel(p *panel, standard string) {
 		s.label(name, p.textX(), p.rowY(i)+4, show(r.name))
 		if r.note != "" {
 			s.label("note", p.textX()+float64(p.names+2)*charWidth, p.rowY(i)+4, r.note)
-		}
-	}
-}
-
-// straight draws the edge by which a row replaces the one below it.
-func (s *svg) straight(p *panel, i int) {
-	if p.rows[i].entry == nil {
-		return
-	}
-	for _, edge := range p.rows[i].entry.Edges {
-		if edge.Kind == Replaces && edge.From == p.rows[i+1].name {
-			fmt.Fprintf(s, "<path class=\"edge replaces%s\" d=\"M%.1f %.1fV%.1f\"/>\n", s.ignored(p, i), p.dotX(), p.rowY(i+1)-6, p.rowY(i)+6)
-			return
 		}
 	}
 }

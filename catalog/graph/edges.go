@@ -89,12 +89,3 @@ func (s scope) edgesV1(from, to *node) []Edge {
 	}
 	return found
 }
-
-// edge is what makes the next hop of a version.
-func (e *ending) edge(v *node) Edge {
-	next := e.hops.from(v)
-	if e.semantics == V0 {
-		return next.forward(v)[0]
-	}
-	return next.edges(v)[0]
-}

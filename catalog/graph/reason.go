@@ -7,19 +7,6 @@ import (
 	"fairlead.dev/fairlead/catalog/safetext"
 )
 
-// refusals say which channels with the version v0 leaves out, and why.
-func (w *walk) refusals(v *node) []string {
-	var found []string
-	seen := map[*channel]bool{}
-	for _, e := range v.entries {
-		if w.scope.has[e.channel] && e.channel.refusal != "" && !seen[e.channel] {
-			seen[e.channel] = true
-			found = append(found, fmt.Sprintf("channel %s: %s", safetext.Quote(e.channel.name), e.channel.refusal))
-		}
-	}
-	return found
-}
-
 // withheld says why v0 does not install a version of a sound channel.
 func (w *walk) withheld(v *node) string {
 	switch {

@@ -57,7 +57,14 @@ func (w *walk) v0(from *node, g goal) Route {
 		return r
 	}
 	passed := passedOver(way, to, w.scope.edgesV0)
-	refused := w.refusals(to)
+	var refused []string // channels with the version that v0 leaves out, and why
+	seen := map[*channel]bool{}
+	for _, e := range to.entries {
+		if w.scope.has[e.channel] && e.channel.refusal != "" && !seen[e.channel] {
+			seen[e.channel] = true
+			refused = append(refused, fmt.Sprintf("channel %s: %s", safetext.Quote(e.channel.name), e.channel.refusal))
+		}
+	}
 	offered := slices.ContainsFunc(to.entries, func(e *entry) bool { return w.scope.has[e.channel] && e.offered() })
 	switch {
 	case len(refused) > 0 && !offered:
