@@ -83,22 +83,15 @@ func (p *pruner) keepDefaultChannels() error {
 		if c.empty() {
 			c.incidental = true
 			c.why.add(whyDefault)
-			p.extend(pkg, c, pkg.newest(c, p.opts.Packages), "for the default channel, "+safetext.Quote(c.info.Name))
+			// The first entry from the head that a selection of the package would have had, or else the head.
+			place := slices.IndexFunc(c.line, func(e *catalog.EntryInfo) bool {
+				return slices.ContainsFunc(p.opts.Packages, func(s Selection) bool {
+					return s.Package == pkg.info.Name && s.Versions.Contains(e.Bundle.Version.Version)
+				})
+			})
+			p.extend(pkg, c, max(place, 0), "for the default channel, "+safetext.Quote(c.info.Name))
 		}
 	}
 	p.fresh = nil
 	return nil
-}
-
-// newest is the place of the first entry from the head that a selection of the
-// package would have had, or else of the head.
-func (pkg *keptPackage) newest(c *stretch, selections []Selection) int {
-	for place, e := range c.line {
-		for _, s := range selections {
-			if s.Package == pkg.info.Name && s.Versions.Contains(e.Bundle.Version.Version) {
-				return place
-			}
-		}
-	}
-	return 0
 }
