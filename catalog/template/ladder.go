@@ -2,7 +2,6 @@ package template
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -45,25 +44,18 @@ func (t *semverTemplate) ladders(bundles map[string]Bundle) (ladders [][]rung, p
 			ladders[i] = append(ladders[i], rung{b.Name, v})
 		}
 		slices.SortFunc(ladders[i], func(a, b rung) int { return a.version.Compare(b.version) })
-		if err := checkOrder(ladders[i]); err != nil {
-			return nil, "", t.fail(images[0].line, "%s: %w", archetypes[i], err)
-		}
-	}
-	return ladders, pkg, nil
-}
-
-// checkOrder refuses versions that no order is defined for.
-func checkOrder(ladder []rung) error {
-	for i := 1; i < len(ladder); i++ {
-		if a, b := ladder[i-1], ladder[i]; a.version.Compare(b.version) == 0 {
+		for j := 1; j < len(ladders[i]); j++ { // refuse versions that no order is defined for
+			a, b := ladders[i][j-1], ladders[i][j]
 			if a.name > b.name {
 				a, b = b, a
 			}
-			return fmt.Errorf("encountered bundle versions which differ only by build metadata, which cannot be ordered: %s has %s and %s has %s; keep one of them",
-				a.name, a.version, b.name, b.version)
+			if a.version.Compare(b.version) == 0 {
+				return nil, "", t.fail(images[0].line, "%s: encountered bundle versions which differ only by build metadata, which cannot be ordered: %s has %s and %s has %s; keep one of them",
+					archetypes[i], a.name, a.version, b.name, b.version)
+			}
 		}
 	}
-	return nil
+	return ladders, pkg, nil
 }
 
 // semverOf is the version of a bundle. Of what else may be wrong with the bundle nothing is said here.
