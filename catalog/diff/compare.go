@@ -121,7 +121,12 @@ func (c *comparison) compare() error {
 	// rest, one object of a schema and name may have become another.
 	a, b := withoutCommon(old.others, now.others)
 	var failed error
-	match(a, b, otherName, func(name string, x, y *catalog.Meta) {
+	match(a, b, func(m *catalog.Meta) string {
+		if m.Name == "" {
+			return m.Schema
+		}
+		return m.Schema + " " + m.Name
+	}, func(name string, x, y *catalog.Meta) {
 		change := Change{Op: opOf(x, y), Kind: KindObject, Name: name}
 		if change.Op != Changed {
 			c.add(change)
@@ -183,3 +188,27 @@ func opOf[T any](old, now *T) Op {
 }
 
 var kindOrder = []Kind{KindPackage, KindChannel, KindEntry, KindEdge, KindBundle, KindDeprecation, KindObject}
+
+// withoutCommon leaves out of two lists what is in both, as often as it is.
+func withoutCommon(old, now []*catalog.Meta) (a, b []*catalog.Meta) {
+	count := map[string]int{}
+	for _, m := range now {
+		count[string(m.Blob)]++
+	}
+	common := map[string]int{}
+	for _, m := range old {
+		if count[string(m.Blob)] > common[string(m.Blob)] {
+			common[string(m.Blob)]++
+		} else {
+			a = append(a, m)
+		}
+	}
+	for _, m := range now {
+		if common[string(m.Blob)] > 0 {
+			common[string(m.Blob)]--
+		} else {
+			b = append(b, m)
+		}
+	}
+	return a, b
+}
