@@ -24,9 +24,7 @@ type front interface {
 	requested(v resolve.Var) bool
 	// recheck refuses what a solution may not have for reasons that are too expensive to state of everything, and reports whether it did.
 	recheck(p *resolve.Problem, s *resolve.Solution) bool
-	// word is the text of a rule, with the names of the catalog in place of those of the solver.
-	word(e *explanation, r resolve.Reason) string
-	// conclude fills in what follows from the chain of a conflict.
+	// conclude gives the chain of a conflict the names of the catalog in place of those of the solver, and fills in what follows from it.
 	conclude(e *explanation, c *Conflict)
 	// ways says what to do about a conflict.
 	ways(ctx context.Context, e *explanation) string
@@ -36,7 +34,6 @@ type front interface {
 type explanation struct {
 	core     []resolve.Clause
 	reasons  []resolve.Reason // of the core, without those that only ask about what is wanted
-	chain    []Link           // the reasons in the words of the catalog
 	wanted   resolve.Var      // what was asked about; zero when requests have no answer
 	requests []string         // those that have none
 }
@@ -64,14 +61,14 @@ func (b *builder) explain(ctx context.Context, core *resolve.Unsatisfiable, want
 	e.reasons = slices.DeleteFunc(core.Reasons(), func(r resolve.Reason) bool {
 		return wanted != 0 && r.Kind == resolve.Assumed && r.Origin.Object == "" && b.problem.Var(r.Subject) == wanted
 	})
+	c := &Conflict{core: core}
 	for _, r := range e.reasons {
 		o := r.Origin
-		l := Link{Text: b.word(e, r), Object: o.Object, Field: o.Field, Catalog: o.Catalog, Digest: o.Digest, Alike: r.More}
+		l := Link{Text: o.Text, Object: o.Object, Field: o.Field, Catalog: o.Catalog, Digest: o.Digest, Alike: r.More}
 		l.plain = r.Kind == resolve.Mandatory && b.requested(b.problem.Var(r.Subject)) &&
 			slices.ContainsFunc(e.reasons, func(other resolve.Reason) bool { return other.Kind != resolve.Mandatory && other.Subject == r.Subject })
-		e.chain = append(e.chain, l)
+		c.Chain = append(c.Chain, l)
 	}
-	c := &Conflict{core: core, Chain: e.chain}
 	b.conclude(e, c)
 	if !b.trial {
 		c.Advice = b.ways(ctx, e)

@@ -69,7 +69,7 @@ func (b *decision) choices() []Choice {
 func (b *decision) because(v resolve.Var) Because {
 	for _, d := range b.solution.Decisions {
 		if d.Chosen == v && !d.Reused {
-			out := Because{Asker: b.asker(d.Subject), Need: cmp.Or(b.offers[need{d.Subject, d.Origin.Field}].text, d.Origin.Text)}
+			out := Because{Asker: b.node(d.Subject).label(), Need: cmp.Or(b.offers[need{d.Subject, d.Origin.Field}].text, d.Origin.Text)}
 			// The rule that put what was chosen before the candidate that comes after it; none for a part of a constraint.
 			candidates := b.offers[need{d.Subject, d.Origin.Field}].candidates
 			switch i := slices.Index(candidates, v); {
@@ -182,7 +182,7 @@ func (b *decision) wanted(at *resolve.Decision) resolve.Var {
 // heldAt tells why what is most wanted at a decision cannot be had.
 func (b *decision) heldAt(ctx context.Context, i int, wanted resolve.Var) (Held, error) {
 	at := &b.solution.Decisions[i]
-	h := Held{Asker: b.asker(at.Subject), Wanted: b.node(wanted).bundle.Name}
+	h := Held{Asker: b.node(at.Subject).label(), Wanted: b.node(wanted).bundle.Name}
 	if at.Chosen != 0 {
 		h.Instead = b.node(at.Chosen).bundle.Name
 	}

@@ -99,7 +99,7 @@ func (b *dependencies) meet(ctx context.Context) error {
 		if d := b.crowd.of(b.node(c.of)); d != (dear{}) && b.node(c.of).channel != nil {
 			lowered = resolve.Any() // its candidates were not all looked for
 			d.tell(&c.origin)
-		} else if d := c.formula.tooDear(); d != (dear{}) {
+		} else if d := firstIn(c.formula, func(leaf *formula) dear { return leaf.leaf.tooDear() }); d != (dear{}) {
 			d.tell(&c.origin)
 		}
 		b.problem.Formula(c.of, lowered, c.origin)

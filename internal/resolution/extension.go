@@ -43,8 +43,6 @@ func newExtension(in ExtensionRequest, w world, trial bool) *extensionFront {
 
 func (b *extensionFront) requested(v resolve.Var) bool { return v == b.self }
 
-func (b *extensionFront) word(_ *explanation, r resolve.Reason) string { return r.Origin.Text }
-
 // recheck refuses what needs a newer Kubernetes, from the chosen candidate down to the first that does not, and answers that catalogs of the
 // same priority give to the same question.
 func (b *extensionFront) recheck(_ *resolve.Problem, solution *resolve.Solution) bool {
@@ -132,15 +130,15 @@ func (b *extensionFront) resolve(ctx context.Context) (*ExtensionResult, error) 
 	}
 	// What is installed stays, although there is no answer: it is what is asked for, and what could have led on from it cannot be used. No mistake in
 	// a catalog is one of the extension.
-	switch omitted := b.omitted(nil); conflict.Reason {
+	switch conflict.Reason {
 	case PackageNotFound, ChannelNotFound, VersionNotFound, NoSuccessor, DowngradeRefused:
-		if omitted.leftOut() == "" {
+		if b.leftOut(nil) == "" {
 			break
 		}
 		fallthrough
 	case CatalogUnavailable:
 		result.Change = ChangeKeep
-		omitted.leave(result)
+		b.leave(result, nil)
 		return result, nil
 	}
 	return result, conflict

@@ -52,7 +52,7 @@ func (b *extensionFront) ways(ctx context.Context, e *explanation) string {
 	case AmbiguousCatalogs, NoCatalog, DowngradeRefused:
 		return text
 	}
-	if broken := b.omitted(nil).leftOut(); broken != "" {
+	if broken := b.leftOut(nil); broken != "" {
 		text += "; " + broken
 	}
 	return text
@@ -63,7 +63,7 @@ func (b *remedy) advice(ctx context.Context) string {
 	edit := "of ClusterExtension " + b.name
 	switch b.reason {
 	case ChannelNotFound:
-		if b.omitted(nil).leftOut() != "" { // which is reported after it
+		if b.leftOut(nil) != "" { // which is reported after it
 			return fmt.Sprintf("correct %s %s, or ask the authors of the catalog to correct the channel: those that can be used are %s", fieldChannels, edit, list("channel", b.candidates.channels()))
 		}
 		return fmt.Sprintf("correct %s %s: the package has %s", fieldChannels, edit, list("channel", b.candidates.channels()))

@@ -96,7 +96,7 @@ func (b *extensionFront) nothingToChoose() *resolve.Origin {
 		o = b.origin(fieldPackage, "no catalog that can be read has package %s, and catalog %s has no content that is available: %s",
 			b.in.Package, b.unavailable().Name, b.trouble(b.unavailable()))
 		o.Catalog = b.unavailable().Name
-	case b.omitted(nil).leftOut() != "":
+	case b.leftOut(nil) != "":
 		o = b.origin(fieldPackage, "package %s is in a catalog, but nothing of it can be used", b.in.Package)
 		o.Hint = "ask the authors of the catalog to correct it"
 	default:

@@ -104,7 +104,7 @@ func (b *extensionFront) answer(chosen *candidate) *ExtensionResult {
 		r.Notes = append(r.Notes, fmt.Sprintf("bundle %s supports OpenShift up to %s: while it is installed, the cluster cannot be updated to a later minor version",
 			chosen.bundle.Name, r.MaxOpenShiftVersion))
 	}
-	b.omitted(chosen).leave(r)
+	b.leave(r, chosen)
 	if !b.trial {
 		r.Held = b.held(chosen)
 	}

@@ -73,7 +73,7 @@ func (b *dependencies) compound(v resolve.Var, field string, f *formula, message
 	what := f.text + said(message)
 	origin := n.origin(field, "%s requires %s", n.label(), what)
 	origin.Alike = what
-	if blind := f.hidden(); blind != nil {
+	if blind := firstIn(f, func(leaf *formula) *Source { return leaf.blind }); blind != nil {
 		b.blind[need{v, field}] = blind.Ref
 		blind.hides(&origin)
 	}
@@ -93,24 +93,15 @@ func (f *formula) holds(leaf func(*formula) bool) bool {
 	return f.every
 }
 
-// hidden returns a catalog without content that keeps candidates out of the formula's view.
-func (f *formula) hidden() *Source {
+// firstIn is what the first of the leaves of a formula has that has it, or the zero value.
+func firstIn[T comparable](f *formula, of func(*formula) T) T {
+	var none T
 	for _, part := range f.parts {
-		if s := part.hidden(); s != nil {
-			return s
+		if found := firstIn(part, of); found != none {
+			return found
 		}
 	}
-	return f.blind
-}
-
-// tooDear tells whether it is unknown who meets one of its conditions.
-func (f *formula) tooDear() dear {
-	for _, part := range f.parts {
-		if d := part.tooDear(); d != (dear{}) {
-			return d
-		}
-	}
-	return f.leaf.tooDear()
+	return of(f)
 }
 
 // lower turns a formula of v into one over Vars. Who must not be there has to be known: a bundle is not chosen when that is too dear.

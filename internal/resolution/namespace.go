@@ -118,7 +118,7 @@ func (d *decider) decide(ctx context.Context, p *resolve.Problem) error {
 				less = p
 			}
 			less = less.Waive(v, c.Origin.Field)
-			d.waived = append(d.waived, Held{Asker: d.b.asker(v), Reason: c.Origin.Text + ", which cannot be had as things stand"})
+			d.waived = append(d.waived, Held{Asker: d.b.node(v).label(), Reason: c.Origin.Text + ", which cannot be had as things stand"})
 		}
 		if less != nil {
 			return d.decide(ctx, less)

@@ -51,7 +51,10 @@ func (n *node) skipsAsHead(from catalog.Departure) bool {
 
 // label names the node in an explanation.
 func (n *node) label() string {
-	if n.operator != nil {
+	switch {
+	case n.sub != nil:
+		return "subscription " + n.sub.Name
+	case n.operator != nil:
 		return "clusterserviceversion " + n.operator.Name
 	}
 	return "bundle " + n.bundle.Name

@@ -89,14 +89,6 @@ func (b *pool) installedMeets(n *node, c condition) bool {
 	})
 }
 
-func (b *pool) asker(v resolve.Var) string {
-	if n := b.node(v); n.sub == nil {
-		return n.label()
-	} else {
-		return "subscription " + n.sub.Name
-	}
-}
-
 // describe names a candidate together with where it comes from.
 func (b *pool) describe(v resolve.Var) string {
 	n := b.node(v)

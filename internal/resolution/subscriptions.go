@@ -55,32 +55,31 @@ func newNamespace(ctx context.Context, in NamespaceRequest, trial bool) (*namesp
 
 func (b *namespaceFront) requested(v resolve.Var) bool { return b.node(v).sub != nil }
 
-// word gives the names of the catalog where the solver has names of its own.
-func (b *namespaceFront) word(e *explanation, r resolve.Reason) string {
-	switch {
-	case r.Kind == resolve.Limited:
-		return r.Origin.Text + b.members(e, r.Clause)
-	case r.Kind == resolve.Dependency:
-		// What a Subscription asks for may be installed in part. It says which channel it comes from when another Subscription of the core is about the
-		// same package.
-		asks := b.requestOf(b.problem.Var(r.Subject))
-		switch {
-		case asks == nil || len(asks.options) == 0:
-		case asks.installed != nil:
-			return r.Origin.Text + " (" + asks.installed.Name + " is installed)"
-		case len(asks.channels) == 1 && slices.ContainsFunc(b.askers(e.core), func(name string) bool {
-			return name != asks.sub.Name && b.requestNamed(name).sub.Package == asks.sub.Package
-		}):
-			return r.Origin.Text + " from channel " + asks.channels[0].Name
-		}
-	case r.Kind == resolve.Assumed && r.Subject != "":
-		return strings.Replace(r.Origin.Text, r.Subject, b.node(b.problem.Var(r.Subject)).bundle.Name, 1)
-	}
-	return r.Origin.Text
-}
-
-// conclude names the obstacle: the last rule of the chain or, for something that was asked about, the last one that says who needs another.
+// conclude gives the names of the catalog where the solver has names of its own, and names the obstacle: the last rule of the chain or, for something
+// that was asked about, the last one that says who needs another.
 func (b *namespaceFront) conclude(e *explanation, c *Conflict) {
+	for i, r := range e.reasons {
+		text := &c.Chain[i].Text
+		switch {
+		case r.Kind == resolve.Limited:
+			*text += b.members(e, r.Clause)
+		case r.Kind == resolve.Assumed && r.Subject != "":
+			*text = strings.Replace(*text, r.Subject, b.node(b.problem.Var(r.Subject)).bundle.Name, 1)
+		case r.Kind == resolve.Dependency:
+			// What a Subscription asks for may be installed in part. It says which channel it comes from when another Subscription of the core is about
+			// the same package.
+			asks := b.requestOf(b.problem.Var(r.Subject))
+			switch {
+			case asks == nil || len(asks.options) == 0:
+			case asks.installed != nil:
+				*text += " (" + asks.installed.Name + " is installed)"
+			case len(asks.channels) == 1 && slices.ContainsFunc(b.askers(e.core), func(name string) bool {
+				return name != asks.sub.Name && b.requestNamed(name).sub.Package == asks.sub.Package
+			}):
+				*text += " from channel " + asks.channels[0].Name
+			}
+		}
+	}
 	obstacle := c.Chain[len(c.Chain)-1].Text
 	if e.wanted != 0 {
 		name := b.node(e.wanted).bundle.Name

@@ -140,7 +140,7 @@ func (r *NamespaceResult) ask(ctx context.Context, p *part, v resolve.Var, out *
 		if err != nil {
 			return asked, err
 		}
-		who := r.b.asker(d.Subject)
+		who := r.b.node(d.Subject).label()
 		switch {
 		case core != nil:
 			c := r.b.explain(ctx, core, v, nil)
