@@ -42,7 +42,8 @@ func (m *model) checkProperties(b *bundleModel) {
 	}
 	// What the CSV requires is a need of the bundle when its properties declare nothing that it needs: whoever wrote them by hand, or with tools that
 	// leave that out, has not said that it needs less. Its properties stay as they are.
-	if needs := []string{PropertyGVKRequired, PropertyPackageRequired, PropertyLabelRequired, PropertyConstraint}; !slices.ContainsFunc(needs, func(kind string) bool { return b.count[kind] > 0 }) {
+	needs := []string{PropertyGVKRequired, PropertyPackageRequired, PropertyLabelRequired, PropertyConstraint}
+	if !slices.ContainsFunc(needs, func(kind string) bool { return b.count[kind] > 0 }) {
 		for _, p := range b.payloads {
 			for _, g := range p.requires {
 				if !slices.Contains(b.info.Requires, g) {
