@@ -28,12 +28,20 @@ func (c *Controller) unrest(ctx context.Context, name string) (time.Duration, er
 		if s.Status.InstalledCSV == "" {
 			wait = max(wait, reconcile.QuietPeriod-c.clock.Since(s.CreationTimestamp.Time))
 		}
-		for _, csv := range []string{s.Status.InstalledCSV, s.Status.CurrentCSV} {
-			changing, err := c.changing(ctx, client.ObjectKey{Namespace: s.Namespace, Name: csv})
-			if err != nil {
+		for _, name := range []string{s.Status.InstalledCSV, s.Status.CurrentCSV} {
+			if name == "" {
+				continue
+			}
+			csv := &v1alpha1.ClusterServiceVersion{}
+			err := c.client.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, csv)
+			if err == nil {
+				var changing time.Duration
+				changing, err = reconcile.UntilQuiet(csv, c.clock.Now(), reconcile.ListOperators(ctx, c.client))
+				wait = max(wait, changing)
+			}
+			if client.IgnoreNotFound(err) != nil {
 				return 0, err
 			}
-			wait = max(wait, changing)
 		}
 		planned, err := c.planned(ctx, s)
 		if err != nil {
@@ -42,18 +50,6 @@ func (c *Controller) unrest(ctx context.Context, name string) (time.Duration, er
 		wait = max(wait, planned)
 	}
 	return wait, nil
-}
-
-// changing is how long a ClusterServiceVersion is waited for.
-func (c *Controller) changing(ctx context.Context, key client.ObjectKey) (time.Duration, error) {
-	if key.Name == "" {
-		return 0, nil
-	}
-	csv := &v1alpha1.ClusterServiceVersion{}
-	if err := c.client.Get(ctx, key, csv); err != nil {
-		return 0, client.IgnoreNotFound(err)
-	}
-	return reconcile.UntilQuiet(csv, c.clock.Now(), reconcile.ListOperators(ctx, c.client))
 }
 
 // planned is how long the plan of a Subscription is waited for.
