@@ -26,36 +26,38 @@ type chain struct {
 }
 
 // chain reads the CSVs of the namespace, which belong to the cache, and the OperatorConditions of those that may hand over.
-func (o *observer) chain(ctx context.Context) (*chain, error) {
-	var all v1alpha1.ClusterServiceVersionList
-	if err := list(ctx, o.cache, &all, "the ClusterServiceVersions of namespace "+o.csv.Namespace, client.InNamespace(o.csv.Namespace)); err != nil {
-		return nil, err
-	}
-	var csvs []*v1alpha1.ClusterServiceVersion
-	for i := range all.Items {
-		if !all.Items[i].IsCopied() {
-			csvs = append(csvs, &all.Items[i])
-		}
-	}
-	c := newChain(csvs)
-	c.csv, c.pinned = o.csv, map[string]error{}
-	var ask []string
-	if c.successor(o.csv.Name) != nil {
-		ask = append(ask, o.csv.Name)
-	}
-	if old := c.predecessor(o.csv.Name); old != nil {
-		ask = append(ask, old.Name)
-	}
-	for _, name := range ask {
-		condition, err := read[*v2.OperatorCondition](ctx, o.cache, key(o.csv.Namespace, name))
-		if err != nil {
+func (s *snapshot) chain(ctx context.Context) (*chain, error) {
+	return s.chainRead.get(func() (*chain, error) {
+		var all v1alpha1.ClusterServiceVersionList
+		if err := list(ctx, s.cache, &all, "the ClusterServiceVersions of namespace "+s.csv.Namespace, client.InNamespace(s.csv.Namespace)); err != nil {
 			return nil, err
 		}
-		if condition != nil {
-			c.pinned[name] = condition.CheckUpgradeable()
+		var csvs []*v1alpha1.ClusterServiceVersion
+		for i := range all.Items {
+			if !all.Items[i].IsCopied() {
+				csvs = append(csvs, &all.Items[i])
+			}
 		}
-	}
-	return c, nil
+		c := newChain(csvs)
+		c.csv, c.pinned = s.csv, map[string]error{}
+		var ask []string
+		if c.successor(s.csv.Name) != nil {
+			ask = append(ask, s.csv.Name)
+		}
+		if old := c.predecessor(s.csv.Name); old != nil {
+			ask = append(ask, old.Name)
+		}
+		for _, name := range ask {
+			condition, err := read[*v2.OperatorCondition](ctx, s.cache, key(s.csv.Namespace, name))
+			if err != nil {
+				return nil, err
+			}
+			if condition != nil {
+				c.pinned[name] = condition.CheckUpgradeable()
+			}
+		}
+		return c, nil
+	})
 }
 
 func newChain(csvs []*v1alpha1.ClusterServiceVersion) *chain {

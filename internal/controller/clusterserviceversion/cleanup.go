@@ -118,7 +118,13 @@ func (e *ending) cleanUpKind(ctx context.Context, groups membership, description
 			}
 			return
 		}
-		if err := e.deleteInstance(ctx, o); err != nil && refused == nil {
+		installer, err := e.actor.installer(ctx, e.snapshot) // with the rights of the install
+		if err == nil {
+			if err = client.IgnoreNotFound(installer.Delete(ctx, o, client.Preconditions{UID: &o.UID})); err != nil {
+				err = fmt.Errorf("delete %s %s: %w", o.Kind, client.ObjectKeyFromObject(o), err)
+			}
+		}
+		if err != nil && refused == nil {
 			refused = fmt.Errorf("%w%s", err, groups.installedAs())
 		}
 	})
@@ -126,18 +132,6 @@ func (e *ending) cleanUpKind(ctx context.Context, groups membership, description
 		out.kinds = append(out.kinds, left)
 	}
 	return errors.Join(err, refused)
-}
-
-// deleteInstance deletes a custom resource with the rights of the install.
-func (e *ending) deleteInstance(ctx context.Context, o *metav1.PartialObjectMetadata) error {
-	installer, err := e.actor.installer(ctx, e.snapshot)
-	if err != nil {
-		return err
-	}
-	if err := installer.Delete(ctx, o, client.Preconditions{UID: &o.UID}); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete %s %s: %w", o.Kind, client.ObjectKeyFromObject(o), err)
-	}
-	return nil
 }
 
 // otherProviders are the target namespaces of the other operators that own a CRD. One whose OperatorGroup is not in

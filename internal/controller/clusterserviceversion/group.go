@@ -143,3 +143,45 @@ func (m membership) webhookNamespaces() *metav1.LabelSelector {
 	}
 	return group.Spec.Selector.DeepCopy()
 }
+
+// verdict compares the APIs of the CSV with those of its group and of all groups that list one of them: what speaks against providing them in the target
+// namespaces.
+func (s *snapshot) verdict(ctx context.Context) (tenancy.Verdict, error) {
+	return s.verdictRead.get(func() (none tenancy.Verdict, _ error) {
+		groups, err := s.groups(ctx)
+		group := groups.one()
+		if err != nil || group == nil {
+			return none, err
+		}
+		var others []*v1.OperatorGroup
+		for api := range tenancy.ProvidedBy(s.csv) {
+			var all v1.OperatorGroupList
+			if err := list(ctx, s.cache, &all, "the OperatorGroups that provide "+api, client.MatchingFields{indexByListed: api}); err != nil {
+				return none, err
+			}
+			for i := range all.Items {
+				others = append(others, &all.Items[i])
+			}
+		}
+		claim, err := tenancy.ClaimedBy(s.csv, group.Spec.ServiceAccountName != "", tenancy.Definitions{
+			CRD: func(name string) (metav1.Object, error) {
+				crd, err := s.crd(ctx, name)
+				if err != nil || crd == nil {
+					return nil, err
+				}
+				return crd, nil
+			},
+			APIService: func(name string) (metav1.Object, error) {
+				service, err := s.apiService(ctx, name)
+				if err != nil || service == nil {
+					return nil, err
+				}
+				return service, nil
+			},
+		})
+		if err != nil {
+			return none, err
+		}
+		return tenancy.Judge(tenancy.Member{ClusterServiceVersion: s.csv, Claim: claim}, group, tenancy.Distinct(others)), nil
+	})
+}

@@ -9,10 +9,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/tenancy"
@@ -152,52 +149,6 @@ func (s *snapshot) groups(ctx context.Context) (membership, error) {
 	return s.groupsRead.get(func() (membership, error) { return s.observer.membership(ctx) })
 }
 
-func (s *snapshot) chain(ctx context.Context) (*chain, error) {
-	return s.chainRead.get(func() (*chain, error) { return s.observer.chain(ctx) })
-}
-
-// verdict compares the APIs of the CSV with those of its group and of all groups that list one of them: what speaks against providing them in the target
-// namespaces.
-func (s *snapshot) verdict(ctx context.Context) (tenancy.Verdict, error) {
-	return s.verdictRead.get(func() (none tenancy.Verdict, _ error) {
-		groups, err := s.groups(ctx)
-		group := groups.one()
-		if err != nil || group == nil {
-			return none, err
-		}
-		var others []*v1.OperatorGroup
-		for api := range tenancy.ProvidedBy(s.csv) {
-			var all v1.OperatorGroupList
-			if err := list(ctx, s.cache, &all, "the OperatorGroups that provide "+api, client.MatchingFields{indexByListed: api}); err != nil {
-				return none, err
-			}
-			for i := range all.Items {
-				others = append(others, &all.Items[i])
-			}
-		}
-		claim, err := tenancy.ClaimedBy(s.csv, group.Spec.ServiceAccountName != "", tenancy.Definitions{
-			CRD: func(name string) (metav1.Object, error) {
-				crd, err := s.crd(ctx, name)
-				if err != nil || crd == nil {
-					return nil, err
-				}
-				return crd, nil
-			},
-			APIService: func(name string) (metav1.Object, error) {
-				service, err := s.apiService(ctx, name)
-				if err != nil || service == nil {
-					return nil, err
-				}
-				return service, nil
-			},
-		})
-		if err != nil {
-			return none, err
-		}
-		return tenancy.Judge(tenancy.Member{ClusterServiceVersion: s.csv, Claim: claim}, group, tenancy.Distinct(others)), nil
-	})
-}
-
 func (s *snapshot) requirements(ctx context.Context) (*requirements, error) {
 	return s.requirementsRead.get(func() (*requirements, error) {
 		chain, err := s.chain(ctx)
@@ -214,24 +165,6 @@ func (s *snapshot) requirements(ctx context.Context) (*requirements, error) {
 			s.due.by(out.again)
 		}
 		return out, err
-	})
-}
-
-// deployments are the live Deployments under the names of those of the strategy, as the cluster answered in this pass where it was written to.
-func (s *snapshot) deployments(ctx context.Context) (deployments, error) {
-	return s.liveRead.get(func() (deployments, error) {
-		out := deployments{}
-		for _, d := range s.csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
-			live, err := read[*appsv1.Deployment](ctx, s.cache, key(s.csv.Namespace, d.Name), client.UnsafeDisableDeepCopy)
-			if err != nil {
-				return nil, err
-			}
-			if live != nil {
-				out[d.Name] = live
-			}
-		}
-		maps.Copy(out, s.done.applied)
-		return out, nil
 	})
 }
 

@@ -43,6 +43,24 @@ type workload struct {
 	surplus, old []client.Object
 }
 
+// deployments are the live Deployments under the names of those of the strategy, as the cluster answered in this pass where it was written to.
+func (s *snapshot) deployments(ctx context.Context) (deployments, error) {
+	return s.liveRead.get(func() (deployments, error) {
+		out := deployments{}
+		for _, d := range s.csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
+			live, err := read[*appsv1.Deployment](ctx, s.cache, key(s.csv.Namespace, d.Name), client.UnsafeDisableDeepCopy)
+			if err != nil {
+				return nil, err
+			}
+			if live != nil {
+				out[d.Name] = live
+			}
+		}
+		maps.Copy(out, s.done.applied)
+		return out, nil
+	})
+}
+
 // composer works out the workload from what it follows from.
 type composer struct {
 	*observer
