@@ -107,10 +107,6 @@ func readMark(annotation string) (mark, generation string) {
 	return parts[0] + "." + parts[1], parts[2]
 }
 
-// The parts of a mark that tell of the spec and of the status.
-func specMark(mark string) string   { spec, _, _ := strings.Cut(mark, "."); return spec }
-func statusMark(mark string) string { _, status, _ := strings.Cut(mark, "."); return status }
-
 // fieldsOf are the fields of a JSON object that are set, in order; the names in it begin with a prefix.
 func fieldsOf(text []byte, prefix string) string {
 	var object map[string]json.RawMessage

@@ -3,6 +3,7 @@ package copiedcsv
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -158,7 +159,9 @@ func (c *Controller) keepUp(ctx context.Context, key types.NamespacedName, from 
 	}
 	_, touched := live.Annotations[foreignKey]
 	mark := live.Annotations[markAnnotation]
-	touched = touched || statusMark(mark) == statusMark(content.mark) && live.Annotations[fieldsKey] != content.fields
+	_, was, _ := strings.Cut(mark, ".") // the part of a mark that tells of the status
+	_, is, _ := strings.Cut(content.mark, ".")
+	touched = touched || was == is && live.Annotations[fieldsKey] != content.fields
 	if last, ok := c.written.Load(key); ok {
 		order, err := resourceversion.CompareResourceVersion(live.ResourceVersion, last.(string))
 		if err == nil && order < 0 {
@@ -170,7 +173,7 @@ func (c *Controller) keepUp(ctx context.Context, key types.NamespacedName, from 
 		c.written.Store(key, live.ResourceVersion)
 		return nil
 	}
-	return c.write(ctx, key, content, live, touched || statusMark(mark) != statusMark(content.mark))
+	return c.write(ctx, key, content, live, touched || was != is)
 }
 
 // write replaces a copy, with its status where that is to be written. The status comes first: the mark, which tells of it,
@@ -178,7 +181,8 @@ func (c *Controller) keepUp(ctx context.Context, key types.NamespacedName, from 
 // guessed wrong, because a user has edited the copy, the mark is corrected.
 func (c *Controller) write(ctx context.Context, key types.NamespacedName, content *content, live *metav1.PartialObjectMetadata, status bool) error {
 	resourceVersion, generation := live.ResourceVersion, live.Generation
-	if mark, _ := readMark(live.Annotations[markAnnotation]); specMark(mark) != specMark(content.mark) {
+	was, _, _ := strings.Cut(live.Annotations[markAnnotation], ".") // the part of a mark that tells of the spec
+	if is, _, _ := strings.Cut(content.mark, "."); was != is {
 		generation++
 	}
 	if status {
