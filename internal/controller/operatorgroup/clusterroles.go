@@ -11,6 +11,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -42,7 +43,7 @@ func (c *Controller) applyClusterRoles(ctx context.Context, group *v1.OperatorGr
 	for _, suffix := range suffixes {
 		desired := clusterRole(group, suffix)
 		live := slices.IndexFunc(seen.roles, func(r rbacv1.ClusterRole) bool { return r.Name == desired.Name })
-		labelled := live >= 0 && hasLabels(desired, &seen.roles[live])
+		labelled := live >= 0 && labels.SelectorFromSet(desired.Labels).Matches(labels.Set(seen.roles[live].Labels))
 		if labelled && equality.Semantic.DeepEqual(desired.AggregationRule, seen.roles[live].AggregationRule) { // its rules are written by the cluster
 			continue
 		}
@@ -159,13 +160,4 @@ func roleName(group types.NamespacedName, suffix string) string {
 	tail := "." + suffix + "-" + bundle.StringHash62(group.Namespace+"/"+group.Name+"/"+suffix)
 	room := maxRoleName - len(prefix) - len(tail)
 	return prefix + group.Name[:min(len(group.Name), room)] + tail
-}
-
-func hasLabels(desired, live *rbacv1.ClusterRole) bool {
-	for key, value := range desired.Labels {
-		if have, ok := live.Labels[key]; !ok || have != value {
-			return false
-		}
-	}
-	return true
 }
