@@ -139,7 +139,7 @@ func (e *taggedEntity) VerificationContent() (verify.VerificationContent, error)
 	if e.certificate == nil {
 		return nil, errors.New("it has no certificate")
 	}
-	return &certificateContent{e.certificate, e.chain}, nil
+	return &certificateContent{bundle.NewCertificate(e.certificate), e.chain}, nil
 }
 
 // keyEntity is a taggedEntity that is verified by a key.
@@ -151,28 +151,11 @@ func (*keyEntity) VerificationContent() (verify.VerificationContent, error) {
 	return &bundle.PublicKey{}, nil
 }
 
-// certificateContent is the signer's certificate.
+// certificateContent is the signer's certificate, with what came with it.
 type certificateContent struct {
-	certificate *x509.Certificate
-	chain       []*x509.Certificate
+	verify.VerificationContent
+	chain []*x509.Certificate
 }
-
-// CompareKey implements verify.VerificationContent.
-func (c *certificateContent) CompareKey(other any, _ root.TrustedMaterial) bool {
-	certificate, ok := other.(*x509.Certificate)
-	return ok && c.certificate.Equal(certificate)
-}
-
-// ValidAtTime implements verify.VerificationContent.
-func (c *certificateContent) ValidAtTime(t time.Time, _ root.TrustedMaterial) bool {
-	return !t.Before(c.certificate.NotBefore) && !t.After(c.certificate.NotAfter)
-}
-
-// Certificate implements verify.VerificationContent.
-func (c *certificateContent) Certificate() *x509.Certificate { return c.certificate }
 
 // Intermediates implements verify.VerificationContent.
 func (c *certificateContent) Intermediates() []*x509.Certificate { return c.chain }
-
-// PublicKey implements verify.VerificationContent.
-func (*certificateContent) PublicKey() verify.PublicKeyProvider { return nil }
