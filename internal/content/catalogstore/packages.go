@@ -32,7 +32,8 @@ func (c *content) addChannels(p *listed, from item[packagemanifest.Package]) {
 			if unread := c.unread[channel.CurrentCSV]; unread != "" {
 				why, fix = "cannot be used: "+unread, "correct that"
 			}
-			c.leaveOut(place, fmt.Sprintf("channel %s of package %s", channel.Name, p.PackageName), channelObject(p.PackageName, channel.Name),
+			c.leaveOut(place, fmt.Sprintf("channel %s of package %s", channel.Name, p.PackageName),
+				catalog.Object{Schema: catalog.SchemaChannel, Package: p.PackageName, Name: channel.Name},
 				fmt.Sprintf(", because its head %q %s", channel.CurrentCSV, why), fix)
 		default:
 			p.Channels = append(p.Channels, channel)
@@ -41,10 +42,6 @@ func (c *content) addChannels(p *listed, from item[packagemanifest.Package]) {
 	if p.DefaultChannel == "" {
 		p.DefaultChannel = from.value.DefaultChannel
 	}
-}
-
-func channelObject(pkg, name string) catalog.Object {
-	return catalog.Object{Schema: catalog.SchemaChannel, Package: pkg, Name: name}
 }
 
 // settleDefault takes the first channel by name where the default channel is none of those that are served, as PackageManifests show it.

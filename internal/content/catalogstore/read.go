@@ -145,7 +145,8 @@ func (c *content) convert(ctx context.Context, p listed) (*catalog.Catalog, erro
 			continue
 		}
 		head := channel.Entries[0].Name
-		c.leaveOut(p.place, fmt.Sprintf("channel %s of package %s", channel.Name, p.PackageName), channelObject(p.PackageName, channel.Name),
+		c.leaveOut(p.place, fmt.Sprintf("channel %s of package %s", channel.Name, p.PackageName),
+			catalog.Object{Schema: catalog.SchemaChannel, Package: p.PackageName, Name: channel.Name},
 			fmt.Sprintf(", because no ClusterServiceVersion of it can be used; of its head %s: %v", head, broken[head]), "")
 	}
 	return part, nil
