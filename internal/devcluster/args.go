@@ -49,68 +49,66 @@ func (l layout) apiURL() string {
 	return "https://" + net.JoinHostPort(loopback, strconv.Itoa(l.apiPort))
 }
 
-func (l layout) etcdArgs(throwaway bool) []string {
-	return []string{
-		"--data-dir=" + l.dir.etcd(),
-		"--client-socket=" + l.socket("etcd"),
-		"--peer-socket=" + l.socket("etcd-peer"),
-		"--unsafe-no-fsync=" + strconv.FormatBool(throwaway),
-	}
-}
-
-func (l layout) apiServerArgs() []string {
-	return []string{
-		"--etcd-servers=unix://" + l.socket("etcd"),
-		"--bind-address=" + loopback,
-		"--secure-port=" + strconv.Itoa(l.apiPort),
-		"--permit-port-sharing=true",
-		"--advertise-address=" + advertised,
-		"--cert-dir=" + l.dir.pki(),
-		"--tls-cert-file=" + l.certs.Path(ServerCert),
-		"--tls-private-key-file=" + l.certs.Path(ServerKey),
-		"--client-ca-file=" + l.certs.Path(CACert),
-		"--anonymous-auth=false",
-		"--authorization-mode=RBAC",
-		"--allow-privileged=true",
-		"--service-cluster-ip-range=" + serviceNetwork,
-		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file=" + l.certs.Path(ServiceAccountKey),
-		"--service-account-signing-key-file=" + l.certs.Path(ServiceAccountKey),
-		"--requestheader-client-ca-file=" + l.certs.Path(FrontProxyCACert),
-		"--requestheader-allowed-names=" + FrontProxyClientName,
-		"--requestheader-username-headers=X-Remote-User",
-		"--requestheader-group-headers=X-Remote-Group",
-		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-		"--proxy-client-cert-file=" + l.certs.Path(FrontProxyClientCert),
-		"--proxy-client-key-file=" + l.certs.Path(FrontProxyClientKey),
-		"--enable-aggregator-routing=true",
-		"--egress-selector-config-file=" + l.dir.egress(),
-		"--profiling=false",
-	}
-}
-
-func (l layout) controllerManagerArgs() []string {
-	return []string{
-		"--kubeconfig=" + l.dir.clientConfig(managerUser),
-		"--leader-elect=false",
-		"--secure-port=0",
-		"--use-service-account-credentials=true",
-		"--service-account-private-key-file=" + l.certs.Path(ServiceAccountKey),
-		"--root-ca-file=" + l.certs.Path(CACert),
-		"--cluster-signing-cert-file=" + l.certs.Path(CACert),
-		"--cluster-signing-key-file=" + l.certs.Path(CAKey),
-		"--controllers=*,-" + strings.Join(omittedControllers, ",-"),
-		"--kube-api-qps=2000", "--kube-api-burst=4000",
-		"--profiling=false",
-	}
-}
-
-func (l layout) schedulerArgs() []string {
-	return []string{
-		"--kubeconfig=" + l.dir.clientConfig(schedulerUser),
-		"--leader-elect=false",
-		"--secure-port=0",
-		"--kube-api-qps=2000", "--kube-api-burst=4000",
+// args are the arguments of all components.
+func (l layout) args(throwaway bool) map[string][]string {
+	return map[string][]string{
+		Etcd: {
+			"--data-dir=" + l.dir.path(etcdDir),
+			"--client-socket=" + l.socket("etcd"),
+			"--peer-socket=" + l.socket("etcd-peer"),
+			"--unsafe-no-fsync=" + strconv.FormatBool(throwaway),
+		},
+		APIServer: {
+			"--etcd-servers=unix://" + l.socket("etcd"),
+			"--bind-address=" + loopback,
+			"--secure-port=" + strconv.Itoa(l.apiPort),
+			"--permit-port-sharing=true",
+			"--advertise-address=" + advertised,
+			"--cert-dir=" + l.dir.path(pkiDir),
+			"--tls-cert-file=" + l.certs.Path(ServerCert),
+			"--tls-private-key-file=" + l.certs.Path(ServerKey),
+			"--client-ca-file=" + l.certs.Path(CACert),
+			"--anonymous-auth=false",
+			"--authorization-mode=RBAC",
+			"--allow-privileged=true",
+			"--service-cluster-ip-range=" + serviceNetwork,
+			"--service-account-issuer=https://kubernetes.default.svc",
+			"--service-account-key-file=" + l.certs.Path(ServiceAccountKey),
+			"--service-account-signing-key-file=" + l.certs.Path(ServiceAccountKey),
+			"--requestheader-client-ca-file=" + l.certs.Path(FrontProxyCACert),
+			"--requestheader-allowed-names=" + FrontProxyClientName,
+			"--requestheader-username-headers=X-Remote-User",
+			"--requestheader-group-headers=X-Remote-Group",
+			"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+			"--proxy-client-cert-file=" + l.certs.Path(FrontProxyClientCert),
+			"--proxy-client-key-file=" + l.certs.Path(FrontProxyClientKey),
+			"--enable-aggregator-routing=true",
+			"--egress-selector-config-file=" + l.dir.path(egressFile),
+			"--profiling=false",
+		},
+		ControllerManager: {
+			"--kubeconfig=" + l.dir.path(clientsDir, managerUser),
+			"--leader-elect=false",
+			"--secure-port=0",
+			"--use-service-account-credentials=true",
+			"--service-account-private-key-file=" + l.certs.Path(ServiceAccountKey),
+			"--root-ca-file=" + l.certs.Path(CACert),
+			"--cluster-signing-cert-file=" + l.certs.Path(CACert),
+			"--cluster-signing-key-file=" + l.certs.Path(CAKey),
+			"--controllers=*,-" + strings.Join(omittedControllers, ",-"),
+			"--kube-api-qps=2000", "--kube-api-burst=4000",
+			"--profiling=false",
+		},
+		Scheduler: {
+			"--kubeconfig=" + l.dir.path(clientsDir, schedulerUser),
+			"--leader-elect=false",
+			"--secure-port=0",
+			"--kube-api-qps=2000", "--kube-api-burst=4000",
+		},
+		Kwok: {
+			"--kubeconfig=" + l.dir.path(clientsDir, simulationUser),
+			"--pod-cidr=" + podNetwork,
+		},
 	}
 }
 

@@ -2,6 +2,7 @@ package devcluster
 
 import (
 	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -12,6 +13,8 @@ import (
 	"math/big"
 	"os"
 	"time"
+
+	"k8s.io/client-go/util/keyutil"
 )
 
 const (
@@ -30,11 +33,7 @@ type authority struct {
 func openAuthority(certPath, keyPath, name string) (*authority, error) {
 	a, err := readAuthority(certPath, keyPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		key, err := newKey()
-		if err != nil {
-			return nil, err
-		}
-		template, err := newTemplate(pkix.Name{CommonName: name}, authorityLife)
+		template, key, err := newTemplate(pkix.Name{CommonName: name}, authorityLife)
 		if err != nil {
 			return nil, err
 		}
@@ -46,10 +45,14 @@ func openAuthority(certPath, keyPath, name string) (*authority, error) {
 			return nil, fmt.Errorf("create the certificate authority %s: %w", name, err)
 		}
 		// The key goes first: a certificate without its key would be taken for a damaged directory at the next start.
-		if err := writeKey(keyPath, key); err != nil {
+		encoded, err := keyutil.MarshalPrivateKeyToPEM(key)
+		if err != nil {
+			return nil, fmt.Errorf("encode a key: %w", err)
+		}
+		if err := os.WriteFile(keyPath, encoded, 0o600); err != nil {
 			return nil, err
 		}
-		if err := os.WriteFile(certPath, encodeCert(der), 0o600); err != nil {
+		if err := os.WriteFile(certPath, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
 			return nil, err
 		}
 		return readAuthority(certPath, keyPath)
@@ -85,10 +88,15 @@ func readAuthority(certPath, keyPath string) (*authority, error) {
 	return &authority{cert: cert, key: key, pem: certPEM}, nil
 }
 
-func newTemplate(subject pkix.Name, life time.Duration) (*x509.Certificate, error) {
+// newTemplate is for a certificate with a new key.
+func newTemplate(subject pkix.Name, life time.Duration) (*x509.Certificate, *ecdsa.PrivateKey, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, fmt.Errorf("generate a key: %w", err)
+	}
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
-		return nil, fmt.Errorf("draw a serial number: %w", err)
+		return nil, nil, fmt.Errorf("draw a serial number: %w", err)
 	}
 	now := time.Now()
 	return &x509.Certificate{
@@ -96,9 +104,5 @@ func newTemplate(subject pkix.Name, life time.Duration) (*x509.Certificate, erro
 		Subject:      subject,
 		NotBefore:    now.Add(-backdate),
 		NotAfter:     now.Add(life),
-	}, nil
-}
-
-func encodeCert(der []byte) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	}, key, nil
 }

@@ -48,11 +48,18 @@ func fingerprint(root string) (string, error) {
 	fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	files := []string{filepath.Join(root, "go.mod"), filepath.Join(root, "go.sum")}
 	for _, dir := range hostSources {
-		found, err := goFiles(filepath.Join(root, dir))
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, entry fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err == nil && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+				files = append(files, path)
+			}
+			return err
+		})
 		if err != nil {
 			return "", err
 		}
-		files = append(files, found...)
 	}
 	slices.Sort(files)
 	for _, file := range files {
@@ -68,20 +75,6 @@ func fingerprint(root string) (string, error) {
 		sum.Write(content)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
-}
-
-func goFiles(dir string) ([]string, error) {
-	var files []string
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err == nil && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
-			files = append(files, path)
-		}
-		return err
-	})
-	return files, err
 }
 
 // buildHost builds the program unless it is there. It replaces those of older sources.
@@ -115,11 +108,7 @@ func buildHost(ctx context.Context, root, dir string) (string, error) {
 // Program builds fairlead for tests that run it as a user does, and returns its path, in a directory of its own. All packages share it, and it is linked
 // again only when its sources have changed, since Kubernetes is in it.
 func Program() (string, error) {
-	root, err := moduleRoot()
-	if err != nil {
-		return "", err
-	}
-	dir, err := sharedDir(root)
+	root, dir, err := sharedDir()
 	if err != nil {
 		return "", err
 	}
@@ -127,7 +116,7 @@ func Program() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer lock.release()
+	defer lock.Close()
 	path := filepath.Join(dir, "program", "fairlead")
 	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", path, modulePath+"/cmd/fairlead")
 	build.Dir = root

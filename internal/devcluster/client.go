@@ -28,12 +28,12 @@ type Client struct {
 // Connect finds the cluster of a data directory. The error is ErrNotRunning when there is none.
 func Connect(dir string) (*Client, error) {
 	d := dataDir(dir)
-	if !isLocked(d.lock()) {
+	if !isLocked(d.path(lockFile)) {
 		return nil, fmt.Errorf("connect to the cluster in %s: %w", dir, ErrNotRunning)
 	}
 	r, err := d.readRecord()
 	if err != nil {
-		return nil, fmt.Errorf("connect to the cluster in %s, which process %d seems to be starting: %w", dir, lockOwner(d.lock()), err)
+		return nil, fmt.Errorf("connect to the cluster in %s, which process %d seems to be starting: %w", dir, lockOwner(d.path(lockFile)), err)
 	}
 	dialer := &net.Dialer{}
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -43,7 +43,7 @@ func Connect(dir string) (*Client, error) {
 }
 
 // KubeconfigPath is the administrator's kubeconfig.
-func (c *Client) KubeconfigPath() string { return c.dir.kubeconfig() }
+func (c *Client) KubeconfigPath() string { return c.dir.path(kubeconfigFile) }
 
 // Status asks the supervisor.
 func (c *Client) Status(ctx context.Context) (Status, error) {

@@ -2,6 +2,7 @@ package devcluster
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"sync"
@@ -22,7 +23,7 @@ type Cluster struct {
 
 	layout
 	opts Options
-	lock *fileLock
+	lock *os.File
 	// previous is what the last run on the directory recorded.
 	previous record
 	started  time.Time
@@ -31,7 +32,7 @@ type Cluster struct {
 	client   kubernetes.Interface
 	routes   *routeTable
 	leases   *leases
-	servers  []server
+	servers  []io.Closer // what the supervisor itself serves
 
 	mu        sync.Mutex
 	processes []*process
@@ -50,9 +51,6 @@ type Cluster struct {
 	done        chan struct{}
 	cause       error
 }
-
-// server is something the supervisor itself serves.
-type server interface{ Close() error }
 
 // RESTConfig is the administrator's client configuration, without client-side rate limits.
 func (c *Cluster) RESTConfig() *rest.Config { return rest.CopyConfig(c.config) }
@@ -85,7 +83,7 @@ func (c *Cluster) spawn(name string, args []string) error {
 		return err
 	}
 	go func() {
-		<-p.Done()
+		<-p.done
 		c.mu.Lock()
 		expected := c.stopping
 		c.mu.Unlock()

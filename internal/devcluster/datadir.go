@@ -9,25 +9,31 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
-// dataDir is the layout of a cluster's data directory.
+// dataDir is a cluster's data directory.
 type dataDir string
+
+// What is in it, beside the logs.
+const (
+	lockFile       = "lock"
+	stateFile      = "cluster.json"
+	kubeconfigFile = "kubeconfig"
+	clientsDir     = "clients" // with a kubeconfig for each user
+	pkiDir         = "pki"
+	etcdDir        = "etcd"
+	registryDir    = "registry"
+	egressFile     = "egress.yaml"
+)
 
 func (d dataDir) path(elem ...string) string {
 	return filepath.Join(append([]string{string(d)}, elem...)...)
 }
 
-func (d dataDir) lock() string                    { return d.path("lock") }
-func (d dataDir) state() string                   { return d.path("cluster.json") }
-func (d dataDir) kubeconfig() string              { return d.path("kubeconfig") }
-func (d dataDir) pki() string                     { return d.path("pki") }
-func (d dataDir) etcd() string                    { return d.path("etcd") }
-func (d dataDir) registry() string                { return d.path("registry") }
-func (d dataDir) egress() string                  { return d.path("egress.yaml") }
-func (d dataDir) log(component string) string     { return d.path("logs", component+".log") }
-func (d dataDir) clientConfig(user string) string { return d.path("clients", user) }
+// log is the path of the log of a component.
+func (d dataDir) log(component string) string { return d.path("logs", component+".log") }
 
 // create makes the directory and those inside it, for the owner only. A directory with other things in it is refused: a
 // throwaway cluster deletes its directory with all that is there.
@@ -36,13 +42,13 @@ func (d dataDir) create() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("look into the data directory: %w", err)
 	}
-	if _, err := os.Stat(d.lock()); err != nil && len(entries) > 0 {
+	if _, err := os.Stat(d.path(lockFile)); err != nil && len(entries) > 0 {
 		return fmt.Errorf("directory %s is not empty and not the data directory of a cluster: choose another", d)
 	}
 	if err := d.makeDirs(); err != nil {
 		return err
 	}
-	lock, err := openLock(d.lock())
+	lock, err := openLock(d.path(lockFile))
 	if err != nil {
 		return err
 	}
@@ -50,7 +56,7 @@ func (d dataDir) create() error {
 }
 
 func (d dataDir) makeDirs() error {
-	for _, dir := range []string{d.path(), d.path("logs"), d.path("clients"), d.registry()} {
+	for _, dir := range []string{d.path(), d.path("logs"), d.path(clientsDir), d.path(registryDir)} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("create the data directory: %w", err)
 		}
@@ -86,7 +92,7 @@ func (d dataDir) clear() error {
 	}
 	for _, entry := range entries {
 		path := d.path(entry.Name())
-		if path == d.lock() || path == d.path("logs") {
+		if path == d.path(lockFile) || path == d.path("logs") {
 			continue
 		}
 		if err := os.RemoveAll(path); err != nil {
@@ -114,7 +120,9 @@ func (d dataDir) sockets() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("create the directory for sockets: %w", err)
 	}
-	if !info.IsDir() || info.Mode().Perm() != 0o700 || !ownedBySelf(info) {
+	stat, own := info.Sys().(*syscall.Stat_t)
+	own = own && int(stat.Uid) == os.Getuid()
+	if !info.IsDir() || info.Mode().Perm() != 0o700 || !own {
 		return "", fmt.Errorf("directory for sockets %s: it belongs to someone else or is open to others; remove it", dir)
 	}
 	return dir, nil
@@ -134,12 +142,12 @@ type record struct {
 
 func (d dataDir) readRecord() (record, error) {
 	var r record
-	content, err := os.ReadFile(d.state())
+	content, err := os.ReadFile(d.path(stateFile))
 	if err != nil {
 		return r, err
 	}
 	if err := json.Unmarshal(content, &r); err != nil {
-		return r, fmt.Errorf("read %s: %w", d.state(), err)
+		return r, fmt.Errorf("read %s: %w", d.path(stateFile), err)
 	}
 	return r, nil
 }
@@ -150,9 +158,9 @@ func (d dataDir) writeRecord(r record) error {
 	if err != nil {
 		return err
 	}
-	next := d.state() + ".new"
+	next := d.path(stateFile) + ".new"
 	if err := os.WriteFile(next, append(content, '\n'), 0o600); err != nil {
 		return fmt.Errorf("record the cluster: %w", err)
 	}
-	return os.Rename(next, d.state())
+	return os.Rename(next, d.path(stateFile))
 }

@@ -59,7 +59,7 @@ func TestReuse(t *testing.T) {
 
 func TestRecordOfAnotherKindOfFile(t *testing.T) {
 	dir := dataDir(t.TempDir())
-	must.NoError(t, os.WriteFile(dir.state(), []byte("{"), 0o600))
+	must.NoError(t, os.WriteFile(dir.path(stateFile), []byte("{"), 0o600))
 	_, err := dir.reuse(false)
-	must.Fail(t, "dir.reuse", err, dir.state())
+	must.Fail(t, "dir.reuse", err, dir.path(stateFile))
 }

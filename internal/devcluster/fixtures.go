@@ -37,20 +37,15 @@ func Namespace(t testing.TB) string {
 			t.Errorf("delete namespace %s: %v", namespace.Name, err)
 		}
 	})
-	awaitServiceAccount(ctx, t, client, namespace.Name)
-	return namespace.Name
-}
-
-// awaitServiceAccount waits for what the controllers put into each namespace; pods are refused before.
-func awaitServiceAccount(ctx context.Context, t testing.TB, client kubernetes.Interface, namespace string) {
-	t.Helper()
+	// Wait for what the controllers put into each namespace; pods are refused before.
 	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
-		_, err := client.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{})
+		_, err := client.CoreV1().ServiceAccounts(namespace.Name).Get(ctx, "default", metav1.GetOptions{})
 		return err == nil, nil
 	})
 	if err != nil {
-		t.Fatalf("wait for the default service account of namespace %s: %v", namespace, err)
+		t.Fatalf("wait for the default service account of namespace %s: %v", namespace.Name, err)
 	}
+	return namespace.Name
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)

@@ -28,7 +28,7 @@ func (c *Client) Stop(ctx context.Context) error {
 		}
 	}
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		if !isLocked(c.dir.lock()) {
+		if !isLocked(c.dir.path(lockFile)) {
 			return nil
 		}
 		if err := c.signal(signal); err != nil {
@@ -56,7 +56,7 @@ func (c *Client) signal(signal syscall.Signal) error {
 func (c *Client) awaitFree(ctx context.Context, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	for isLocked(c.dir.lock()) {
+	for isLocked(c.dir.path(lockFile)) {
 		select {
 		case <-ctx.Done():
 			return false

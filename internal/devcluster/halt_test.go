@@ -27,8 +27,8 @@ func TestAnotherProcessIsNotSignalled(t *testing.T) {
 // A supervisor that holds the lock but neither answers nor is the recorded process cannot be stopped, and that is said.
 func TestStopOfASilentSupervisor(t *testing.T) {
 	dir := dataDir(t.TempDir())
-	lock := must.Value(tryLock(dir.lock(), string(dir)))(t)
-	defer lock.release()
+	lock := must.Value(tryLock(dir.path(lockFile), string(dir)))(t)
+	defer lock.Close()
 	must.NoError(t, dir.writeRecord(record{PID: os.Getpid(), ProcessStart: "before", Control: filepath.Join(string(dir), "control.sock")}))
 	client := must.Value(Connect(string(dir)))(t)
 	must.Fail(t, "client.Stop", client.Stop(t.Context()), "left alone")

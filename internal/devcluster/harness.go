@@ -47,31 +47,26 @@ func RunTests(m *testing.M, atOnce int) (code int) {
 // MainAlone is Main for a package whose tests run a manager of the whole cluster: it would work on the namespaces of other packages as
 // well, so the package has a cluster of its own. What is to be done after the tests is done before that ends.
 func MainAlone(m *testing.M, after ...func()) {
-	join = joinAlone
+	var client *Client
+	var data string
+	join = func(ctx context.Context) (*Client, error) {
+		var err error
+		client, data, err = startAlone(ctx, sharedNodes)
+		return client, err
+	}
 	code := RunTests(m, atOnce)
 	for _, do := range after {
 		do()
 	}
-	stopAlone()
+	if client != nil {
+		_ = client.Stop(context.Background()) // it ends with this process anyway
+	}
+	_ = os.RemoveAll(data)
 	os.Exit(code)
 }
 
-// join is how this process comes to its cluster; stopAlone ends one that it has for itself.
-var (
-	join      = joinShared
-	stopAlone = func() {}
-)
-
-func joinAlone(ctx context.Context) (*Client, error) {
-	client, data, err := startAlone(ctx, sharedNodes)
-	stopAlone = func() {
-		if client != nil {
-			_ = client.Stop(context.Background()) // it ends with this process anyway
-		}
-		_ = os.RemoveAll(data)
-	}
-	return client, err
-}
+// join is how this process comes to its cluster.
+var join = joinShared
 
 // environmentOfTests is what the tests of this process use.
 type environmentOfTests struct {
@@ -82,39 +77,34 @@ type environmentOfTests struct {
 }
 
 var shared = sync.OnceValues(func() (*environmentOfTests, error) {
-	if path := os.Getenv(TestKubeconfigVariable); path != "" {
-		return useOther(path)
+	e := &environmentOfTests{kubeconfig: os.Getenv(TestKubeconfigVariable)}
+	if e.kubeconfig != "" {
+		// Serve the registry in the test process itself, because the other cluster has none that tests may use.
+		_, address, err := serveRegistry("", 0)
+		if err != nil {
+			return nil, err
+		}
+		e.registry = address.String()
+	} else {
+		ctx, cancel := context.WithTimeout(context.Background(), joinTimeout)
+		defer cancel()
+		client, err := join(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("shared cluster of the tests: %w", err)
+		}
+		status, err := client.Status(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("shared cluster of the tests: %w", err)
+		}
+		e.kubeconfig, e.registry, e.client = status.Kubeconfig, status.Registry, client
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), joinTimeout)
-	defer cancel()
-	client, err := join(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("shared cluster of the tests: %w", err)
-	}
-	status, err := client.Status(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("shared cluster of the tests: %w", err)
-	}
-	return withConfig(&environmentOfTests{kubeconfig: status.Kubeconfig, registry: status.Registry, client: client})
-})
-
-// useOther serves the registry in the test process itself, because the other cluster has none that tests may use.
-func useOther(path string) (*environmentOfTests, error) {
-	registry, err := serveRegistry("", 0)
-	if err != nil {
-		return nil, err
-	}
-	return withConfig(&environmentOfTests{kubeconfig: path, registry: registry.address()})
-}
-
-func withConfig(e *environmentOfTests) (*environmentOfTests, error) {
 	var err error
 	if e.config, err = clientcmd.BuildConfigFromFlags("", e.kubeconfig); err != nil {
 		return nil, fmt.Errorf("read the kubeconfig of the tests' cluster: %w", err)
 	}
 	e.config.QPS = -1
 	return e, nil
-}
+})
 
 func mustShare() *environmentOfTests {
 	e, err := shared()

@@ -4,11 +4,14 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"time"
+
+	"k8s.io/client-go/util/keyutil"
 )
 
 const leafLife = 365 * 24 * time.Hour
@@ -40,11 +43,7 @@ func (d *Directory) WriteFrontProxyClient() error {
 }
 
 func (a *authority) issue(subject pkix.Name, usage x509.ExtKeyUsage, hosts []string) (Pair, error) {
-	key, err := newKey()
-	if err != nil {
-		return Pair{}, err
-	}
-	template, err := newTemplate(subject, leafLife)
+	template, key, err := newTemplate(subject, leafLife)
 	if err != nil {
 		return Pair{}, err
 	}
@@ -61,11 +60,11 @@ func (a *authority) issue(subject pkix.Name, usage x509.ExtKeyUsage, hosts []str
 	if err != nil {
 		return Pair{}, fmt.Errorf("sign the certificate of %s: %w", subject.CommonName, err)
 	}
-	keyPEM, err := encodeKey(key)
+	encoded, err := keyutil.MarshalPrivateKeyToPEM(key)
 	if err != nil {
-		return Pair{}, err
+		return Pair{}, fmt.Errorf("encode a key: %w", err)
 	}
-	return Pair{Cert: encodeCert(der), Key: keyPEM}, nil
+	return Pair{Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), Key: encoded}, nil
 }
 
 func (p Pair) write(certPath, keyPath string) error {

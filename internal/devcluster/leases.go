@@ -14,8 +14,6 @@ type leases struct {
 	closed  bool
 }
 
-func newLeases() *leases { return &leases{changed: make(chan struct{}, 1)} }
-
 // take returns false when the cluster is about to stop.
 func (l *leases) take() bool {
 	l.mu.Lock()
@@ -48,14 +46,6 @@ func (l *leases) notify() {
 	}
 }
 
-// closeIfUnused reports whether nobody holds a lease, and then nobody will.
-func (l *leases) closeIfUnused() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closed = l.held == 0
-	return l.closed
-}
-
 // idle returns a channel that is closed when no lease was held for the whole of the timeout; never when that is 0.
 func (l *leases) idle(timeout time.Duration) <-chan struct{} {
 	if timeout == 0 {
@@ -67,7 +57,11 @@ func (l *leases) idle(timeout time.Duration) <-chan struct{} {
 			select {
 			case <-l.changed:
 			case <-time.After(timeout):
-				if l.closeIfUnused() {
+				l.mu.Lock()
+				closed := l.held == 0 // nobody holds a lease, and nobody will
+				l.closed = closed
+				l.mu.Unlock()
+				if closed {
 					close(expired)
 					return
 				}

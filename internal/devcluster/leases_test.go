@@ -8,7 +8,7 @@ import (
 
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLeases()
+		l := &leases{changed: make(chan struct{}, 1)}
 		idle := l.idle(20 * time.Second)
 		for range 2 {
 			if !l.take() {
@@ -51,7 +51,7 @@ func expectOpen(t *testing.T, idle <-chan struct{}, when string) {
 }
 
 func TestNeverIdleWithoutTimeout(t *testing.T) {
-	if newLeases().idle(0) != nil {
+	if (&leases{changed: make(chan struct{}, 1)}).idle(0) != nil {
 		t.Error("a cluster without idle timeout has one")
 	}
 }

@@ -121,7 +121,7 @@ func TestFailureDuringStartIsExplained(t *testing.T) {
 	t.Run("a component that ends", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "data")
 		must.NoError(t, dataDir(dir).create())
-		must.NoError(t, os.WriteFile(dataDir(dir).etcd(), []byte("not a directory"), 0o600))
+		must.NoError(t, os.WriteFile(dataDir(dir).path(etcdDir), []byte("not a directory"), 0o600))
 		_, err := Start(t.Context(), Options{DataDir: dir, Executable: hostProgram(t)})
 		want := []string{"etcd ended (exit status 1)", "last lines of " + filepath.Join(dir, "logs", "etcd.log"), "not a directory"}
 		for _, text := range want {
@@ -138,7 +138,7 @@ func TestFailureDuringStartIsExplained(t *testing.T) {
 				t.Errorf("no %q in the error: %v", text, err)
 			}
 		}
-		if isLocked(dataDir(dir).lock()) {
+		if isLocked(dataDir(dir).path(lockFile)) {
 			t.Error("the data directory is still locked")
 		}
 	})

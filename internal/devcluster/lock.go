@@ -20,11 +20,8 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("data directory %s is in use by process %d: stop that cluster first, or choose another directory or name", e.DataDir, e.PID)
 }
 
-// fileLock is an exclusive lock that the kernel drops when its process ends.
-type fileLock struct{ file *os.File }
-
-// tryLock takes the lock or returns a LockedError.
-func tryLock(path, dataDir string) (*fileLock, error) {
+// tryLock takes an exclusive lock, or returns a LockedError. The kernel drops it when the file is closed, or the process ends.
+func tryLock(path, dataDir string) (*os.File, error) {
 	file, err := openLock(path)
 	if err != nil {
 		return nil, err
@@ -45,11 +42,17 @@ func tryLock(path, dataDir string) (*fileLock, error) {
 		file.Close()
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	return &fileLock{file}, recordOwner(file)
+	if err := file.Truncate(0); err != nil {
+		return file, fmt.Errorf("record the owner of the lock: %w", err)
+	}
+	if _, err := file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil {
+		return file, fmt.Errorf("record the owner of the lock: %w", err)
+	}
+	return file, nil
 }
 
 // waitLock takes the lock when it becomes free.
-func waitLock(path string) (*fileLock, error) {
+func waitLock(path string) (*os.File, error) {
 	file, err := openLock(path)
 	if err != nil {
 		return nil, err
@@ -58,7 +61,7 @@ func waitLock(path string) (*fileLock, error) {
 		file.Close()
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	return &fileLock{file}, nil
+	return file, nil
 }
 
 func openLock(path string) (*os.File, error) {
@@ -79,16 +82,6 @@ func flock(file *os.File, how int) error {
 	}
 }
 
-func recordOwner(file *os.File) error {
-	if err := file.Truncate(0); err != nil {
-		return fmt.Errorf("record the owner of the lock: %w", err)
-	}
-	if _, err := file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil {
-		return fmt.Errorf("record the owner of the lock: %w", err)
-	}
-	return nil
-}
-
 // lockOwner is the process id written by the holder, or 0 in the instant before it is written.
 func lockOwner(path string) int {
 	content, _ := os.ReadFile(path)
@@ -104,11 +97,4 @@ func isLocked(path string) bool {
 	}
 	defer file.Close()
 	return errors.Is(flock(file, syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
-}
-
-func (l *fileLock) release() { l.file.Close() }
-
-func ownedBySelf(info os.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(stat.Uid) == os.Getuid()
 }

@@ -28,13 +28,13 @@ func TestLockHasOneOwner(t *testing.T) {
 	if !errors.As(err, &locked) || locked.PID != os.Getpid() || !strings.Contains(err.Error(), "the-directory is in use by process ") {
 		t.Errorf("the second owner gets %v, want a LockedError that names process %d", err, os.Getpid())
 	}
-	lock.release()
+	lock.Close()
 	if isLocked(path) {
 		t.Error("a released lock is held")
 	}
 	again, err := tryLock(path, "")
 	must.NoErrorf(t, err, "the lock cannot be taken again")
-	again.release()
+	again.Close()
 }
 
 func TestWaitLockWaits(t *testing.T) {
@@ -44,7 +44,7 @@ func TestWaitLockWaits(t *testing.T) {
 	go func() {
 		second, err := waitLock(path)
 		if err == nil {
-			second.release()
+			second.Close()
 		}
 		taken <- err
 	}()
@@ -53,7 +53,7 @@ func TestWaitLockWaits(t *testing.T) {
 		t.Fatal("two owners at once")
 	case <-time.After(50 * time.Millisecond):
 	}
-	first.release()
+	first.Close()
 	if err := <-taken; err != nil {
 		t.Error(err)
 	}

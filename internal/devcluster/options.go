@@ -85,20 +85,22 @@ func (o Options) complete() (Options, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, State) {}
 	}
-	if o.Executable == "" {
-		o.Executable, err = ownExecutable()
+	switch {
+	case o.Executable != "":
+	case !hostedBySelf:
+		err = errors.New("this program does not contain the control plane: call components.Main first thing in main, or set Options.Executable")
+	case runtime.GOOS == "linux":
+		o.Executable = "/proc/self/exe" // works after the file was deleted, as go run does
+	default:
+		o.Executable, err = os.Executable()
 	}
-	return o, errors.Join(err, o.validate())
-}
-
-func (o Options) validate() error {
 	if !namePattern.MatchString(o.Name) {
-		return fmt.Errorf("cluster name %q: use up to 42 lower-case letters, digits and dashes", o.Name)
+		return o, errors.Join(err, fmt.Errorf("cluster name %q: use up to 42 lower-case letters, digits and dashes", o.Name))
 	}
 	if o.Nodes < 0 || o.Nodes > maxNodes {
-		return fmt.Errorf("%d nodes: give a number from 1 to %d", o.Nodes, maxNodes)
+		return o, errors.Join(err, fmt.Errorf("%d nodes: give a number from 1 to %d", o.Nodes, maxNodes))
 	}
-	return nil
+	return o, err
 }
 
 // DataDir is the default data directory of a cluster.
@@ -125,13 +127,3 @@ var hostedBySelf bool
 
 // HostedBySelf records that the running program's main calls components.Main, which calls this.
 func HostedBySelf() { hostedBySelf = true }
-
-func ownExecutable() (string, error) {
-	if !hostedBySelf {
-		return "", errors.New("this program does not contain the control plane: call components.Main first thing in main, or set Options.Executable")
-	}
-	if runtime.GOOS == "linux" {
-		return "/proc/self/exe", nil // works after the file was deleted, as go run does
-	}
-	return os.Executable()
-}

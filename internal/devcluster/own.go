@@ -17,14 +17,6 @@ func Own(t *testing.T) Status {
 	t.Helper()
 	owned <- struct{}{}
 	t.Cleanup(func() { <-owned })
-	status, err := startOwn(t)
-	if err != nil {
-		t.Fatalf("start a cluster for this test alone: %v", err)
-	}
-	return status
-}
-
-func startOwn(t *testing.T) (status Status, err error) {
 	ctx, cancel := context.WithTimeout(t.Context(), joinTimeout)
 	defer cancel()
 	client, data, err := startAlone(ctx, 1)
@@ -32,28 +24,33 @@ func startOwn(t *testing.T) (status Status, err error) {
 		t.Cleanup(func() { _ = os.RemoveAll(data) })
 	}
 	if err != nil {
-		return status, err
+		t.Fatalf("start a cluster for this test alone: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := client.Stop(context.Background()); err != nil {
 			t.Errorf("stop the cluster of this test: %v", err)
 		}
 	})
-	return client.Status(ctx)
+	status, err := client.Status(ctx)
+	if err != nil {
+		t.Fatalf("start a cluster for this test alone: %v", err)
+	}
+	return status
 }
 
 // startAlone starts a cluster that only this process knows, and that ends with it, also when it is killed. The data directory is
 // returned as soon as there is one.
 func startAlone(ctx context.Context, nodes int) (client *Client, data string, err error) {
-	root, err := moduleRoot()
+	root, dir, err := sharedDir()
 	if err != nil {
 		return nil, "", err
 	}
-	dir, err := sharedDir(root)
+	lock, err := waitLock(filepath.Join(dir, "start.lock")) // the program of the cluster is built once for all
 	if err != nil {
 		return nil, "", err
 	}
-	binary, err := ownHost(ctx, root, dir)
+	binary, err := buildHost(ctx, root, dir)
+	lock.Close()
 	if err != nil {
 		return nil, "", err
 	}
@@ -66,14 +63,4 @@ func startAlone(ctx context.Context, nodes int) (client *Client, data string, er
 	}
 	_, err = client.Lease(ctx)
 	return client, data, err
-}
-
-// ownHost is the program of the cluster, which is built once for all.
-func ownHost(ctx context.Context, root, dir string) (string, error) {
-	lock, err := waitLock(filepath.Join(dir, "start.lock"))
-	if err != nil {
-		return "", err
-	}
-	defer lock.release()
-	return buildHost(ctx, root, dir)
 }

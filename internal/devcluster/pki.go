@@ -1,16 +1,13 @@
 package devcluster
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"k8s.io/client-go/util/keyutil"
 )
 
 // File names inside the directory given to Open.
@@ -51,7 +48,11 @@ func Open(dir string) (*Directory, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(d.Path(ServiceAccountKey)); errors.Is(err, fs.ErrNotExist) {
-		return d, d.newServiceAccountKey()
+		key, err := keyutil.MakeEllipticPrivateKeyPEM()
+		if err != nil {
+			return nil, fmt.Errorf("generate a key: %w", err)
+		}
+		return d, os.WriteFile(d.Path(ServiceAccountKey), key, 0o600)
 	}
 	return d, nil
 }
@@ -61,36 +62,3 @@ func (d *Directory) Path(name string) string { return filepath.Join(d.path, name
 
 // CA is the cluster's certificate authority in PEM, for kubeconfigs.
 func (d *Directory) CA() []byte { return d.ca.pem }
-
-func (d *Directory) newServiceAccountKey() error {
-	key, err := newKey()
-	if err != nil {
-		return err
-	}
-	return writeKey(d.Path(ServiceAccountKey), key)
-}
-
-func newKey() (*ecdsa.PrivateKey, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, fmt.Errorf("generate a key: %w", err)
-	}
-	return key, nil
-}
-
-// encodeKey uses the form for elliptic curve keys, because the API server reads service account keys in no other.
-func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
-	der, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		return nil, fmt.Errorf("encode a key: %w", err)
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), nil
-}
-
-func writeKey(path string, key *ecdsa.PrivateKey) error {
-	encoded, err := encodeKey(key)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, encoded, 0o600)
-}

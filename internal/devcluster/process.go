@@ -26,7 +26,7 @@ type process struct {
 
 	command *exec.Cmd
 	life    *os.File
-	done    chan struct{}
+	done    chan struct{} // closed when the child has ended
 	err     error
 }
 
@@ -60,23 +60,15 @@ func startProcess(spec processSpec) (*process, error) {
 		life.Close()
 		return nil, fmt.Errorf("start %s: %w", spec.Name, err)
 	}
-	go p.wait()
+	go func() {
+		p.err = p.command.Wait()
+		p.life.Close()
+		close(p.done)
+	}()
 	return p, nil
 }
 
-func (p *process) wait() {
-	p.err = p.command.Wait()
-	p.life.Close()
-	close(p.done)
-}
-
-// PID is the process id.
-func (p *process) PID() int { return p.command.Process.Pid }
-
-// Done is closed when the child has ended.
-func (p *process) Done() <-chan struct{} { return p.done }
-
-// Ended is the error of a child that should still be running, with its last log lines. Call it after Done is closed.
+// Ended is the error of a child that should still be running, with its last log lines. Call it after the child has ended.
 func (p *process) Ended() error {
 	<-p.done
 	how := p.command.ProcessState.String()

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			panic(err)
 		}
-		fmt.Println(child.PID())
+		fmt.Println(child.command.Process.Pid)
 		select {}
 	default:
 		Main(m)
@@ -145,7 +145,7 @@ func TestProcessFormerLogIsKept(t *testing.T) {
 	log := filepath.Join(dir, "log")
 	for range 2 {
 		p := must.Value(startProcess(testSpec("failing", log)))(t)
-		<-p.Done()
+		<-p.done
 	}
 	for _, path := range []string{log, log + ".old"} {
 		info := must.Value(os.Stat(path))(t)
@@ -170,7 +170,7 @@ func TestProcessInspect(t *testing.T) {
 	}
 	time.Sleep(1100 * time.Millisecond) // startTestProcess times are told in seconds on some systems
 	child := startTestProcess(t, "patient")
-	if other, err := processStartTime(child.PID()); err != nil || other == own {
+	if other, err := processStartTime(child.command.Process.Pid); err != nil || other == own {
 		t.Errorf("a later process started at %q, %v, this one at %q", other, err, own)
 	}
 	if memory, err := memoryOf(os.Getpid()); err != nil || memory < 1<<20 || memory > 1<<30 {

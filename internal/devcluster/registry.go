@@ -12,32 +12,21 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 )
 
-// registryServer serves an OCI registry on loopback, without TLS or accounts, as image tools expect of loopback.
-type registryServer struct {
-	listener net.Listener
-	server   *http.Server
-}
-
-// serveRegistry keeps what is pushed in dir, or in memory when that is empty. It prefers the port of an earlier run, because image
-// references have it in them.
-func serveRegistry(dir string, port int) (*registryServer, error) {
+// serveRegistry serves an OCI registry on loopback, without TLS or accounts, as image tools expect of loopback. It keeps what is pushed in dir,
+// or in memory when that is empty. It prefers the port of an earlier run, because image references have it in them.
+func serveRegistry(dir string, port int) (*http.Server, *net.TCPAddr, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
 	if err != nil && port != 0 {
 		listener, err = net.Listen("tcp", net.JoinHostPort(loopback, "0"))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listen for the image registry: %w", err)
+		return nil, nil, fmt.Errorf("listen for the image registry: %w", err)
 	}
-	r := &registryServer{listener: listener, server: &http.Server{Handler: image.NewRegistry(dir), ErrorLog: log.New(io.Discard, "", 0)}}
+	server := &http.Server{Handler: image.NewRegistry(dir), ErrorLog: log.New(io.Discard, "", 0)}
 	go func() {
-		if err := r.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			log.Printf("the image registry stopped: %v", err)
 		}
 	}()
-	return r, nil
+	return server, listener.Addr().(*net.TCPAddr), nil
 }
-
-func (r *registryServer) address() string { return r.listener.Addr().String() }
-
-// Close ends the server and its connections.
-func (r *registryServer) Close() error { return r.server.Close() }

@@ -20,11 +20,7 @@ const (
 // joinShared returns a client of the cluster that the tests of this checkout share, holding a lease on it. The first one
 // to come builds the program and starts the cluster; the others wait for that.
 func joinShared(ctx context.Context) (*Client, error) {
-	root, err := moduleRoot()
-	if err != nil {
-		return nil, err
-	}
-	dir, err := sharedDir(root)
+	root, dir, err := sharedDir()
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +28,7 @@ func joinShared(ctx context.Context) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer lock.release()
+	defer lock.Close()
 	binary, err := buildHost(ctx, root, dir)
 	if err != nil {
 		return nil, err
@@ -44,7 +40,7 @@ func joinShared(ctx context.Context) (*Client, error) {
 	// Delete what clusters left behind whose supervisor was killed.
 	found, _ := filepath.Glob(filepath.Join(dir, "cluster-*"))
 	for _, data := range found {
-		if !isLocked(dataDir(data).lock()) {
+		if !isLocked(dataDir(data).path(lockFile)) {
 			os.RemoveAll(data)
 		}
 	}
@@ -69,18 +65,21 @@ func joinShared(ctx context.Context) (*Client, error) {
 	return client, os.WriteFile(current, []byte(binary+"\n"+data+"\n"), 0o600)
 }
 
-// sharedDir is one directory for each checkout and user.
-func sharedDir(root string) (string, error) {
+// sharedDir is one directory for each checkout and user; root is that of the checkout.
+func sharedDir() (root, dir string, err error) {
+	if root, err = moduleRoot(); err != nil {
+		return "", "", err
+	}
 	cache, err := cacheDir()
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	sum := sha256.Sum256([]byte(root))
-	dir := filepath.Join(cache, "test", hex.EncodeToString(sum[:4]))
+	dir = filepath.Join(cache, "test", hex.EncodeToString(sum[:4]))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("create the directory of the shared cluster: %w", err)
+		return "", "", fmt.Errorf("create the directory of the shared cluster: %w", err)
 	}
-	return dir, nil
+	return root, dir, nil
 }
 
 // joinCurrent takes a lease on the running cluster, provided that it was started from the same sources.

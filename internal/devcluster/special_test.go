@@ -18,8 +18,8 @@ func hostProgram(t testing.TB) string {
 		t.Skipf("%s is set: no embedded cluster is wanted", TestKubeconfigVariable)
 	}
 	fixtureEnvironment(t)
-	root := must.Value(moduleRoot())(t)
-	dir := must.Value(sharedDir(root))(t)
+	root, dir, err := sharedDir()
+	must.NoError(t, err)
 	program := must.Value(buildHost(t.Context(), root, dir))(t)
 	return program
 }

@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
 )
 
 // Start brings a cluster up and returns when a Deployment on it has become available, so when all of it works. The calling
@@ -28,7 +30,7 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 		layout:      layout{dir: dataDir(options.DataDir)},
 		started:     time.Now(),
 		routes:      &routeTable{},
-		leases:      newLeases(),
+		leases:      &leases{changed: make(chan struct{}, 1)},
 		ready:       map[string]bool{},
 		failed:      make(chan struct{}),
 		stopRequest: make(chan struct{}),
@@ -37,7 +39,7 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	if err := c.dir.create(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c, err)
 	}
-	if c.lock, err = tryLock(c.dir.lock(), options.DataDir); err != nil {
+	if c.lock, err = tryLock(c.dir.path(lockFile), options.DataDir); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c, err)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, options.StartTimeout, fmt.Errorf("not ready after %s", options.StartTimeout))
@@ -58,7 +60,16 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	c.mu.Lock()
 	c.startup = time.Since(c.started)
 	c.mu.Unlock()
-	go c.watchRequests()
+	// Stop the cluster when a client asks for it or the last lease is long gone.
+	go func() {
+		select {
+		case <-c.stopRequest:
+		case <-c.leases.idle(c.opts.IdleTimeout):
+		case <-c.done:
+			return
+		}
+		c.stop(nil)
+	}()
 	return c, nil
 }
 
@@ -69,7 +80,8 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err := c.serve(); err != nil {
 		return err
 	}
-	if err := c.spawn(Etcd, c.etcdArgs(c.opts.Throwaway)); err != nil {
+	args := c.args(c.opts.Throwaway)
+	if err := c.spawn(Etcd, args[Etcd]); err != nil {
 		return err
 	}
 	// Each component is started when it can be served: those that come too early wait for a second before they try again.
@@ -82,7 +94,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	}, Etcd); err != nil {
 		return err
 	}
-	if err := c.spawn(APIServer, c.apiServerArgs()); err != nil {
+	if err := c.spawn(APIServer, args[APIServer]); err != nil {
 		return err
 	}
 	if err := c.await(ctx, func(ctx context.Context) error {
@@ -96,9 +108,9 @@ func (c *Cluster) start(ctx context.Context) error {
 	c.isReady(Etcd)
 	c.isReady(APIServer)
 	err := errors.Join(
-		c.spawn(ControllerManager, c.controllerManagerArgs()),
-		c.spawn(Scheduler, c.schedulerArgs()),
-		c.spawn(Kwok, []string{"--kubeconfig=" + c.dir.clientConfig(simulationUser), "--pod-cidr=" + podNetwork}))
+		c.spawn(ControllerManager, args[ControllerManager]),
+		c.spawn(Scheduler, args[Scheduler]),
+		c.spawn(Kwok, args[Kwok]))
 	if err != nil {
 		return err
 	}
@@ -133,7 +145,7 @@ func (c *Cluster) prepare() (err error) {
 		return err
 	}
 	c.apiPort = c.reserved.number
-	if c.certs, err = Open(c.dir.pki()); err != nil {
+	if c.certs, err = Open(c.dir.path(pkiDir)); err != nil {
 		return err
 	}
 	err = errors.Join(
@@ -143,7 +155,7 @@ func (c *Cluster) prepare() (err error) {
 	if err != nil {
 		return err
 	}
-	c.KubeconfigPath = c.dir.kubeconfig()
+	c.KubeconfigPath = c.dir.path(kubeconfigFile)
 	// Write the kubeconfigs of the administrator and of the components, and keep the configuration of the former.
 	admin, err := c.writeClient(c.KubeconfigPath, adminUser, adminsGroup)
 	if err != nil {
@@ -159,18 +171,18 @@ func (c *Cluster) prepare() (err error) {
 		QPS: -1,
 	}
 	for _, user := range []string{managerUser, schedulerUser} {
-		if _, err := c.writeClient(c.dir.clientConfig(user), user); err != nil {
+		if _, err := c.writeClient(c.dir.path(clientsDir, user), user); err != nil {
 			return err
 		}
 	}
-	if _, err = c.writeClient(c.dir.clientConfig(simulationUser), simulationUser, adminsGroup); err != nil {
+	if _, err = c.writeClient(c.dir.path(clientsDir, simulationUser), simulationUser, adminsGroup); err != nil {
 		return err
 	}
 	if c.client, err = kubernetes.NewForConfig(c.config); err != nil {
 		return err
 	}
 	c.routes.Endpoints = serviceEndpoints(c.client)
-	return os.WriteFile(c.dir.egress(), fmt.Appendf(nil, `apiVersion: apiserver.k8s.io/v1beta1
+	return os.WriteFile(c.dir.path(egressFile), fmt.Appendf(nil, `apiVersion: apiserver.k8s.io/v1beta1
 kind: EgressSelectorConfiguration
 egressSelections:
 - name: cluster
@@ -184,12 +196,12 @@ egressSelections:
 
 // serve starts what the supervisor itself serves, and then records where.
 func (c *Cluster) serve() error {
-	registry, err := serveRegistry(c.dir.registry(), c.previous.RegistryPort)
+	registry, address, err := serveRegistry(c.dir.path(registryDir), c.previous.RegistryPort)
 	if err != nil {
 		return err
 	}
 	c.servers = append(c.servers, registry)
-	c.Registry = registry.address()
+	c.Registry = address.String()
 
 	egress, err := listenUnix(c.socket("egress"))
 	if err != nil {
@@ -222,7 +234,26 @@ func (c *Cluster) serve() error {
 		Started:      c.started,
 		Control:      c.socket("control"),
 		APIPort:      c.apiPort,
-		RegistryPort: registry.listener.Addr().(*net.TCPAddr).Port,
+		RegistryPort: address.Port,
 		Throwaway:    c.opts.Throwaway,
 	})
+}
+
+// writeClient makes a client certificate and writes a kubeconfig with it, readable by the owner only.
+func (c *Cluster) writeClient(path, user string, groups ...string) (Pair, error) {
+	pair, err := c.certs.Client(user, groups...)
+	if err != nil {
+		return pair, err
+	}
+	name := "fairlead-" + c.opts.Name
+	config := api.Config{
+		Clusters:       map[string]*api.Cluster{name: {Server: c.apiURL(), CertificateAuthorityData: c.certs.CA()}},
+		AuthInfos:      map[string]*api.AuthInfo{name: {ClientCertificateData: pair.Cert, ClientKeyData: pair.Key}},
+		Contexts:       map[string]*api.Context{name: {Cluster: name, AuthInfo: name}},
+		CurrentContext: name,
+	}
+	if err := clientcmd.WriteToFile(config, path); err != nil {
+		return pair, fmt.Errorf("write the kubeconfig of %s: %w", user, err)
+	}
+	return pair, nil
 }

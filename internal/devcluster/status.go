@@ -2,7 +2,6 @@ package devcluster
 
 import (
 	"os"
-	"slices"
 	"time"
 )
 
@@ -38,46 +37,34 @@ type ComponentStatus struct {
 func (c *Cluster) Status() Status {
 	own, _ := memoryOf(os.Getpid()) // unknown memory is shown as 0
 	status := Status{
-		Name:         c.opts.Name,
-		Running:      true,
-		DataDir:      c.opts.DataDir,
-		Kubeconfig:   c.KubeconfigPath,
-		APIServer:    c.apiURL(),
-		Registry:     c.Registry,
-		Nodes:        c.opts.Nodes,
-		PID:          os.Getpid(),
-		Started:      c.started,
-		StartSeconds: c.startTook().Seconds(),
-		MemoryBytes:  own,
-		Leases:       c.leases.count(),
+		Name:        c.opts.Name,
+		Running:     true,
+		DataDir:     c.opts.DataDir,
+		Kubeconfig:  c.KubeconfigPath,
+		APIServer:   c.apiURL(),
+		Registry:    c.Registry,
+		Nodes:       c.opts.Nodes,
+		PID:         os.Getpid(),
+		Started:     c.started,
+		MemoryBytes: own,
+		Leases:      c.leases.count(),
 	}
 	c.mu.Lock()
-	running := slices.Clone(c.processes)
-	c.mu.Unlock()
-	for _, p := range running {
-		memory, _ := memoryOf(p.PID())
+	defer c.mu.Unlock()
+	status.StartSeconds = c.startup.Seconds()
+	for _, p := range c.processes {
+		state := Starting
+		if c.ready[p.Name] {
+			state = Ready
+		}
+		select {
+		case <-p.done:
+			state = Stopped
+		default:
+		}
+		memory, _ := memoryOf(p.command.Process.Pid)
 		status.MemoryBytes += memory
-		status.Components = append(status.Components, ComponentStatus{Name: p.Name, State: c.stateOf(p), PID: p.PID(), MemoryBytes: memory, Log: p.Log})
+		status.Components = append(status.Components, ComponentStatus{Name: p.Name, State: state, PID: p.command.Process.Pid, MemoryBytes: memory, Log: p.Log})
 	}
 	return status
-}
-
-func (c *Cluster) startTook() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.startup
-}
-
-func (c *Cluster) stateOf(p *process) State {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	select {
-	case <-p.Done():
-		return Stopped
-	default:
-	}
-	if c.ready[p.Name] {
-		return Ready
-	}
-	return Starting
 }

@@ -47,22 +47,14 @@ func (c *Cluster) stop(cause error) {
 			os.RemoveAll(c.sockets)
 		}
 		// After a failure the logs are of interest; the next start on the directory clears it.
-		if c.opts.Throwaway && c.cause == nil && c.startTook() > 0 {
+		c.mu.Lock()
+		started := c.startup > 0
+		c.mu.Unlock()
+		if c.opts.Throwaway && c.cause == nil && started {
 			os.RemoveAll(c.dir.path())
 		}
-		c.lock.release()
+		c.lock.Close()
 		close(c.done)
 	})
 	<-c.done
-}
-
-// watchRequests stops the cluster when a client asked for it or the last lease is long gone.
-func (c *Cluster) watchRequests() {
-	select {
-	case <-c.stopRequest:
-	case <-c.leases.idle(c.opts.IdleTimeout):
-	case <-c.done:
-		return
-	}
-	c.stop(nil)
 }

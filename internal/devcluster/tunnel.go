@@ -2,6 +2,7 @@ package devcluster
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,17 @@ func (p *tunnelProxy) handle(ctx context.Context, client net.Conn) {
 	if err != nil {
 		return
 	}
-	joinConns(client, server, string(early))
+	// Copy both ways until both sides are done or one is closed; early is what the client sent along with its request.
+	var both sync.WaitGroup
+	both.Go(func() {
+		_, _ = io.Copy(server, io.MultiReader(bytes.NewReader(early), client))
+		closeWrite(server)
+	})
+	both.Go(func() {
+		_, _ = io.Copy(client, server)
+		closeWrite(client)
+	})
+	both.Wait()
 }
 
 func (p *tunnelProxy) dial(ctx context.Context, host string) (net.Conn, error) {
@@ -112,20 +123,6 @@ func closeWith(ctx context.Context, conn net.Conn) func() {
 		stop()
 		_ = conn.Close()
 	}
-}
-
-// joinConns copies both ways until both sides are done or one is closed; early is what the client sent along with its request.
-func joinConns(client, server net.Conn, early string) {
-	var both sync.WaitGroup
-	both.Go(func() {
-		_, _ = io.Copy(server, io.MultiReader(strings.NewReader(early), client))
-		closeWrite(server)
-	})
-	both.Go(func() {
-		_, _ = io.Copy(client, server)
-		closeWrite(client)
-	})
-	both.Wait()
 }
 
 func closeWrite(conn net.Conn) {

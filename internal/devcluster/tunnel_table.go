@@ -36,8 +36,12 @@ type podAnswer struct {
 
 // Add routes connections for origin to a local server until remove is called. An origin has one route at a time.
 func (t *routeTable) Add(origin routeOrigin, target string) (remove func(), err error) {
-	if err := checkTarget(target); err != nil {
-		return nil, err
+	host, _, err := net.SplitHostPort(target)
+	if err != nil {
+		return nil, fmt.Errorf("route to %q: give HOST:PORT of a local server: %w", target, err)
+	}
+	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("route to %s: only servers on loopback addresses can stand in for pods", target)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,8 +82,10 @@ func (t *routeTable) Lookup(ctx context.Context, address netip.AddrPort) (string
 			return route.target, nil
 		}
 	}
-	if target, ok := t.recall(address); ok {
-		return target, nil
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if last, ok := t.answered[address]; ok && time.Since(last.at) < linger {
+		return last.target, nil
 	}
 	return "", fmt.Errorf("no server is registered for %s, and a simulated pod has none of its own; register one with devcluster.Route", address)
 }
@@ -93,14 +99,6 @@ func (t *routeTable) remember(address netip.AddrPort, target string) {
 		t.answered = map[netip.AddrPort]podAnswer{}
 	}
 	t.answered[address] = podAnswer{target, time.Now()}
-}
-
-// recall says where the connections of a pod went a moment ago.
-func (t *routeTable) recall(address netip.AddrPort) (string, bool) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	a, ok := t.answered[address]
-	return a.target, ok && time.Since(a.at) < linger
 }
 
 type serviceRoute struct {
@@ -121,15 +119,4 @@ func (t *routeTable) services() []serviceRoute {
 	// A route for one port of a Service comes before one for all its ports.
 	slices.SortFunc(found, func(a, b serviceRoute) int { return int(b.origin.Port) - int(a.origin.Port) })
 	return found
-}
-
-func checkTarget(target string) error {
-	host, _, err := net.SplitHostPort(target)
-	if err != nil {
-		return fmt.Errorf("route to %q: give HOST:PORT of a local server: %w", target, err)
-	}
-	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() || host == "localhost" {
-		return nil
-	}
-	return fmt.Errorf("route to %s: only servers on loopback addresses can stand in for pods", target)
 }

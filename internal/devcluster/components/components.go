@@ -41,8 +41,9 @@ func Main() {
 	if command, ok := commands[name]; ok {
 		syscall.Umask(0o077) // what components create is for the owner only
 		go exitWithParent()
-		if err := reportReleaseVersion(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
+		gitVersion, gitMajor, gitMinor = Release, "1", "36"
+		if err := version.SetDynamicVersion(Release); err != nil {
+			fmt.Fprintf(os.Stderr, "set the reported Kubernetes version to %s: %v\n", Release, err)
 			os.Exit(1)
 		}
 		os.Exit(cli.Run(command()))
@@ -78,11 +79,3 @@ var gitMajor string
 
 //go:linkname gitMinor k8s.io/component-base/version.gitMinor
 var gitMinor string
-
-func reportReleaseVersion() error {
-	gitVersion, gitMajor, gitMinor = Release, "1", "36"
-	if err := version.SetDynamicVersion(Release); err != nil {
-		return fmt.Errorf("set the reported Kubernetes version to %s: %w", Release, err)
-	}
-	return nil
-}

@@ -1,8 +1,11 @@
 package components
 
 import (
+	"context"
 	"fmt"
 	"net/url"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,7 +40,8 @@ func newEtcdCommand() *cobra.Command {
 }
 
 func runEtcd(o etcdOptions) error {
-	stop := terminationSignal()
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer cancel()
 	config := embed.NewConfig()
 	config.Name = "devcluster"
 	config.Dir = o.dataDir
@@ -67,7 +71,7 @@ func runEtcd(o etcdOptions) error {
 	select {
 	case err := <-server.Err():
 		return fmt.Errorf("etcd failed: %w", err)
-	case <-stop:
+	case <-ctx.Done():
 		return nil
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
@@ -38,13 +40,12 @@ func newKwokCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(*cobra.Command, []string) error {
-			ctx, cancel := context.WithCancel(context.Background())
+			ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 			defer cancel()
-			stop := terminationSignal()
 			if err := startKwok(log.NewContext(ctx, log.NewLogger(os.Stderr, log.LevelInfo)), o); err != nil {
 				return err
 			}
-			<-stop
+			<-ctx.Done()
 			return nil
 		},
 	}
@@ -80,7 +81,12 @@ func kwokConfig(ctx context.Context, o kwokOptions) (controllers.Config, error) 
 		podfast.DefaultPodComplete,
 		podfast.DefaultPodDelete,
 	} {
-		stage, err := decodeStage(source)
+		var versioned v1alpha1.Stage
+		if err := yaml.UnmarshalStrict([]byte(source), &versioned); err != nil {
+			return controllers.Config{}, fmt.Errorf("decode a simulation stage: %w", err)
+		}
+		v1alpha1.SetObjectDefaults_Stage(&versioned)
+		stage, err := internalversion.ConvertToInternalStage(&versioned)
 		if err != nil {
 			return controllers.Config{}, fmt.Errorf("decode a simulation stage: %w", err)
 		}
@@ -136,13 +142,4 @@ func kwokClients(config *controllers.Config, clients client.Clientset, restConfi
 	}
 	config.TypedKwokClient, err = versioned.NewForConfig(restConfig)
 	return err
-}
-
-func decodeStage(source string) (*internalversion.Stage, error) {
-	var stage v1alpha1.Stage
-	if err := yaml.UnmarshalStrict([]byte(source), &stage); err != nil {
-		return nil, err
-	}
-	v1alpha1.SetObjectDefaults_Stage(&stage)
-	return internalversion.ConvertToInternalStage(&stage)
 }
