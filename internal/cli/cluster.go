@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -68,4 +70,56 @@ func newClusterStopCommand(s command.Streams, which *clusterFlags) *cobra.Comman
 			return nil
 		},
 	}
+}
+
+func newClusterKubeconfigCommand(s command.Streams, which *clusterFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "kubeconfig",
+		Short:   "Print the path or the content of a cluster's kubeconfig",
+		Example: "  export KUBECONFIG=$(fairlead cluster kubeconfig)",
+		Args:    command.Usage(cobra.NoArgs),
+	}
+	content := cmd.Flags().Bool("content", false, "print the file rather than its path; it holds the administrator's key")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		client, err := which.connect()
+		if err != nil {
+			return fmt.Errorf("%w; start it with: fairlead cluster start", err)
+		}
+		if !*content {
+			_, err := fmt.Fprintln(s.Out, client.KubeconfigPath())
+			return err
+		}
+		file, err := os.ReadFile(client.KubeconfigPath())
+		if err != nil {
+			return fmt.Errorf("read the kubeconfig: %w", err)
+		}
+		_, err = s.Out.Write(file)
+		return err
+	}
+	return cmd
+}
+
+func newClusterLogsCommand(s command.Streams, which *clusterFlags) *cobra.Command {
+	names := devcluster.LogNames()
+	cmd := &cobra.Command{
+		Use:       "logs [COMPONENT]",
+		Short:     "Print the logs of a cluster's components, also after it has stopped",
+		Long:      "Print the log of a component, or of all, each line with the component's name.\nComponents: " + strings.Join(names, ", "),
+		Args:      command.Usage(cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs)),
+		ValidArgs: names,
+	}
+	var options devcluster.LogOptions
+	cmd.Flags().BoolVarP(&options.Follow, "follow", "f", false, "go on with what is logged from now on, until interrupted")
+	cmd.Flags().IntVar(&options.Tail, "tail", -1, "number of last lines of each log; -1 for all")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		dir, err := which.dir()
+		if err != nil {
+			return err
+		}
+		if len(args) == 1 {
+			options.Component = args[0]
+		}
+		return devcluster.WriteLogs(cmd.Context(), s.Out, dir, options)
+	}
+	return cmd
 }

@@ -1,9 +1,14 @@
 package devcluster
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -57,4 +62,61 @@ func (c *Cluster) stop(cause error) {
 		close(c.done)
 	})
 	<-c.done
+}
+
+const (
+	// politeStop is the time for an orderly stop, which takes at most three grace periods, before signals are used.
+	politeStop = 3*stopGrace + 5*time.Second
+	signalStop = 10 * time.Second
+)
+
+// Stop makes the supervisor stop its cluster, and returns when the data directory is free. A supervisor that does not
+// answer is signalled, provided that the recorded process id still belongs to the recorded process.
+func (c *Client) Stop(ctx context.Context) error {
+	asked, cancel := context.WithTimeout(ctx, controlTimeout)
+	defer cancel()
+	response, err := c.do(asked, http.MethodPost, pathStop, nil)
+	if err == nil {
+		response.Body.Close()
+		if c.awaitFree(ctx, politeStop) {
+			return nil
+		}
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		if !isLocked(c.dir.path(lockFile)) {
+			return nil
+		}
+		if err := c.signal(signal); err != nil {
+			return err
+		}
+		if c.awaitFree(ctx, signalStop) {
+			return nil
+		}
+	}
+	return errors.Join(fmt.Errorf("stop the cluster in %s: process %d is still there", c.dir, c.record.PID), context.Cause(ctx))
+}
+
+func (c *Client) signal(signal syscall.Signal) error {
+	start, err := processStartTime(c.record.PID)
+	if err != nil || start != c.record.ProcessStart {
+		return fmt.Errorf("stop the cluster in %s: process %d is not its supervisor any more, so it is left alone", c.dir, c.record.PID)
+	}
+	if err := syscall.Kill(c.record.PID, signal); err != nil {
+		return fmt.Errorf("stop the cluster in %s: signal process %d: %w", c.dir, c.record.PID, err)
+	}
+	return nil
+}
+
+// awaitFree waits until nobody holds the lock of the data directory.
+func (c *Client) awaitFree(ctx context.Context, limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for isLocked(c.dir.path(lockFile)) {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(pollInterval):
+		}
+	}
+	return true
 }

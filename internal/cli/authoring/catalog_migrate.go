@@ -1,8 +1,14 @@
 package authoring
 
 import (
+	"context"
+	"errors"
+	"fmt"
+
 	"github.com/spf13/cobra"
 
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/graph"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 )
@@ -37,4 +43,47 @@ Exit code 0: written. 1: something cannot be read or written. 2: wrong usage.`,
 		return to.write(cmd.Context(), s, c)
 	}
 	return cmd
+}
+
+// ruleCSVName is broken by a bundle that has another name in the catalog than its ClusterServiceVersion: v0 goes by both.
+const ruleCSVName catalog.Rule = "csv-name"
+
+// renamed reports the bundles whose ClusterServiceVersion has another name: those whose manifests the catalog holds, and those of names, which has the names
+// in images that were read.
+func renamed(c *catalog.Catalog, pkg string, names map[string]string) []graph.Finding {
+	var findings []graph.Finding
+	for i := range c.Bundles {
+		b := &c.Bundles[i]
+		if pkg != "" && b.Package != pkg {
+			continue
+		}
+		found := names[b.Image]
+		for _, p := range b.Payloads {
+			if found == "" {
+				found = p.CSVName()
+			}
+		}
+		if found == "" || found == b.Name {
+			continue
+		}
+		findings = append(findings, graph.Finding{Semantics: []graph.Semantics{graph.V0}, Problem: catalog.Problem{
+			Severity: catalog.Error, Rule: ruleCSVName, Position: b.Position,
+			Object:  catalog.Object{Schema: catalog.SchemaBundle, Package: b.Package, Name: b.Name},
+			Message: fmt.Sprintf("its ClusterServiceVersion is named %q; v0 does not install it, v1 installs it under the name in the catalog", found),
+			Fix:     "give both the same name",
+		}})
+	}
+	return findings
+}
+
+// readBundles reads the images of the bundles of a catalog, or of one package of it: names has the name of the ClusterServiceVersion in each, unread those that
+// cannot be read.
+func readBundles(ctx context.Context, s command.Streams, c *catalog.Catalog, pkg string) (unread []bundleio.Verdict, names map[string]string, err error) {
+	r := &bundleio.Renderer{}
+	done := command.Attach(r, s)
+	defer func() { err = errors.Join(err, done()) }()
+	printer := command.Progress(s.Err)
+	defer printer.Clear()
+	verdicts, names, err := r.CheckBundles(ctx, onlyPackage(c, pkg), func(done, all int) { printer.Doing("%d of %d bundles read", done, all) })
+	return failedVerdicts(verdicts), names, err
 }

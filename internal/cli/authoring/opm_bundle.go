@@ -1,12 +1,22 @@
 package authoring
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/clientcmd"
 
+	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/bundle/configmap"
 	"fairlead.dev/fairlead/bundle/scaffold"
+	"fairlead.dev/fairlead/bundle/validate"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 )
@@ -88,6 +98,144 @@ func newOpmBundleUnpackCommand(s command.Streams, access *accessFlags) *cobra.Co
 		}
 		_, err := bundleio.Unpack(cmd.Context(), r, args[0], dir, unchecked)
 		return err
+	}
+	return cmd
+}
+
+// builders are the programs that can build an image, with what they are called with before the file and the tag.
+var builders = map[string][]string{
+	"docker":  {"build"},
+	"podman":  {"build"},
+	"buildah": {"bud", "--format=docker"},
+}
+
+func newOpmBundleBuildCommand(s command.Streams) *cobra.Command {
+	var f scaffoldFlags
+	var tag, builder string
+	cmd := &cobra.Command{
+		Use:   "build",
+		Short: "Write what makes manifests a bundle, and build its image with docker, podman or buildah",
+		Long: `Write what generate writes and build the image of the bundle with docker, podman or buildah.
+
+'fairlead bundle build' needs none of them and puts the image into a registry at once.`,
+		Args: command.Usage(cobra.NoArgs),
+	}
+	f.add(cmd.Flags())
+	cmd.Flags().StringVarP(&tag, "tag", "t", "", "name of the image")
+	cmd.Flags().StringVarP(&builder, "image-builder", "b", "docker", "program that builds the image: docker, podman or buildah")
+	cmd.Flags().BoolVarP(&f.request.Overwrite, "overwrite", "o", false, "replace annotations that say something else")
+	requireFlags(cmd, "directory", "tag")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		f.request.Replace = true // a Dockerfile and copies of an earlier bundle
+		first, ok := builders[builder]
+		if !ok {
+			return command.UsageError{Err: fmt.Errorf("invalid --image-builder %q, expected (docker|podman|buildah)", builder)}
+		}
+		if err := f.write(cmd); err != nil {
+			return err
+		}
+		// Run a program that builds an image.
+		program := exec.CommandContext(cmd.Context(), builder, append(first[:len(first):len(first)], "-f", scaffold.DockerfileName, "-t", tag, ".")...)
+		program.Stdout, program.Stderr = s.Err, s.Err
+		err := program.Run()
+		if errors.Is(err, exec.ErrNotFound) {
+			return fmt.Errorf("build the image: %s is not installed; name another program with --image-builder, or use 'fairlead bundle build', which needs none", builder)
+		}
+		if err != nil {
+			return fmt.Errorf("build the image with %s: %w", builder, err)
+		}
+		return nil
+	}
+	return cmd
+}
+
+// defaultNamespace is where other tools look for extracted bundles.
+const defaultNamespace = "openshift-operator-lifecycle-manager"
+
+// extractFlags are the flags of extract.
+type extractFlags struct {
+	dir, kubeconfig, configMap, namespace string
+	options                               configmap.Options
+}
+
+func newOpmBundleExtractCommand(command.Streams) *cobra.Command {
+	f := extractFlags{options: configmap.Options{SourceImage: os.Getenv("CONTAINER_IMAGE")}}
+	cmd := &cobra.Command{
+		Use:   "extract",
+		Short: "Put a bundle directory into a ConfigMap",
+		Args:  command.Usage(cobra.NoArgs),
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.dir, "manifestsdir", "m", "/", "directory that holds the directories manifests and metadata")
+	flags.StringVarP(&f.kubeconfig, "kubeconfig", "k", "", "kubeconfig of the cluster (default: $KUBECONFIG, or the pod's own cluster)")
+	flags.StringVarP(&f.configMap, "configmapname", "c", "", "name of the ConfigMap")
+	flags.StringVarP(&f.namespace, "namespace", "n", defaultNamespace, "namespace of the ConfigMap")
+	flags.IntVarP(&f.options.Limit, "datalimit", "l", configmap.DefaultLimit, "most bytes of content")
+	flags.BoolVarP(&f.options.Gzip, "gzip", "z", false, "compress the files")
+	flags.Bool("debug", false, "accepted and ignored: errors say all there is")
+	hideFlag(flags, "debug")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if f.configMap == "" {
+			return command.UsageError{Err: errors.New("name the ConfigMap with --configmapname")}
+		}
+		content, err := configmap.Encode(os.DirFS(f.dir), f.options)
+		if err != nil {
+			return err
+		}
+		rules := clientcmd.NewDefaultClientConfigLoadingRules()
+		rules.ExplicitPath = f.kubeconfig
+		config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+		if err != nil {
+			return fmt.Errorf("find the cluster: %w; name a kubeconfig with --kubeconfig", err)
+		}
+		client, err := dynamic.NewForConfig(config)
+		if err != nil {
+			return fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
+		}
+		return bundleio.Extract(cmd.Context(), client, f.namespace, f.configMap, content)
+	}
+	return cmd
+}
+
+func newOpmBundleValidateCommand(s command.Streams, access *accessFlags) *cobra.Command {
+	var tag, builder string
+	var optional []string
+	cmd := &cobra.Command{
+		Use:   "validate",
+		Short: "Check the image of a bundle",
+		Long: `Check the image of a bundle. Only errors are told; 'fairlead bundle validate' tells warnings, too, and checks directories and by
+more validators.`,
+		Args: command.Usage(cobra.NoArgs),
+	}
+	cmd.Flags().StringVarP(&tag, "tag", "t", "", "image of the bundle")
+	cmd.Flags().StringVarP(&builder, "image-builder", "b", "docker", "accepted (docker, podman or none): images are read without a program")
+	cmd.Flags().StringSliceVarP(&optional, "optional-validators", "o", nil, "further validators: operatorhub, bundle-objects")
+	requireFlags(cmd, "tag")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
+		if !slices.Contains([]string{"docker", "podman", "none"}, builder) {
+			return command.UsageError{Err: fmt.Errorf("invalid --image-builder %q, expected (none|docker|podman)", builder)}
+		}
+		selected, err := validate.Select(optional...)
+		if err != nil {
+			return command.UsageError{Err: err}
+		}
+		r := access.renderer(s.Err, bundleio.BundleImage)
+		defer closeNoting(s.Err, r)
+		source, err := bundleio.Open(cmd.Context(), r, tag)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, source.Close()) }()
+		report, err := validate.Run(cmd.Context(), bundle.Inspect(source.FS), validate.Options{Optional: selected})
+		if err != nil || report.Passed {
+			return err
+		}
+		for _, finding := range report.Findings {
+			if finding.Severity == catalog.Error {
+				fmt.Fprintln(s.Err, finding)
+			}
+		}
+		return fmt.Errorf("Bundle validation errors: %d in %s", len(report.Errors()), tag) //nolint:staticcheck // scripts look for these words
 	}
 	return cmd
 }

@@ -2,8 +2,11 @@ package authoring
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/cli/command"
@@ -52,4 +55,78 @@ func newOpmRenderCommand(s command.Streams, access *accessFlags) *cobra.Command 
 		return catalog.Write(s.Out, c, format)
 	}
 	return cmd
+}
+
+func newOpmMigrateCommand(s command.Streams, access *accessFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "migrate <catalogRef> <outputDir>",
+		Short: "Write a catalog as a directory of packages",
+		Long:  "Write a catalog, image or directory, to an empty or missing directory, with one directory a package.",
+		Args:  command.Usage(cobra.ExactArgs(2)),
+	}
+	var output formatFlag
+	var level migrationFlag
+	output.add(cmd.Flags())
+	level.add(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		format, err := output.format()
+		if err != nil {
+			return err
+		}
+		r := access.renderer(s.Err, bundleio.Catalogs)
+		defer closeNoting(s.Err, r)
+		if r.Migrations, err = level.level(); err != nil {
+			return err
+		}
+		c, err := r.Render(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return catalog.WriteDirectory(cmd.Context(), args[1], c, format)
+	}
+	return cmd
+}
+
+// formatFlag is the format of a catalog that is written.
+type formatFlag string
+
+func (f *formatFlag) add(flags *pflag.FlagSet) {
+	flags.StringVarP((*string)(f), "output", "o", string(catalog.JSON), "format of what is written: json or yaml")
+}
+
+// format is the format that is meant.
+func (f formatFlag) format() (catalog.Format, error) {
+	switch format := catalog.Format(f); format {
+	case catalog.JSON, catalog.YAML:
+		return format, nil
+	}
+	return "", command.UsageError{Err: fmt.Errorf("invalid --output value %q, expected (json|yaml)", string(f))}
+}
+
+// migrationFlag is the level that a catalog is brought up to.
+type migrationFlag string
+
+func (f *migrationFlag) add(flags *pflag.FlagSet) {
+	flags.StringVar((*string)(f), "migrate-level", "", "bring the catalog up to a level: "+migrationLevels())
+}
+
+// level is the level that is meant; the lowest when none is named. One that does not exist is refused before anything is read.
+func (f migrationFlag) level() (catalog.MigrationLevel, error) {
+	if f == "" {
+		return catalog.MigrateNone, nil
+	}
+	level := catalog.MigrationLevel(f)
+	if !slices.Contains(catalog.MigrationLevels(), level) {
+		return "", command.UsageError{Err: fmt.Errorf("unknown migration level %q; choose one of %s", string(f), migrationLevels())}
+	}
+	return level, nil
+}
+
+// migrationLevels names the levels.
+func migrationLevels() string {
+	var names []string
+	for _, level := range catalog.MigrationLevels() {
+		names = append(names, string(level))
+	}
+	return strings.Join(names, ", ")
 }

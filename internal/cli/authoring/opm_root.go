@@ -8,6 +8,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -139,4 +141,61 @@ func newOpmInitCommand(s command.Streams) *cobra.Command {
 		return catalog.Write(s.Out, &catalog.Catalog{Packages: []catalog.Package{p}}, format)
 	}
 	return cmd
+}
+
+func newOpmVersionCommand(s command.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  command.Usage(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			// What the running binary was built from, in the form that scripts pick apart.
+			release, commit, date := "unknown", "unknown", "unknown"
+			if build, ok := debug.ReadBuildInfo(); ok {
+				if build.Main.Version != "" {
+					release = build.Main.Version
+				}
+				for _, setting := range build.Settings {
+					switch setting.Key {
+					case "vcs.revision":
+						commit = setting.Value
+					case "vcs.time":
+						date = setting.Value
+					}
+				}
+			}
+			_, err := fmt.Fprintf(s.Out, "Version: version.Version{OpmVersion:%q, GitCommit:%q, BuildDate:%q, GoOs:%q, GoArch:%q}\n",
+				release, commit, date, runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}
+
+// goneCommands are commands that pipelines may still call and that no opm has any more, with what took their place.
+var goneCommands = map[string]string{
+	"index": "catalogs are no longer kept in databases; write a file-based catalog: 'opm migrate' or 'opm render' reads the old catalog's " +
+		"file-based form, and 'fairlead catalog prune' and 'fairlead catalog merge' do what 'index prune' and 'index add' did",
+	"registry": "catalogs are no longer kept in databases; serve a file-based catalog with 'opm serve', and write it with 'opm render'",
+}
+
+// goneAlpha are those below alpha.
+var goneAlpha = map[string]string{
+	"diff":           "use 'fairlead catalog diff'",
+	"channelgraph":   "use 'opm alpha render-graph' or 'fairlead catalog graph'",
+	"render-veneer":  "veneers are called templates: use 'opm alpha render-template'",
+	"convert-veneer": "veneers are called templates: use 'opm alpha convert-template'",
+	"generate":       "it is no longer alpha: use 'opm generate dockerfile'",
+}
+
+// goneCommand fails with what took its place, whatever its arguments.
+func goneCommand(name, parent, instead string) *cobra.Command {
+	return &cobra.Command{
+		Use:                name,
+		Short:              "Gone: " + instead,
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error {
+			return fmt.Errorf("%s %s is no longer part of it: %s", parent, name, instead)
+		},
+	}
 }

@@ -14,7 +14,7 @@
 //
 // Start reading at missing.go, then:
 //
-//	subject.go, source.go, rbac.go, read.go   who acts, and what a cluster grants
+//	source.go, rbac.go, read.go               who acts, and what a cluster grants
 //	objects.go, escalation.go        what objects need
 //	right.go, held.go                single rights, and whether rules hold them
 //	compact.go, text.go, grant.go    missing rights as few rules, as text, and as objects that grant them
