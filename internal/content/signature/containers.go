@@ -320,12 +320,12 @@ const (
 	asData = true
 )
 
-// one returns a reader of a field of that form.
-func one(to *[]fileOrData, form bool) func(node) error {
+// one returns a reader of a field of that form, asPath or asData.
+func one(to *[]fileOrData, isData bool) func(node) error {
 	return func(n node) error {
 		var from fileOrData
 		err := text(&from.file)(n)
-		if err == nil && form == asData {
+		if err == nil && isData {
 			from.data, err = base64.StdEncoding.DecodeString(from.file)
 			from.file = ""
 			if err != nil {
