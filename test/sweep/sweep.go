@@ -23,3 +23,11 @@ func Of(few, sample, all int) int {
 	}
 	return sample
 }
+
+// Nightly leaves a test to the run that tries everything. Every day something cheaper holds what it proves: byDay says what.
+func Nightly(t testing.TB, byDay string) {
+	t.Helper()
+	if !Whole() {
+		t.Skipf("takes long, and is run by .ci/nightly; every day: %s", byDay)
+	}
+}

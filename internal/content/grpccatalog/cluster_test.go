@@ -45,6 +45,9 @@ type cluster struct {
 // that they are about to the Keeper themselves.
 func newCluster(t *testing.T, name string) *cluster {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs the embedded cluster")
+	}
 	c := &cluster{t: t}
 	var err error
 	if c.Client, err = client.NewWithWatch(devcluster.Config(), client.Options{Scheme: testScheme(t)}); err != nil {
