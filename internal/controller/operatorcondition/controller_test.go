@@ -1,7 +1,6 @@
 package operatorcondition
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -12,17 +11,15 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -30,46 +27,16 @@ const ns, name = "operators", "op.v1"
 
 type cluster struct {
 	*testing.T
-	client.Client
-	c      *Controller
-	events *record.FakeRecorder
-	writes int
-	fail   error
+	client.Client // of others
+	*fakeapi.Server
+	c *Controller
 }
 
 func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{appsv1.AddToScheme, rbacv1.AddToScheme, v1alpha1.AddToScheme, v2.AddToScheme} {
-		must.NoError(t, add(scheme))
-	}
-	k := &cluster{T: t, events: record.NewFakeRecorder(10)}
-	k.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v2.OperatorCondition{}).WithReturnManagedFields().
-		WithInterceptorFuncs(interceptor.Funcs{
-			Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-				k.writes++
-				if k.fail != nil {
-					return k.fail
-				}
-				return c.Apply(ctx, o, opts...)
-			},
-			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-				k.writes++
-				if k.fail != nil {
-					return k.fail
-				}
-				return c.Patch(ctx, o, p, opts...)
-			},
-			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-				k.writes++
-				if k.fail != nil {
-					return k.fail
-				}
-				return c.SubResource(sub).Patch(ctx, o, p, opts...)
-			},
-		}).Build()
-	k.c = &Controller{client: k.Client, live: k.Client, events: k.events}
-	return k
+	scheme := fakeapi.Scheme(appsv1.AddToScheme, rbacv1.AddToScheme, v1alpha1.AddToScheme, v2.AddToScheme)
+	server := fakeapi.New(time.Now(), fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v2.OperatorCondition{}).WithReturnManagedFields())
+	return &cluster{T: t, Client: server.Inner, Server: server, c: &Controller{client: server, live: server, events: server.Events}}
 }
 
 func (k *cluster) pass() error {
@@ -80,16 +47,7 @@ func (k *cluster) pass() error {
 // settle makes passes until nothing is written any more.
 func (k *cluster) settle() {
 	k.Helper()
-	for range 5 {
-		k.writes = 0
-		if err := k.pass(); err != nil {
-			k.Fatal(err)
-		}
-		if k.writes == 0 {
-			return
-		}
-	}
-	k.Fatal("every pass writes")
+	k.Server.Settle(k.T, k.pass)
 }
 
 func (k *cluster) read(into client.Object) bool {
@@ -248,7 +206,7 @@ func TestObjectsOfOthersStay(t *testing.T) {
 	if k.read(role); len(role.OwnerReferences) != 0 || role.Rules[0].Verbs[0] != "list" {
 		t.Errorf("it was taken over: %+v", role)
 	}
-	must.Contain(t, "events", <-k.events.Events, "Warning NameTaken the operator may not write its OperatorCondition: a Role of the name op.v1 exists already and belongs to another owner")
+	must.Contain(t, "events", <-k.Events.Events, "Warning NameTaken the operator may not write its OperatorCondition: a Role of the name op.v1 exists already and belongs to another owner")
 }
 
 // TestTakenNamesAreLookedAtAgain: once the Role of another client is gone, as the Event asks for, the operator gets its own. Until then its
@@ -322,11 +280,12 @@ func TestBindingToAnotherRole(t *testing.T) {
 // TestConflictsAreQuiet and other failures are not.
 func TestConflictsAreQuiet(t *testing.T) {
 	k := newCluster(t, newCSV())
-	k.fail = apierrors.NewConflict(schema.GroupResource{Resource: "operatorconditions"}, name, errors.New("changed"))
+	var fail error = apierrors.NewConflict(schema.GroupResource{Resource: "operatorconditions"}, name, errors.New("changed"))
+	k.Before = func(string) error { return fail }
 	if err := k.pass(); err != nil {
 		t.Errorf("a conflict is an error: %v", err)
 	}
-	k.fail = errors.New("no")
+	fail = errors.New("no")
 	if err := k.pass(); err == nil || !strings.Contains(err.Error(), "OperatorCondition operators/op.v1: no") {
 		t.Errorf("a failure is %v", err)
 	}
