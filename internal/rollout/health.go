@@ -74,7 +74,8 @@ func DeploymentHealth(desired, live *appsv1.Deployment, pods []corev1.Pod) Healt
 }
 
 // StatefulSetHealth judges a live StatefulSet as DeploymentHealth does a Deployment. All of its replicas have to be ready: it has no condition
-// that would allow for fewer.
+// that would allow for fewer. Those that its update strategy leaves to people, all of OnDelete and those below a partition, may be of an earlier
+// template.
 func StatefulSetHealth(desired, live *appsv1.StatefulSet, pods []corev1.Pod) Health {
 	if live == nil {
 		return Health{Missing, "Missing", "it does not exist"}
@@ -83,9 +84,15 @@ func StatefulSetHealth(desired, live *appsv1.StatefulSet, pods []corev1.Pod) Hea
 	if live.Spec.Replicas != nil {
 		number = *live.Spec.Replicas
 	}
+	updated := number
+	if strategy := live.Spec.UpdateStrategy; strategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
+		updated = 0
+	} else if rolling := strategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
+		updated = max(0, number-*rolling.Partition)
+	}
 	switch {
-	case live.Status.UpdatedReplicas < number:
-		detail = fmt.Sprintf("%d of %d replicas are updated", live.Status.UpdatedReplicas, number)
+	case live.Status.UpdatedReplicas < updated:
+		detail = fmt.Sprintf("%d of %d replicas are updated", live.Status.UpdatedReplicas, updated)
 	case live.Status.ReadyReplicas < number:
 		detail = fmt.Sprintf("%d of %d replicas are ready", live.Status.ReadyReplicas, number)
 	}

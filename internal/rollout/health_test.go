@@ -54,6 +54,10 @@ func TestWorkloadHealth(t *testing.T) {
 		"stateful":                 {kind: "StatefulSet", live: `spec: {replicas: 2}, status: {updatedReplicas: 2, readyReplicas: 2}`},
 		"stateful, starting":       {kind: "StatefulSet", live: `spec: {replicas: 2}, status: {updatedReplicas: 2, readyReplicas: 1}`, state: Unready, message: "1 of 2 replicas are ready"},
 		"stateful, rolling":        {kind: "StatefulSet", live: `status: {readyReplicas: 1}`, state: Unready, message: "0 of 1 replicas are updated"},
+		"stateful, by hand":        {kind: "StatefulSet", live: `spec: {replicas: 2, updateStrategy: {type: OnDelete}}, status: {readyReplicas: 2}`},
+		"stateful, by hand, down":  {kind: "StatefulSet", live: `spec: {replicas: 2, updateStrategy: {type: OnDelete}}, status: {readyReplicas: 1}`, state: Unready, message: "1 of 2 replicas are ready"},
+		"stateful, in part":        {kind: "StatefulSet", live: `spec: {replicas: 3, updateStrategy: {rollingUpdate: {partition: 2}}}, status: {updatedReplicas: 1, readyReplicas: 3}`},
+		"stateful, in part, early": {kind: "StatefulSet", live: `spec: {replicas: 3, updateStrategy: {rollingUpdate: {partition: 1}}}, status: {updatedReplicas: 1, readyReplicas: 3}`, state: Unready, message: "1 of 2 replicas are updated"},
 		"stateful, not observed":   {kind: "StatefulSet", live: `metadata: {generation: 2}, status: {updatedReplicas: 1, readyReplicas: 1}`, state: Unobserved, message: "rollout not yet observed"},
 		"stateful, scaled to zero": {kind: "StatefulSet", live: `metadata: {name: m}, spec: {replicas: 0}`, state: ScaledToZero, message: "StatefulSet m is scaled to 0 replicas; scale it up again"},
 

@@ -3,6 +3,7 @@ package permissions
 import (
 	"slices"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
@@ -39,12 +40,12 @@ func (s *search) handedOn() error {
 		}
 	}
 	for _, binding := range s.own.clusterRoleBindings {
-		if err := s.binding("", "ClusterRoleBinding "+shorten(binding.Name), binding.RoleRef); err != nil {
+		if err := s.binding("", "ClusterRoleBinding "+safetext.Truncate(binding.Name, maxName), binding.RoleRef); err != nil {
 			return err
 		}
 	}
 	for _, binding := range s.own.roleBindings {
-		if err := s.binding(binding.Namespace, "RoleBinding "+shorten(binding.Namespace+"/"+binding.Name), binding.RoleRef); err != nil {
+		if err := s.binding(binding.Namespace, "RoleBinding "+safetext.Truncate(binding.Namespace+"/"+binding.Name, maxName), binding.RoleRef); err != nil {
 			return err
 		}
 	}
@@ -69,7 +70,7 @@ func (s *search) role(namespace, resource, name string, exists bool, rules []rba
 func (s *search) binding(namespace, described string, ref rbacv1.RoleRef) error {
 	resource := map[string]string{"ClusterRole": "clusterroles", "Role": "roles"}[ref.Kind]
 	if resource == "" || resource == "roles" && namespace == "" {
-		s.incomplete("%s refers to a %s, which it cannot", described, shorten(ref.Kind))
+		s.incomplete("%s refers to a %s, which it cannot", described, safetext.Truncate(ref.Kind, maxName))
 		return nil
 	}
 	allowed, err := s.held.allows(right{namespace: namespace, group: rbacv1.GroupName, resource: resource, verb: "bind", named: true, name: ref.Name})
@@ -81,7 +82,7 @@ func (s *search) binding(namespace, described string, ref rbacv1.RoleRef) error 
 		return err
 	}
 	if !found {
-		s.incomplete("%s refers to the %s %s, which neither the cluster nor the bundle has", described, ref.Kind, shorten(ref.Name))
+		s.incomplete("%s refers to the %s %s, which neither the cluster nor the bundle has", described, ref.Kind, safetext.Truncate(ref.Name, maxName))
 		return nil
 	}
 	return s.handOnAll(namespace, rules)

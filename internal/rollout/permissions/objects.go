@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -122,7 +123,7 @@ func (s *search) object(object *unstructured.Unstructured) error {
 		}
 	}
 	if !found {
-		s.incomplete("the cluster has no resource for %s of %s; install the CustomResourceDefinition of its kind first", describe(object), shorten(object.GetAPIVersion()))
+		s.incomplete("the cluster has no resource for %s of %s; install the CustomResourceDefinition of its kind first", describe(object), safetext.Truncate(object.GetAPIVersion(), maxName))
 		return nil
 	}
 	r := right{group: of.group, resource: of.name}
@@ -145,18 +146,14 @@ func (s *search) object(object *unstructured.Unstructured) error {
 	return nil
 }
 
+// maxName is how much of a name a message repeats, in bytes.
+const maxName = 300
+
 // describe names an object in messages. Names were written by others, and may be of any length.
 func describe(object *unstructured.Unstructured) string {
 	name := object.GetName()
 	if object.GetNamespace() != "" {
 		name = object.GetNamespace() + "/" + name
 	}
-	return shorten(object.GetKind()) + " " + shorten(name)
-}
-
-func shorten(text string) string {
-	if len(text) > 300 {
-		return text[:300] + "..."
-	}
-	return text
+	return safetext.Truncate(object.GetKind(), maxName) + " " + safetext.Truncate(name, maxName)
 }
