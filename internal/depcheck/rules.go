@@ -56,11 +56,16 @@ var rules = []rule{
 	{pkg: "internal/ops/migrate", may: []string{"api", "internal/messages", "internal/rollout"}},
 	{pkg: "internal/ops", may: append(libraries, "api"), client: true},
 	{pkg: "internal/rollout/revision", may: []string{"api/olm", "api/operators", "internal/messages", "internal/rollout", "version"}, client: true},
-	{pkg: "internal/rollout/permissions", may: []string{"config"}, client: true},
+	{pkg: "internal/rollout/permissions", may: []string{"catalog/safetext", "config"}, client: true},
 	{pkg: "internal/rollout/crd", may: []string{"internal/messages"}, client: true},
 	{pkg: "internal/rollout/desired", may: []string{"api/olm", "api/operators", "bundle/registryv1", "catalog", "internal/content/bundleio", "internal/content/image", "internal/resolution", "internal/rollout/revision", "version"}},
 	{pkg: "internal/content/bundleio", may: append(libraries, "api/operators", "bundle", "catalog", "internal/content/image", "api", "internal/content/catalogstore"), client: true},
-	{pkg: "internal/controller", may: append(libraries, "api"), client: true},
+	// The controllers of the v0 API know nothing of the v1 API, and those of the v1 API of the other only what they take over from it.
+	{pkg: "internal/controller", may: append(libraries, "api/operators"), client: true},
+	{pkg: "internal/controller/clustercatalog", may: append(libraries, "api/olm"), client: true},
+	{pkg: "internal/controller/clusterobjectset", may: append(libraries, "api/olm"), client: true},
+	{pkg: "internal/controller/clusterextension", may: append(libraries, "api/olm", "api/operators", "internal/ops"), client: true},
+	{pkg: "internal/controller/platform", may: append(libraries, "api/olm", "api/operators"), client: true}, // what both have installed
 	{pkg: "internal/kubeconfig", may: []string{"catalog/safetext", "api", "internal/messages", "internal/rollout"}, client: true},
 	{pkg: "internal/manager", may: append(libraries, "api", "internal/controller", "internal/kubeconfig", "internal/packageserver", "internal/metrics", "internal/platform"), client: true},
 	{pkg: "internal/devcluster", may: []string{"catalog/safetext", "internal/content/image", "internal/messages"}, client: true},
@@ -80,7 +85,7 @@ var rules = []rule{
 // libraries is what decides and does; controllers put them together.
 var libraries = []string{
 	"version", "resolve", "catalog", "bundle",
-	"internal/content/catalogstore", "internal/content/catalogserver", "internal/resolution/snapshot", "internal/content/grpccatalog", "internal/resolution", "internal/content/image", "internal/rollout/serving", "internal/rollout", "internal/ops/migrate", "internal/platform", "internal/content/bundleio", "internal/reconcile", "internal/metrics", "internal/tenancy", "internal/content/signature", "internal/messages", "internal/ops",
+	"internal/content/catalogstore", "internal/content/catalogserver", "internal/resolution/snapshot", "internal/content/grpccatalog", "internal/resolution", "internal/content/image", "internal/rollout/serving", "internal/rollout", "internal/ops/migrate", "internal/platform", "internal/content/bundleio", "internal/reconcile", "internal/metrics", "internal/tenancy", "internal/content/signature", "internal/messages",
 }
 
 // reserved says who alone may import a package that is not ours.
