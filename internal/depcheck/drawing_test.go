@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -128,3 +129,64 @@ func TestReducedLeavesOutWhatIsImplied(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// TestTheTableOfPackages: the last column of the page's table names what a package imports, no more and no less.
+func TestTheTableOfPackages(t *testing.T) {
+	imports := map[string]map[string]bool{}
+	for file, of := range sources(t) {
+		dir := path.Dir(file)
+		if imports[dir] == nil {
+			imports[dir] = map[string]bool{}
+		}
+		for _, imported := range of {
+			if ours, is := strings.CutPrefix(imported, module); is && !strings.HasPrefix(ours, dir+"/") {
+				imports[dir][ours] = true
+			}
+		}
+	}
+	page := string(must.Value(os.ReadFile(filepath.Join("..", "..", "docs", "architecture.md")))(t))
+	_, table, _ := strings.Cut(page, "\n## Packages\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	rows := 0
+	for _, row := range strings.Split(table, "\n") {
+		cells := strings.Split(strings.Trim(row, "| "), " | ")
+		if len(cells) != 3 || !strings.HasPrefix(cells[0], "`") {
+			continue
+		}
+		listed := quoted.FindAllStringSubmatch(cells[2], -1)
+		if strings.Contains(cells[2], "librar") || len(listed) == 0 && cells[2] != "-" {
+			continue // in words, for those that put things together
+		}
+		rows++
+		for _, name := range quoted.FindAllStringSubmatch(cells[0], -1) {
+			is := imports[name[1]]
+			if is == nil {
+				t.Errorf("the table names %s, which has no code", name[1])
+			}
+			used := map[string]bool{}
+			for imported := range is {
+				found := false
+				for _, l := range listed {
+					for _, full := range []string{l[1], "internal/" + l[1]} {
+						if imported == full || strings.HasPrefix(imported, full+"/") {
+							found, used[l[1]] = true, true
+						}
+					}
+				}
+				if !found {
+					t.Errorf("%s imports %s, which the table does not say", name[1], imported)
+				}
+			}
+			for _, l := range listed {
+				if !used[l[1]] && len(quoted.FindAllString(cells[0], -1)) == 1 {
+					t.Errorf("%s does not import %s, as the table says", name[1], l[1])
+				}
+			}
+		}
+	}
+	if rows < 30 {
+		t.Errorf("only %d rows found: the table is not understood", rows)
+	}
+}
+
+var quoted = regexp.MustCompile("`([a-z0-9/-]+)`")
