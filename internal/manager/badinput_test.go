@@ -6,6 +6,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/sweep"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +21,7 @@ func TestBadInput(t *testing.T) {
 		breaks func(w *world)
 		shows  []string // in the status tree
 		mend   func(w *world)
+		byDay  string // what holds the rule every day, when this is for the night
 	}{
 		"the registry cannot be reached": {
 			breaks: func(w *world) {
@@ -34,6 +36,7 @@ func TestBadInput(t *testing.T) {
 			},
 			shows: []string{`CatalogSource .* TRANSIENT_FAILURE`, `nobody/here`},
 			mend:  func(w *world) { w.useCatalog(w.catalog(op)) },
+			byDay: "TestRegistriesWithFaults in internal/controller/catalogsource",
 		},
 		"the image holds no catalog": {
 			breaks: func(w *world) {
@@ -56,6 +59,7 @@ func TestBadInput(t *testing.T) {
 			},
 			shows: []string{`no operators found in package op in the catalog referenced by subscription op`},
 			mend:  func(w *world) { w.catalog(op) },
+			byDay: "conflict-missing-package in internal/resolution, and the case of a missing channel here",
 		},
 		"the channel is not in the package": {
 			breaks: func(w *world) {
@@ -72,6 +76,7 @@ func TestBadInput(t *testing.T) {
 			breaks: func(w *world) { w.create(w.catalogSource(w.catalog(op)), w.subscribe("op")) },
 			shows:  []string{`expected 1 OperatorGroup in the namespace, found 0: create one`},
 			mend:   func(w *world) { w.create(w.allNamespaces()) },
+			byDay:  "TestDocumentedConditions in internal/controller/subscription, and TestPlanOfInvalidGroups here",
 		},
 		"there are two OperatorGroups": {
 			breaks: func(w *world) {
@@ -95,6 +100,7 @@ func TestBadInput(t *testing.T) {
 				}
 				w.create(w.allNamespaces())
 			},
+			byDay: "TestMisfitsHoldAutomaticPlans in internal/controller/installplan",
 		},
 		"a CRD cannot be established": {
 			breaks: func(w *world) {
@@ -115,10 +121,14 @@ func TestBadInput(t *testing.T) {
 			},
 			shows: []string{`fetch bundle op\.v1\.0\.0`, `limit`},
 			mend:  func(w *world) { w.catalog(op, operator{pkg: "op", version: "1.0.1"}) },
+			byDay: "TestLoadLimits in bundle, and TestBundleThatIsNotThereYet here, where the bundle fails for another reason",
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
+			if test.byDay != "" {
+				sweep.Nightly(t, test.byDay)
+			}
 			w := newWorld(t)
 			test.breaks(w)
 			for _, pattern := range test.shows {

@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -260,6 +261,9 @@ func TestAConversionWebhookIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for name, explicit := range map[string]bool{"as the CRD says": true, "without a word": false} {
 		t.Run(name, func(t *testing.T) {
+			if explicit {
+				sweep.Nightly(t, "the other case, and TestAWebhookOfNoOperatorIsTakenOff in internal/controller/installplan")
+			}
 			w := newWorld(t)
 			group := w.apiGroup()
 			first := w.converting(w.owns(operator{pkg: "op", version: "1.0.0"}, group, "v1 served stored", "v2 served"), group, "old", false)

@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/test/must"
 
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -123,6 +124,10 @@ func TestApprovalTouchesOnlyItsOperator(t *testing.T) {
 	manual.Spec.InstallPlanApproval = v1alpha1.ApprovalManual
 	w.create(w.allNamespaces(), w.catalogSource(w.catalog(a, b)), manual, w.subscribe("b"))
 	w.succeeds("b.v1.0.0")
+	w.shows(`InstallPlan install-\w+ \(a.v1.0.0; 0 of \d+ steps\) RequiresApproval`)
+	if _, err := w.csv("a.v1.0.0"); !apierrors.IsNotFound(err) {
+		t.Errorf("before the approval: %v", err)
+	}
 	w.approve(w.planFor(v1alpha1.InstallPlanPhaseRequiresApproval, "a.v1.0.0"))
 	w.succeeds("a.v1.0.0")
 	newer := func(o operator) operator { o.version = "1.1.0"; return o }
@@ -157,31 +162,6 @@ func TestNamespaceWidePlans(t *testing.T) {
 	w.approve(p)
 	w.succeeds("a.v1.0.0")
 	w.succeeds("b.v1.0.0")
-}
-
-// TestNewerVersionSupersedesUnapprovedPlan: the plan that nobody approved makes way for one of the newer version.
-func TestNewerVersionSupersedesUnapprovedPlan(t *testing.T) {
-	w := newWorld(t)
-	o := operator{pkg: "op", version: "1.0.0"}
-	manual := w.subscribe("op")
-	manual.Spec.InstallPlanApproval = v1alpha1.ApprovalManual
-	w.create(w.allNamespaces(), w.catalogSource(w.catalog(o)), manual)
-	old := w.planFor(v1alpha1.InstallPlanPhaseRequiresApproval, "op.v1.0.0")
-	newer := o
-	newer.version = "1.0.1"
-	w.catalog(o, newer)
-	p := w.planFor(v1alpha1.InstallPlanPhaseRequiresApproval, "op.v1.0.1")
-	if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(old), old); !apierrors.IsNotFound(err) {
-		t.Errorf("the superseded plan: %v", err)
-	}
-	if p.Spec.Generation <= old.Spec.Generation {
-		t.Errorf("generation %d after %d", p.Spec.Generation, old.Spec.Generation)
-	}
-	w.approve(p)
-	w.succeeds("op.v1.0.1")
-	if _, err := w.csv("op.v1.0.0"); !apierrors.IsNotFound(err) {
-		t.Errorf("the superseded version: %v", err)
-	}
 }
 
 // TestPlanLimitedByServiceAccount: what the account of the OperatorGroup lacks is named, and the plan goes on when it is granted. CRDs
@@ -220,6 +200,11 @@ func TestPlanLimitedByServiceAccount(t *testing.T) {
 		t.Errorf("the CRD, which the account may not make: %v", err)
 	}
 	w.succeeds("op.v1.0.0")
+	var d appsv1.Deployment
+	must.NoError(t, w.client.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "op"}, &d))
+	if got := d.Spec.Template.Annotations["olm.targetNamespaces"]; got != w.namespace {
+		t.Errorf("the pods are told to watch %q, want %q", got, w.namespace)
+	}
 }
 
 // TestPlanOfInvalidGroups: no group and two groups are said as documented, and that passes when it does.
@@ -283,7 +268,8 @@ func TestBundleThatIsNotThereYet(t *testing.T) {
 	}
 }
 
-// TestKindsOfSteps: every kind that a bundle may hold and the cluster knows is made, changed by an upgrade, and owned.
+// TestKindsOfSteps: every kind that a bundle may hold and the cluster knows is made, changed by an upgrade, and owned. An upgrade brings the permissions of
+// the new version and removes those that it no longer has. What a version brought goes with its ClusterServiceVersion.
 func TestKindsOfSteps(t *testing.T) {
 	w := newWorld(t)
 	extra := func(version, port string) map[string]string {
@@ -301,7 +287,8 @@ func TestKindsOfSteps(t *testing.T) {
 			"manifests/link.json":     `{"apiVersion":"console.openshift.io/v1","kind":"ConsoleLink","metadata":{"name":"link"},"spec":{}}`,
 		}
 	}
-	one, two := operator{pkg: "op", version: "1.0.0", files: extra("1", "80")}, operator{pkg: "op", version: "1.1.0", files: extra("2", "443")}
+	one, two := operator{pkg: "op", version: "1.0.0", files: extra("1", "80")}, operator{pkg: "op", version: "1.1.0", mode: "AllNamespaces", files: extra("2", "443")}
+	two.files["manifests/csv.json"] = strings.Replace(string(w.manifest(two)), `"configmaps"`, `"secrets","services"`, 1)
 	w.create(w.allNamespaces(), w.catalogSource(w.catalog(one)), w.subscribe("op"))
 	w.succeeds("op.v1.0.0")
 	p := w.planFor(v1alpha1.InstallPlanPhaseComplete, "op.v1.0.0")
@@ -323,16 +310,37 @@ func TestKindsOfSteps(t *testing.T) {
 		return fmt.Errorf("%d other events", len(events.Items))
 	})
 	w.checkKinds("op.v1.0.0", "1", 80)
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "op"}}
+	w.checkOwned(must.Value(w.csv("op.v1.0.0"))(t), account)
+	if got := w.permitted("op.v1.0.0"); !slices.Contains(got, "configmaps") {
+		t.Errorf("the first version may touch %v", got)
+	}
 	w.catalog(one, two)
 	w.succeeds("op.v1.1.0")
 	w.ready()
 	w.checkKinds("op.v1.1.0", "2", 443)
+	if got := w.permitted("op.v1.1.0"); !slices.Contains(got, "secrets") || !slices.Contains(got, "services") || slices.Contains(got, "configmaps") {
+		t.Errorf("the second version may touch %v", got)
+	}
 	w.eventually("what only the old version had to go", func() error {
 		err := w.client.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "config-1"}, &corev1.ConfigMap{})
-		if apierrors.IsNotFound(err) {
-			return nil
+		if got := w.permitted("op.v1.0.0"); !apierrors.IsNotFound(err) || len(got) > 0 {
+			return fmt.Errorf("it is still there: %w, with permissions for %v", err, got)
 		}
-		return fmt.Errorf("it is still there: %w", err)
+		return nil
+	})
+	if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(account), account); err != nil {
+		t.Errorf("the ServiceAccount that both have: %v", err)
+	}
+	must.NoError(t, w.client.Delete(t.Context(), must.Value(w.csv("op.v1.1.0"))(t)))
+	w.eventually("what the operator had to go with it", func() error {
+		if got := w.permitted("op.v1.1.0"); len(got) > 0 {
+			return fmt.Errorf("there are Roles for %v", got)
+		}
+		if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(account), account); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("the ServiceAccount: %w", err)
+		}
+		return nil
 	})
 }
 
@@ -344,8 +352,20 @@ func (w *world) checkKinds(csvName, version string, port int32) {
 	}
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: w.namespace, Name: name} }
 	service, config, secret := &corev1.Service{ObjectMeta: meta("web")}, &corev1.ConfigMap{ObjectMeta: meta("config")}, &corev1.Secret{ObjectMeta: meta("keys")}
-	for _, o := range []client.Object{service, config, secret, &corev1.ConfigMap{ObjectMeta: meta("config-" + version)},
-		&policyv1.PodDisruptionBudget{ObjectMeta: meta("op")}, &networkingv1.NetworkPolicy{ObjectMeta: meta("op")}} {
+	w.checkOwned(csv, service, config, secret, &corev1.ConfigMap{ObjectMeta: meta("config-" + version)},
+		&policyv1.PodDisruptionBudget{ObjectMeta: meta("op")}, &networkingv1.NetworkPolicy{ObjectMeta: meta("op")})
+	priority := &schedulingv1.PriorityClass{}
+	if err := w.client.Get(w.t.Context(), client.ObjectKey{Name: w.namespace + "-urgent"}, priority); err != nil || priority.Labels["olm.owner"] != csvName || priority.Labels["olm.owner.namespace"] != w.namespace {
+		w.t.Errorf("PriorityClass: %v, labels %v", err, priority.Labels)
+	}
+	if len(service.Spec.Ports) != 1 || service.Spec.Ports[0].Port != port || config.Data["version"] != version || string(secret.Data["version"]) != version {
+		w.t.Errorf("Service %v, ConfigMap %v, Secret %s", service.Spec.Ports, config.Data, secret.Data["version"])
+	}
+}
+
+func (w *world) checkOwned(csv *v1alpha1.ClusterServiceVersion, objects ...client.Object) {
+	w.t.Helper()
+	for _, o := range objects {
 		if err := w.client.Get(w.t.Context(), client.ObjectKeyFromObject(o), o); err != nil {
 			w.t.Error(err)
 			continue
@@ -353,12 +373,5 @@ func (w *world) checkKinds(csvName, version string, port int32) {
 		if owners := o.GetOwnerReferences(); len(owners) != 1 || owners[0].UID != csv.UID || o.GetLabels()["olm.managed"] != "true" {
 			w.t.Errorf("%T %s: owners %v, labels %v", o, o.GetName(), owners, o.GetLabels())
 		}
-	}
-	priority := &schedulingv1.PriorityClass{}
-	if err := w.client.Get(w.t.Context(), client.ObjectKey{Name: w.namespace + "-urgent"}, priority); err != nil || priority.Labels["olm.owner"] != csvName || priority.Labels["olm.owner.namespace"] != w.namespace {
-		w.t.Errorf("PriorityClass: %v, labels %v", err, priority.Labels)
-	}
-	if len(service.Spec.Ports) != 1 || service.Spec.Ports[0].Port != port || config.Data["version"] != version || string(secret.Data["version"]) != version {
-		w.t.Errorf("Service %v, ConfigMap %v, Secret %s", service.Spec.Ports, config.Data, secret.Data["version"])
 	}
 }

@@ -9,9 +9,8 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/image"
-	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,45 +31,6 @@ func (w *world) permitted(csv string) []string {
 	}
 	slices.Sort(found)
 	return found
-}
-
-// TestUpgradeChangesPermissions: an upgrade brings the permissions of the new version and takes those away that it has no more; what a
-// version brought goes with its ClusterServiceVersion.
-func TestUpgradeChangesPermissions(t *testing.T) {
-	w := newWorld(t)
-	one, two := operator{pkg: "op", version: "1.0.0"}, operator{pkg: "op", version: "1.1.0", mode: "AllNamespaces"}
-	two.files = map[string]string{"manifests/csv.json": strings.Replace(string(w.manifest(two)), `"configmaps"`, `"secrets","services"`, 1)}
-	w.create(w.allNamespaces(), w.catalogSource(w.catalog(one)), w.subscribe("op"))
-	w.succeeds("op.v1.0.0")
-	if got := w.permitted("op.v1.0.0"); !slices.Contains(got, "configmaps") {
-		t.Errorf("the first version may touch %v", got)
-	}
-	w.catalog(one, two)
-	w.succeeds("op.v1.1.0")
-	if got := w.permitted("op.v1.1.0"); !slices.Contains(got, "secrets") || !slices.Contains(got, "services") || slices.Contains(got, "configmaps") {
-		t.Errorf("the second version may touch %v", got)
-	}
-	w.eventually("the permissions of the first version to go", func() error {
-		if got := w.permitted("op.v1.0.0"); len(got) > 0 {
-			return fmt.Errorf("there are %v", got)
-		}
-		return nil
-	})
-	account := &corev1.ServiceAccount{}
-	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "op"}, account); err != nil {
-		t.Errorf("the ServiceAccount that both have: %v", err)
-	}
-	csv := must.Value(w.csv("op.v1.1.0"))(t)
-	must.NoError(t, w.client.Delete(t.Context(), csv))
-	w.eventually("what the operator had to go with it", func() error {
-		if got := w.permitted("op.v1.1.0"); len(got) > 0 {
-			return fmt.Errorf("there are Roles for %v", got)
-		}
-		if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(account), account); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("the ServiceAccount: %w", err)
-		}
-		return nil
-	})
 }
 
 // TestPlanOfSeveralCatalogs: one plan has operators of two catalogs, a Subscription for the one that nobody asked for, and that is kept up
@@ -116,13 +76,15 @@ func (w *world) secondCatalog(versions ...operator) string {
 	return w.push(w.namespace+"/second:latest", map[string][]byte{"configs/catalog.json": []byte(text)}, image.CatalogLabels())
 }
 
-// TestOnePlanAGeneration: a catalog that changes all the time leads to plans one after the other, each with a generation of its own.
+// TestOnePlanAGeneration: a catalog that changes all the time leads to plans one after the other, each with a generation of its own. Those that nobody
+// approved make way for one of the newest version.
 func TestOnePlanAGeneration(t *testing.T) {
 	w := newWorld(t)
 	versions := []operator{{pkg: "op", version: "1.0.0"}}
 	manual := w.subscribe("op")
 	manual.Spec.InstallPlanApproval = v1alpha1.ApprovalManual
 	w.create(w.allNamespaces(), w.catalogSource(w.catalog(versions...)), manual)
+	old := w.planFor(v1alpha1.InstallPlanPhaseRequiresApproval, "op.v1.0.0")
 	seen := map[int]string{}
 	watch := func() {
 		for _, p := range w.plans() {
@@ -132,7 +94,7 @@ func TestOnePlanAGeneration(t *testing.T) {
 			seen[p.Spec.Generation] = p.Name
 		}
 	}
-	for i := range 8 {
+	for i := range sweep.Of(2, 2, 8) {
 		versions = append(versions, operator{pkg: "op", version: fmt.Sprintf("1.%d.0", i+1)})
 		w.catalog(versions...)
 		for range 10 {
@@ -140,12 +102,24 @@ func TestOnePlanAGeneration(t *testing.T) {
 			time.Sleep(50 * time.Millisecond)
 		}
 	}
-	w.planFor(v1alpha1.InstallPlanPhaseRequiresApproval, "op.v1.8.0")
+	newest := versions[len(versions)-1].name()
+	p := w.planFor(v1alpha1.InstallPlanPhaseRequiresApproval, newest)
 	watch()
 	if plans := w.plans(); len(plans) != 1 {
 		t.Errorf("%d plans are left, want the one that counts", len(plans))
 	}
 	if _, err := w.csv("op.v1.0.0"); !apierrors.IsNotFound(err) {
 		t.Errorf("nothing was approved, but: %v", err)
+	}
+	if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(old), old); !apierrors.IsNotFound(err) {
+		t.Errorf("the superseded plan: %v", err)
+	}
+	if p.Spec.Generation <= old.Spec.Generation {
+		t.Errorf("generation %d after %d", p.Spec.Generation, old.Spec.Generation)
+	}
+	w.approve(p)
+	w.succeeds(newest)
+	if _, err := w.csv("op.v1.0.0"); !apierrors.IsNotFound(err) {
+		t.Errorf("the superseded version: %v", err)
 	}
 }
