@@ -87,6 +87,11 @@ func TestClusterFromStartToStop(t *testing.T) {
 
 	out, _ = s.run(t, command.ExitOK, "cluster", "stop")
 	contains(t, out, "is stopped")
+	for _, c := range status.Components {
+		if err := syscall.Kill(c.PID, 0); !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("%s still runs: %v", c.Name, err)
+		}
+	}
 	out, _ = s.run(t, command.ExitOK, "cluster", "stop")
 	contains(t, out, "is not running")
 	out, _ = s.run(t, command.ExitOK, "cluster", "logs", "--tail", "1")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 func TestKilledSupervisorTakesComponentsAlong(t *testing.T) {
@@ -32,6 +33,7 @@ func TestKilledSupervisorTakesComponentsAlong(t *testing.T) {
 }
 
 func TestStopFromAnotherProcess(t *testing.T) {
+	sweep.Nightly(t, "TestClusterFromStartToStop in internal/cli")
 	options := Options{Name: "stopped", DataDir: filepath.Join(t.TempDir(), "data"), Executable: hostProgram(t)}
 	client := must.Value(Detach(t.Context(), options))(t)
 	status := must.Value(client.Status(t.Context()))(t)
