@@ -23,7 +23,7 @@ import (
 // namespace is not that of any test, so nothing is installed. TestRealCSVs in api/crds tries the same schema without an API server.
 func TestPublicCSVsAreStoredWhole(t *testing.T) {
 	trees := publicdata.BundleTrees(t)
-	must.NoError(t, InstallCRDs(t.Context(), devcluster.Config()))
+	must.NoErrorf(t, running(), "start the manager")
 	c := must.Value(client.New(devcluster.Config(), client.Options{}))(t)
 	namespace := devcluster.Namespace(t)
 	if len(trees) < 138 {

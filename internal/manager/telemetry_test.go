@@ -61,7 +61,7 @@ func (w *world) metrics(token string) (int, string, error) {
 
 // TestWhoReadsMetrics is decided by the API server: by tokens, and by the verb get on the path /metrics.
 func TestWhoReadsMetrics(t *testing.T) {
-	w := newWorldAlone(t)
+	w := newWorld(t)
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "prometheus"}}
 	w.create(account)
 	var token authenticationv1.TokenRequest
