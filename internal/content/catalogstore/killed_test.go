@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/bigcatalog"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // builderVariable makes a process of this test program one that fills a cache
@@ -66,9 +67,10 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	dir, cacheDir := t.TempDir(), t.TempDir()
 	shape := bigcatalog.Shape{Packages: 4, Bundles: 100, BundleBytes: 5000}
 	must.NoError(t, bigcatalog.Write(dir, shape, catalog.JSON))
-	for round := range 20 {
+	rounds := sweep.Of(7, 7, 20) // from the first moment to that at which an index is done
+	for round := range rounds {
 		builders := []*exec.Cmd{builder(t, cacheDir, dir), builder(t, cacheDir, dir)}
-		time.Sleep(time.Duration(round) * 7 * time.Millisecond)
+		time.Sleep(time.Duration(round) * 140 * time.Millisecond / time.Duration(rounds))
 		for _, b := range builders {
 			must.NoError(t, b.Process.Kill())
 			_ = b.Wait() // it was killed
