@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // severalImages fills a registry with images of some size, whose files "a" say
@@ -36,7 +37,7 @@ func TestProcessesPullAndCollectAtOnce(t *testing.T) {
 	s := openStore(t, Config{})
 	var wait []func()
 	for i := range 3 {
-		cmd, out := child(t, s, strings.Join(refs, " "), childRounds+"=15")
+		cmd, out := child(t, s, strings.Join(refs, " "), fmt.Sprint(childRounds, "=", sweep.Of(4, 4, 15)))
 		wait = append(wait, func() {
 			if err := cmd.Wait(); err != nil || out.String() != want {
 				t.Errorf("process %d: %v, %q, want %q", i, err, out, want)
