@@ -69,6 +69,7 @@ func says(status int, code, message string) func(http.ResponseWriter, *http.Requ
 
 // TestTroubleOfRegistries: the cause is known within ten seconds, and the bundle arrives by itself once the trouble is over.
 func TestTroubleOfRegistries(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		answer func(http.ResponseWriter, *http.Request, http.Handler)
 		says   string
@@ -141,6 +142,7 @@ func trickle(w http.ResponseWriter, q *http.Request, pass http.Handler) {
 // TestSlowRegistry: within ten seconds it is told that the bundle is on its way, how far, and a slow one keeps no other bundle waiting.
 // The deadline of the OperatorGroup ends the attempt and says so.
 func TestSlowRegistry(t *testing.T) {
+	t.Parallel()
 	ref, _ := troubled(t, trickle)
 	u, _, news := newUnpacker(t)
 	u.slots = make(chan struct{}, 1)
