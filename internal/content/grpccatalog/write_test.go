@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // writtenBundle is the first bundle in what was written.
@@ -53,9 +54,10 @@ func TestTheDigestDoesNotDependOnTheOrder(t *testing.T) {
 	}
 }
 
-// TestALargeCatalogIsNotKeptInMemory: 400 bundles of a megabyte.
+// TestALargeCatalogIsNotKeptInMemory: bundles of a megabyte, always more of them than the memory holds.
 func TestALargeCatalogIsNotKeptInMemory(t *testing.T) {
-	const n, limit = 400, 100 << 20
+	const limit = 100 << 20
+	n := sweep.Of(150, 150, 400)
 	large := &registry.Property{Type: "x", Value: fmt.Sprintf("%q", strings.Repeat("x", 1<<20))}
 	var bundles []*registry.Bundle
 	for i := range n {
@@ -130,6 +132,7 @@ func (s *silentServer) GetPackage(ctx context.Context, r *registry.GetPackageReq
 }
 
 func TestSilenceIsTold(t *testing.T) {
+	t.Parallel()
 	for name, server := range map[string]*silentServer{"packages": {packages: true}, "a package": {pkg: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
