@@ -11,6 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -18,7 +19,7 @@ import (
 // with one that is found by looking at everything.
 func FuzzGraph(f *testing.F) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 500 {
+	for range sweep.Of(50, 150, 500) {
 		seed := make([]byte, 100)
 		for i := range seed {
 			seed[i] = byte(random.Uint32())

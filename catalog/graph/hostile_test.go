@@ -20,10 +20,7 @@ import (
 // run, as under the race detector, which makes everything several times slower,
 // has smaller ones and asks for no time.
 func TestHostileGraphs(t *testing.T) {
-	size := 25_000
-	if testing.Short() {
-		size = 10_000
-	}
+	size := sweep.Of(10_000, 12_500, 25_000)
 	n := size
 	name := func(i int) string { return fmt.Sprintf("p.v1.%d.0", i) }
 	shapes := map[string]func(i int, e *catalog.Entry){
