@@ -109,11 +109,12 @@ func TestTheProfileHasNoWildcards(t *testing.T) {
 	}
 }
 
-// TestTheRightsOfV0Suffice is TestTheRightsSuffice with the profile: nothing is refused, though no rule covers every resource.
+// TestTheRightsOfV0Suffice is TestTheRightsSuffice with the profile: nothing is refused, though no rule covers every resource, and no bundle can add one.
 func TestTheRightsOfV0Suffice(t *testing.T) {
 	w := ownWorld(t)
 	harness.Apply(t.Context(), t, w, profile(t))
 	w.runWith(w.asManager(), func(o *manager.Options) { o.WithoutV1 = true })
+	w.bundlesAddNothing()
 	harness.Apply(t.Context(), t, w, harness.Kustomized(t, filepath.Join(config, "defaults")))
 	w.create(source("samples", ofImage(w.catalog("1.1.0"))), &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: operatorsNamespace, Name: "greeter"},
 		Spec: &v1alpha1.SubscriptionSpec{Package: "greeter-operator", CatalogSource: "samples", CatalogSourceNamespace: "olm"}})

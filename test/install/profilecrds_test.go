@@ -161,12 +161,11 @@ func TestTheRightsOfV0ReachConfinedTenants(t *testing.T) {
 	}
 }
 
-// TestBundlesAddNothingToTheRightsOfV0: a bundle brings a ClusterRole with the labels by which rights are gathered, those of earlier profiles among them.
-func TestBundlesAddNothingToTheRightsOfV0(t *testing.T) {
+// bundlesAddNothing: a bundle brings a ClusterRole with the labels by which rights are gathered, those of earlier profiles among them. The manager
+// gathers no rule of that role. No other operator has been installed yet.
+func (w *world) bundlesAddNothing() {
 	const namespace = "gathering"
-	w := ownWorld(t)
-	harness.Apply(t.Context(), t, w, profile(t))
-	w.runWith(w.asManager(), func(o *manager.Options) { o.WithoutV1 = true })
+	w.t.Helper()
 	all := []string{"*"}
 	w.create(source("vaults", ofImage(w.vaultCatalog(0, &rbacv1.ClusterRole{TypeMeta: metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
 		ObjectMeta: metav1.ObjectMeta{Name: "gathered", Labels: map[string]string{"operators.fairlead.dev/aggregate-to-manager": "true", "olm.opgroup.permissions/aggregate-to-admin": "x"}},
@@ -176,8 +175,8 @@ func TestBundlesAddNothingToTheRightsOfV0(t *testing.T) {
 		&v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "vault"}, Spec: &v1alpha1.SubscriptionSpec{Package: "vault", CatalogSource: "vaults", CatalogSourceNamespace: "olm"}})
 	w.succeeds(namespace, vaultCSV(0))
 	gathered := &rbacv1.ClusterRole{}
-	if err := w.Get(t.Context(), client.ObjectKey{Name: "gathered"}, gathered); err != nil || len(gathered.Rules) != 1 {
-		t.Fatalf("the role of the bundle is not there: %v, %v", gathered.Rules, err)
+	if err := w.Get(w.t.Context(), client.ObjectKey{Name: "gathered"}, gathered); err != nil || len(gathered.Rules) != 1 {
+		w.t.Fatalf("the role of the bundle is not there: %v, %v", gathered.Rules, err)
 	}
 	must.Eventually(w.t, "the role for custom resources to have the operator's API", func() error {
 		rules, err := w.customResourceRules()
@@ -188,6 +187,6 @@ func TestBundlesAddNothingToTheRightsOfV0(t *testing.T) {
 	})
 	rules, err := w.customResourceRules()
 	if err != nil || slices.ContainsFunc(rules, func(r rbacv1.PolicyRule) bool { return !slices.Equal(r.APIGroups, []string{vaultGroup}) }) {
-		t.Errorf("the manager has gathered %v, %v", rules, err)
+		w.t.Errorf("the manager has gathered %v, %v", rules, err)
 	}
 }

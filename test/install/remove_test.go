@@ -83,10 +83,11 @@ func (w *world) installed() (csv *v1alpha1.ClusterServiceVersion, stop func()) {
 }
 
 // TestRemovingTheManager types what the page says: the operator is not touched, nothing of the manager is left, namespaces can be deleted,
-// and a manager that comes back goes on.
+// and a manager that comes back continues. Then everything is removed, the kinds of the operator included, and the cluster is as it was.
 func TestRemovingTheManager(t *testing.T) {
 	needsKubectl(t)
 	w := ownWorld(t)
+	everything := w.everything()
 	csv, stop := w.installed()
 	name := csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Name
 	before := w.operatorObjects(name)
@@ -106,9 +107,26 @@ func TestRemovingTheManager(t *testing.T) {
 	must.Equal(t, "the operator was touched", w.operatorObjects(name), before)
 	harness.Apply(t.Context(), t, w, harness.Kustomized(t, config))
 	w.deploymentRuns("olm", "fairlead-manager")
-	w.run(w.asManager())
+	stop = w.run(w.asManager())
 	w.packageIsShown("greeter-operator")
 	must.Equal(t, "the operator was touched by the manager that came back", w.operatorObjects(name), before)
+
+	w.types(removal(t, "Removing everything"), stop)
+	for _, owned := range csv.Spec.CustomResourceDefinitions.Owned {
+		w.types([]string{"delete crd " + owned.Name}, nil)
+	}
+	must.Eventually(w.t, "what is left to be collected", func() error {
+		var left []string
+		for what := range w.everything() {
+			if !everything[what] {
+				left = append(left, what)
+			}
+		}
+		if len(left) > 0 {
+			return fmt.Errorf("%q is left", left)
+		}
+		return nil
+	})
 }
 
 // operatorObjects are the ClusterServiceVersion, the Deployment and its pods: who was made again is another one.
@@ -129,30 +147,6 @@ func (w *world) operatorObjects(deployment string) map[string]string {
 		seen["ClusterServiceVersion "+c.Name] = fmt.Sprint(c.UID, " ", c.Status.Phase, " going: ", c.DeletionTimestamp != nil)
 	}
 	return seen
-}
-
-// TestRemovingEverything types what the page says, the kinds of the operator included, and finds the cluster as it was.
-func TestRemovingEverything(t *testing.T) {
-	needsKubectl(t)
-	w := ownWorld(t)
-	before := w.everything()
-	csv, stop := w.installed()
-	w.types(removal(t, "Removing everything"), stop)
-	for _, owned := range csv.Spec.CustomResourceDefinitions.Owned {
-		w.types([]string{"delete crd " + owned.Name}, nil)
-	}
-	must.Eventually(w.t, "what is left to be collected", func() error {
-		var left []string
-		for what := range w.everything() {
-			if !before[what] {
-				left = append(left, what)
-			}
-		}
-		if len(left) > 0 {
-			return fmt.Errorf("%q is left", left)
-		}
-		return nil
-	})
 }
 
 // everything are the names of all objects of a cluster that somebody has made.

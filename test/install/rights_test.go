@@ -33,13 +33,14 @@ func ofImage(ref string) v1alpha1.CatalogSourceSpec {
 		RegistryPoll: &v1alpha1.RegistryPoll{Interval: &metav1.Duration{Duration: time.Second}, RawInterval: "1s"}}}
 }
 
-// TestTheRightsSuffice installs, upgrades, shows and removes an operator, with catalogs of every origin, by a manager that has the rights
-// of the manifests, and finds that it is refused nothing.
+// TestTheRightsSuffice installs, upgrades, shows and removes an operator, with catalogs of every origin, through both APIs, by a manager that has
+// the rights of the manifests, and finds that it is refused nothing.
 func TestTheRightsSuffice(t *testing.T) {
-	w := newWorld(t)
+	w := ownWorld(t)
 	harness.Apply(t.Context(), t, w, harness.Kustomized(t, config))
 	w.deploymentRuns("olm", "fairlead-manager")
 	w.run(w.asManager())
+	w.extensionsComeAndGo()
 	harness.Apply(t.Context(), t, w, harness.Kustomized(t, filepath.Join(config, "defaults")))
 	w.create(source("samples", ofImage(w.catalog("1.1.0"))), &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: operatorsNamespace, Name: "greeter"},
 		Spec: &v1alpha1.SubscriptionSpec{Package: "greeter-operator", CatalogSource: "samples", CatalogSourceNamespace: "olm"}})

@@ -2,7 +2,6 @@ package install
 
 import (
 	"fmt"
-	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -16,12 +15,10 @@ import (
 	"fairlead.dev/fairlead/test/must"
 )
 
-// TestTheRightsSufficeForExtensions installs and removes an operator through the v1 API, once as the manager and once as a service account, by a
-// manager that has the rights of the manifests, with the policies of the manifests in force, and finds that it is refused nothing.
-func TestTheRightsSufficeForExtensions(t *testing.T) {
-	w := ownWorld(t)
-	harness.Apply(t.Context(), t, w, harness.Kustomized(t, config))
-	w.run(w.asManager())
+// extensionsComeAndGo installs and removes an operator through the v1 API, once as the manager and once as a service account, by a manager that has
+// the rights of the manifests, with the policies of the manifests in force.
+func (w *world) extensionsComeAndGo() {
+	w.t.Helper()
 	catalog := &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: "samples"}, Spec: olmv1.ClusterCatalogSpec{
 		Source: olmv1.CatalogSource{Type: olmv1.CatalogSourceTypeImage, Image: &olmv1.ImageSource{Ref: w.catalog("1.1.0")}}}}
 	w.create(catalog, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tools"}})
