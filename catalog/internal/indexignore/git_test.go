@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -177,7 +178,7 @@ func TestIgnoredAgreesWithGit(t *testing.T) {
 	pieces := []string{"a", "b", "p", "q", "r", "x", "/", "/", "/", "*", "/**/", "?", "[", "]", "!", "^", "-", "[a-z]", "[!a]", "[]x]", "[[:digit:]]", `\\`, ".yaml", ".md", "objects", "csv", " ", "deep", "y", "1"}
 	random := rand.New(rand.NewPCG(1, 2))
 	dir := plantTree(t)
-	for i := range 400 {
+	for i := range sweep.Of(50, 100, 400) {
 		text := []string{"", "", "**/"}[random.IntN(3)]
 		for range 1 + random.IntN(6) {
 			text += pieces[random.IntN(len(pieces))]
