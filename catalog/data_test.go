@@ -17,6 +17,7 @@ import (
 
 	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // realCatalog unpacks an archive of public catalogs and returns its directory.
@@ -40,8 +41,8 @@ func TestRealCatalogs(t *testing.T) {
 		"community-full":  {331, 651, 6980, 7},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name == "community-full" {
-				t.Skip("large")
+			if name == "community-full" {
+				sweep.Nightly(t, "community-v4.19 passes the same checks, and more")
 			}
 			fsys := os.DirFS(realCatalog(t, name))
 			c := must.Value(Load(context.Background(), fsys, LoadOptions{}))(t)

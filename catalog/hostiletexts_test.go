@@ -3,6 +3,8 @@ package catalog
 import (
 	"fmt"
 	"strings"
+
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 const mib = 1 << 20
@@ -64,6 +66,7 @@ func hostileScalars() map[string]hostileText {
 }
 
 func hostileCrowds() map[string]hostileText {
+	tiny := sweep.Of(100_000, 200_000, 1_000_000)
 	return map[string]hostileText{
 		"many short lines":        {strings.Repeat("-\n", 8*mib), 400 * mib, "the document is a list"},
 		"many short lines, flow":  {"a: [" + strings.Repeat("x,", 8*mib) + "x]", 200 * mib, "the document has more than"},
@@ -78,7 +81,7 @@ func hostileCrowds() map[string]hostileText {
 		"many skips":              {`{"schema":"olm.channel","package":"p","name":"c","entries":[{"name":"a","skips":[` + strings.Repeat(`"a",`, 1_000_000) + `"a"]}]}`, 300 * mib, ""},
 		"many broken documents":   {strings.Repeat("{}\n", 500_000), 1500 * mib, "499900 more problems"},
 		"many documents":          {strings.Repeat("---\n", 8*mib), 10 * mib, ""},
-		"many tiny objects, JSON": {strings.Repeat("{\"schema\":\"x\"}\n", 1_000_000), 1500 * mib, ""},
+		"many tiny objects, JSON": {strings.Repeat("{\"schema\":\"x\"}\n", tiny), uint64(tiny) * 1500 * mib / 1_000_000, ""},
 		"many tiny objects, YAML": {strings.Repeat("---\nschema: x\n", 300_000), 500 * mib, ""},
 		"many channels":           {numbered("---\nschema: olm.channel\npackage: p\nname: c%d\nentries:\n- name: p.v1\n", 100_000) + "---\nschema: olm.package\nname: p\n", 600 * mib, ""},
 	}
