@@ -2,12 +2,14 @@ package validate
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"testing"
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // TestRealBundles judges all public bundles. Those that were published with a mistake are known.
@@ -17,7 +19,11 @@ func TestRealBundles(t *testing.T) {
 		"kuadrant-operator/0.7.2": image, "kuadrant-operator/0.10.0": image, "kuadrant-operator/0.11.0": image, "kuadrant-operator/0.11.1": image,
 	}
 	trees := publicdata.BundleTrees(t)
-	for _, name := range slices.Sorted(maps.Keys(trees)) {
+	names := slices.Sorted(maps.Keys(trees))
+	for i, name := range names {
+		if last := i+1 == len(names) || path.Dir(names[i+1]) != path.Dir(name); !last && known[name] == "" && !sweep.Whole() {
+			continue // every day one bundle of each package, and those with findings
+		}
 		report := must.Value(Run(t.Context(), bundle.Inspect(trees[name]), Options{}))(t)
 		errors := report.Errors()
 		if rule, ok := known[name]; ok {
