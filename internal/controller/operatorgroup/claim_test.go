@@ -62,9 +62,9 @@ func TestProvidedAPIs(t *testing.T) {
 	copied.Labels = map[string]string{"olm.copiedFrom": "b"}
 	k := newCluster(t, groupIn("a", "x"), csv, copied)
 	k.wantAPIs("a", "Duck.v1.example.com,Goose.v1.example.com")
-	k.writes = nil
+	k.Taken()
 	k.wantAPIs("a", "Duck.v1.example.com,Goose.v1.example.com")
-	must.Empty(t, "writes of a pass that changes nothing", k.writes)
+	must.Empty(t, "writes of a pass that changes nothing", k.Writes())
 	roles := k.roles()
 	must.Equal(t, "labels that the role gathers, one of each API", len(roles[0].AggregationRule.ClusterRoleSelectors), 2)
 	csv.Spec.CustomResourceDefinitions.Owned = csv.Spec.CustomResourceDefinitions.Owned[:1]
@@ -77,9 +77,9 @@ func TestProvidedAPIs(t *testing.T) {
 	if _, annotated := group.Annotations[v1alpha1.ProvidedAPIsAnnotation]; !annotated {
 		t.Error("the annotation is gone with the last API; it has to be empty")
 	}
-	k.writes = nil
-	if k.wantAPIs("a", ""); len(k.writes) > 0 {
-		t.Errorf("an empty annotation is written again: %v", k.writes)
+	k.Taken()
+	if k.wantAPIs("a", ""); len(k.Writes()) > 0 {
+		t.Errorf("an empty annotation is written again: %v", k.Writes())
 	}
 }
 
@@ -90,9 +90,9 @@ func TestStaticGroupsAreLeftAlone(t *testing.T) {
 	group.Annotations = map[string]string{"olm.providedAPIs": "Swan.v1.example.com , odd"}
 	k := newCluster(t, group, operator("a", "op.v1", "Goose"))
 	k.wantAPIs("a", "Swan.v1.example.com , odd")
-	for _, write := range k.writes {
-		if strings.HasPrefix(write, "patch ") && strings.HasSuffix(write, " group") && write != "patch status group" {
-			t.Errorf("the group was written: %v", k.writes)
+	for _, write := range k.Writes() {
+		if strings.HasSuffix(write, " OperatorGroup group") && write != "patch status OperatorGroup group" {
+			t.Errorf("the group was written: %v", k.Writes())
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestAClaimIsCheckedWithTheCluster(t *testing.T) {
 	if result, err := k.c.Reconcile(t.Context(), reconcile.Request{NamespacedName: key}); err != nil || result.RequeueAfter != unseenInterval {
 		t.Errorf("it looks again after %s, %v, want %s", result.RequeueAfter, err, unseenInterval)
 	}
-	k.c.live = k.client
+	k.c.live = k.Server
 	k.wantAPIs("b", "Goose.v1.example.com")
 	if result, err := k.c.Reconcile(t.Context(), reconcile.Request{NamespacedName: key}); err != nil || result.RequeueAfter != 0 {
 		t.Errorf("a group that has what it claims is looked at after %s, %v", result.RequeueAfter, err)
@@ -135,7 +135,7 @@ func TestAGroupThatGrowsGivesWay(t *testing.T) {
 	k := newCluster(t, groupIn("a", "x"), groupIn("b", "y"), operator("a", "op.v1", "Goose"), operator("b", "op.v1", "Goose"))
 	k.wantAPIs("a", goose)
 	k.wantAPIs("b", goose)
-	k.clock.SetTime(k.clock.Now().Add(60e9))
+	k.Clock.SetTime(k.Clock.Now().Add(60e9))
 	var group v1.OperatorGroup
 	must.NoError(t, k.client.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "group"}, &group))
 	group.Spec.TargetNamespaces = []string{"x", "y"}

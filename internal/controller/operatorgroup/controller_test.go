@@ -3,7 +3,6 @@ package operatorgroup
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,45 +16,32 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
-	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 )
 
 const ns = "operators"
 
-var testScheme = func() *runtime.Scheme {
-	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(s); err != nil {
-			panic(err)
-		}
-	}
-	return s
-}()
+var testScheme = fakeapi.Scheme(corev1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme)
 
 // cluster is a cluster of the fake client with the controller in it.
 type cluster struct {
 	t      testing.TB
-	client client.Client
-	c      *Controller
-	clock  *clocktesting.FakePassiveClock
-	writes []string
-	fail   func(write string) error
-	lose   func(write string) error // asked after a write, of which no answer arrives then
+	client client.Client // of others
+	*fakeapi.Server
+	c *Controller
 }
 
 // newCluster has the objects, and definitions of the kinds of operators that no InstallPlan brought, unless they are among the objects.
@@ -66,49 +52,19 @@ func newCluster(t testing.TB, objects ...client.Object) *cluster {
 			objects = append(objects, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		}
 	}
-	k := &cluster{t: t, clock: clocktesting.NewFakePassiveClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))}
-	builder := fake.NewClientBuilder().WithScheme(testScheme).WithObjects(objects...).WithStatusSubresource(&v1.OperatorGroup{}).
-		WithInterceptorFuncs(k.interceptors())
+	builder := fake.NewClientBuilder().WithScheme(testScheme).WithObjects(objects...).WithStatusSubresource(&v1.OperatorGroup{})
 	for _, i := range indexes() {
 		builder.WithIndex(i.object, i.name, i.values)
 	}
-	k.client = builder.Build()
-	k.c = &Controller{client: k.client, live: k.client, clock: k.clock}
+	server := fakeapi.New(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC), builder)
+	k := &cluster{t: t, client: server.Inner, Server: server}
+	k.restart()
 	return k
 }
 
-func (k *cluster) interceptors() interceptor.Funcs {
-	note := func(verb, kind, name string, do func() error) error {
-		write := verb + " " + kind + " " + name
-		k.writes = append(k.writes, write)
-		if k.fail != nil {
-			if err := k.fail(write); err != nil {
-				return err
-			}
-		}
-		if err := do(); err != nil || k.lose == nil {
-			return err
-		}
-		return k.lose(write)
-	}
-	return interceptor.Funcs{
-		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			return note("patch", o.GetObjectKind().GroupVersionKind().Kind, o.GetName(), func() error { return c.Patch(ctx, o, p, opts...) })
-		},
-		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-			named := o.(interface {
-				GetKind() *string
-				GetName() *string
-			})
-			return note("apply", *named.GetKind(), *named.GetName(), func() error { return c.Apply(ctx, o, opts...) })
-		},
-		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			return note("delete", fmt.Sprintf("%T", o), o.GetName(), func() error { return c.Delete(ctx, o, opts...) })
-		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			return note("patch", sub, o.GetName(), func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
-		},
-	}
+// restart replaces the controller by one that knows nothing.
+func (k *cluster) restart() {
+	k.c = &Controller{client: k.Server, live: k.Server, clock: k.Clock}
 }
 
 // pass reconciles a group of the namespace, which has to go well, and returns it; nil when it is gone.
@@ -147,11 +103,9 @@ func (k *cluster) create(o client.Object) {
 // quiet fails when a pass over the group writes something.
 func (k *cluster) quiet(name string) {
 	k.t.Helper()
-	k.writes = nil
+	k.Taken()
 	k.pass(name)
-	if k.writes != nil {
-		k.t.Errorf("a pass that changes nothing writes: %v", k.writes)
-	}
+	must.Empty(k.t, "writes of a pass that changes nothing", k.Taken())
 }
 
 // labelled are the namespaces that carry the label of the group with this UID.
@@ -227,15 +181,15 @@ func TestTargets(t *testing.T) {
 func TestStatusIsWrittenOnlyOnChange(t *testing.T) {
 	k := newCluster(t, newGroup("group", byLabel("x")), namespace("a", "x"), namespace("b"))
 	g := k.pass("group")
-	if diff := cmp.Diff([]string{"a"}, g.Status.Namespaces); diff != "" || !g.Status.LastUpdated.Time.Equal(k.clock.Now()) {
+	if diff := cmp.Diff([]string{"a"}, g.Status.Namespaces); diff != "" || !g.Status.LastUpdated.Time.Equal(k.Clock.Now()) {
 		t.Errorf("status: %+v\n%s", g.Status, diff)
 	}
-	k.clock.SetTime(k.clock.Now().Add(time.Hour))
+	k.Clock.SetTime(k.Clock.Now().Add(time.Hour))
 	k.quiet("group")
 	b := namespace("b", "x")
 	k.update(b)
 	g = k.pass("group")
-	if diff := cmp.Diff([]string{"a", "b"}, g.Status.Namespaces); diff != "" || !g.Status.LastUpdated.Time.Equal(k.clock.Now()) {
+	if diff := cmp.Diff([]string{"a", "b"}, g.Status.Namespaces); diff != "" || !g.Status.LastUpdated.Time.Equal(k.Clock.Now()) {
 		t.Errorf("status: %+v\n%s", g.Status, diff)
 	}
 }
@@ -405,7 +359,7 @@ func TestDeletion(t *testing.T) {
 	k.pass("other")
 	must.NoError(t, k.client.Delete(t.Context(), k.group("group")))
 	// The roles, which remember the UID, stay until the labels are gone.
-	k.fail = func(write string) error {
+	k.Before = func(write string) error {
 		if write == "patch Namespace a" {
 			return errors.New("no")
 		}
@@ -414,7 +368,7 @@ func TestDeletion(t *testing.T) {
 	if err := k.try("group"); err == nil || len(k.roles()) != 7 {
 		t.Errorf("%d roles are left (%v)", len(k.roles()), err)
 	}
-	k.fail = nil
+	k.Before = nil
 	k.pass("group")
 	must.Empty(t, "labelled namespaces", k.labelled("group-uid"))
 	if got := k.labelled("other-uid"); len(got) != 1 {
@@ -444,8 +398,8 @@ func TestGroupThatIsMadeAnew(t *testing.T) {
 
 func TestConflictIsQuiet(t *testing.T) {
 	k := newCluster(t, newGroup("group", v1.OperatorGroupSpec{}))
-	k.fail = func(write string) error {
-		if write == "patch status group" {
+	k.Before = func(write string) error {
+		if write == "patch status OperatorGroup group" {
 			return apierrors.NewConflict(schema.GroupResource{}, "group", errors.New("changed"))
 		}
 		return nil
@@ -453,7 +407,7 @@ func TestConflictIsQuiet(t *testing.T) {
 	if err := k.try("group"); err != nil {
 		t.Errorf("a conflict is an error: %v", err)
 	}
-	k.fail = nil
+	k.Before = nil
 	if k.pass("group").Status.LastUpdated == nil {
 		t.Error("the status was not written")
 	}
@@ -462,7 +416,7 @@ func TestConflictIsQuiet(t *testing.T) {
 // TestStatusIsWrittenWhenOtherThingsFail: the reason why something does not work must not hide what does.
 func TestStatusIsWrittenWhenOtherThingsFail(t *testing.T) {
 	k := newCluster(t, newGroup("group", v1.OperatorGroupSpec{}))
-	k.fail = func(write string) error {
+	k.Before = func(write string) error {
 		if strings.HasPrefix(write, "apply ClusterRole") {
 			return errors.New("no")
 		}

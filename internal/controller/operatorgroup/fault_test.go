@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -64,8 +65,8 @@ func (k *cluster) state() string {
 // everything is as if nothing had happened.
 func TestKilledAtEveryWrite(t *testing.T) {
 	for when, set := range map[string]func(k *cluster, kill func(string) error){
-		"before it is done":          func(k *cluster, kill func(string) error) { k.fail = kill },
-		"before the answer is there": func(k *cluster, kill func(string) error) { k.lose = kill },
+		"before it is done":          func(k *cluster, kill func(string) error) { k.Before = kill },
+		"before the answer is there": func(k *cluster, kill func(string) error) { k.After = kill },
 	} {
 		t.Run(when, func(t *testing.T) {
 			whole, k := newLife(t), newLife(t)
@@ -82,10 +83,10 @@ func TestKilledAtEveryWrite(t *testing.T) {
 						return nil
 					}
 					killed[write] = true
-					return errors.New("killed")
+					return fakeapi.ErrKilled
 				})
 				for range 20 {
-					k.c = &Controller{client: k.client, live: k.client, clock: k.clock}
+					k.restart()
 					if k.try("group") == nil {
 						break
 					}
@@ -112,7 +113,7 @@ func TestConflictOnEveryWrite(t *testing.T) {
 		whole.pass("group")
 		step.do(k)
 		met := map[string]bool{}
-		k.fail = func(write string) error {
+		k.Before = func(write string) error {
 			if met[write] {
 				return nil
 			}
@@ -122,7 +123,7 @@ func TestConflictOnEveryWrite(t *testing.T) {
 		for range 20 {
 			_ = k.try("group")
 		}
-		k.fail = nil
+		k.Before = nil
 		k.pass("group")
 		must.Equal(t, "after "+step.name+", with conflicts at", k.state(), whole.state())
 	}

@@ -37,7 +37,7 @@ func TestRolesWaitForALull(t *testing.T) {
 	}
 	status := func(csv *v1alpha1.ClusterServiceVersion, phase v1alpha1.ClusterServiceVersionPhase) {
 		t.Helper()
-		csv.Status.Phase, csv.Status.LastUpdateTime = phase, &metav1.Time{Time: k.clock.Now()}
+		csv.Status.Phase, csv.Status.LastUpdateTime = phase, &metav1.Time{Time: k.Clock.Now()}
 		k.update(csv)
 	}
 	look(0)
@@ -61,7 +61,7 @@ func TestRolesWaitForALull(t *testing.T) {
 	swan := operator("a", "swan.v1", "Swan")
 	k.create(swan)
 	status(swan, v1alpha1.CSVPhaseSucceeded)
-	for end := k.clock.Now().Add(reconcile.MaxQuietWait); k.clock.Now().Before(end); k.clock.SetTime(k.clock.Now().Add(reconcile.QuietPeriod / 5)) {
+	for end := k.Clock.Now().Add(reconcile.MaxQuietWait); k.Clock.Now().Before(end); k.Clock.SetTime(k.Clock.Now().Add(reconcile.QuietPeriod / 5)) {
 		status(duck, v1alpha1.CSVPhaseInstalling)
 		look(2)
 	}

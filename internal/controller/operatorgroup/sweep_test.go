@@ -1,7 +1,6 @@
 package operatorgroup
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -45,9 +45,9 @@ func TestKilledBetweenLabelsAndRoles(t *testing.T) {
 		t.Run(at, func(t *testing.T) {
 			g := newGroup("g", v1.OperatorGroupSpec{TargetNamespaces: []string{"tenant"}})
 			k := newCluster(t, g, tenant())
-			k.fail = func(w string) error {
+			k.Before = func(w string) error {
 				if strings.HasPrefix(w, at) {
-					return errors.New("killed")
+					return fakeapi.ErrKilled
 				}
 				return nil
 			}
@@ -55,7 +55,7 @@ func TestKilledBetweenLabelsAndRoles(t *testing.T) {
 				t.Fatal("a failed write is not told")
 			}
 			must.Empty(t, "labelled", k.tenantLabels())
-			k.fail = nil
+			k.Before = nil
 			if err := k.client.Delete(t.Context(), g); err != nil { // while no manager runs
 				t.Fatal(err)
 			}
