@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -9,16 +8,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -43,36 +40,21 @@ func version(desired string) *unstructured.Unstructured {
 	return object
 }
 
-// world counts what is written to a cluster.
 type world struct {
-	client.Client
+	client.Client // of others
+	*fakeapi.Server
 	*Controller
-	writes int
 }
 
-func newWorld(t *testing.T, objects ...client.Object) (*world, *clocktesting.FakePassiveClock) {
+func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{olmv1.AddToScheme, v1alpha1.AddToScheme} {
-		must.NoError(t, add(scheme))
-	}
-	w := &world{}
-	clk := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	w.Client = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(empty(operatorKind, "")).WithObjects(objects...).
-		WithInterceptorFuncs(interceptor.Funcs{
-			Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
-				w.writes++
-				return c.Create(ctx, o, options...)
-			},
-			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
-				w.writes++
-				return c.SubResource(sub).Patch(ctx, o, patch, options...)
-			},
-		}).Build()
-	w.Controller = &Controller{client: w.Client, cluster: w.Client, clock: clk, watch: func(schema.GroupVersionKind, string) error { return nil }}
+	server := fakeapi.New(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), fake.NewClientBuilder().WithScheme(fakeapi.Scheme(olmv1.AddToScheme, v1alpha1.AddToScheme)).
+		WithStatusSubresource(empty(operatorKind, "")).WithObjects(objects...))
+	w := &world{Client: server.Inner, Server: server}
+	w.Controller = &Controller{client: server, cluster: server, clock: server.Clock, watch: func(schema.GroupVersionKind, string) error { return nil }}
 	w.versions.Store(true)
 	w.operators.Store(true)
-	return w, clk
+	return w
 }
 
 // look reconciles, and returns the condition.
@@ -95,17 +77,17 @@ func (w *world) look(t *testing.T) map[string]any {
 func TestTheConditionFollowsWhatIsInstalled(t *testing.T) {
 	copied := csv("app.v2", "4.1")
 	copied.Namespace, copied.Status.Reason = "elsewhere", v1alpha1.CSVReasonCopied
-	w, clk := newWorld(t, version("4.18.3"), csv("app.v1", "4.18"), copied, set("tool", "4.17", olmv1.LifecycleStateActive), set("old", "4.1", olmv1.LifecycleStateArchived))
+	w := newWorld(t, version("4.18.3"), csv("app.v1", "4.18"), copied, set("tool", "4.17", olmv1.LifecycleStateActive), set("old", "4.1", olmv1.LifecycleStateArchived))
 	condition := w.look(t)
 	const want = "ClusterExtension tool with bundle tool.v1 works on OpenShift up to 4.17; ClusterServiceVersion app.v1 in namespace operators works on OpenShift up to 4.18"
 	if condition["status"] != "False" || condition["reason"] != "IncompatibleOperatorsInstalled" || !strings.HasSuffix(condition["message"].(string), want) {
 		t.Fatalf("the condition is %v", condition)
 	}
-	since, before := condition["lastTransitionTime"], w.writes
-	clk.SetTime(clk.Now().Add(time.Hour))
-	if w.look(t); w.writes != before {
-		t.Errorf("%d writes although nothing has changed", w.writes-before)
-	}
+	since := condition["lastTransitionTime"]
+	w.Taken()
+	w.Clock.Step(time.Hour)
+	w.look(t)
+	must.Empty(t, "writes although nothing has changed", w.Taken())
 	must.NoError(t, w.Delete(t.Context(), set("tool", "", "")))
 	condition = w.look(t)
 	if condition["status"] != "False" || strings.Contains(condition["message"].(string), "tool") || condition["lastTransitionTime"] != since {
@@ -126,7 +108,7 @@ func TestOtherConditionsStay(t *testing.T) {
 	available := map[string]any{"type": "Available", "status": "True", "reason": "AsExpected", "lastTransitionTime": "2025-01-01T00:00:00Z"}
 	must.NoError(t, unstructured.SetNestedSlice(operator.Object, []any{available}, "status", "conditions"))
 	must.NoError(t, unstructured.SetNestedField(operator.Object, "x", "status", "extension"))
-	w, _ := newWorld(t, version("4.18.3"), operator)
+	w := newWorld(t, version("4.18.3"), operator)
 	must.Equal(t, "the condition", w.look(t)["status"], "True")
 	must.NoError(t, w.Get(t.Context(), client.ObjectKey{Name: operatorName}, operator))
 	conditions, _, _ := unstructured.NestedSlice(operator.Object, "status", "conditions")
@@ -137,20 +119,20 @@ func TestOtherConditionsStay(t *testing.T) {
 }
 
 func TestNothingIsDoneWithoutThePlatform(t *testing.T) {
-	w, _ := newWorld(t, csv("app.v1", "4.18"))
-	if condition := w.look(t); condition != nil || w.writes > 0 {
-		t.Errorf("without a ClusterVersion the condition is %v, after %d writes", condition, w.writes)
+	w := newWorld(t, csv("app.v1", "4.18"))
+	if condition := w.look(t); condition != nil || w.Made() > 0 {
+		t.Errorf("without a ClusterVersion the condition is %v, after %d writes", condition, w.Made())
 	}
-	w, _ = newWorld(t, version("4.18.3"), csv("app.v1", "4.18"))
+	w = newWorld(t, version("4.18.3"), csv("app.v1", "4.18"))
 	w.operators.Store(false)
-	if condition := w.look(t); condition != nil || w.writes > 0 {
-		t.Errorf("without the kind ClusterOperator the condition is %v, after %d writes", condition, w.writes)
+	if condition := w.look(t); condition != nil || w.Made() > 0 {
+		t.Errorf("without the kind ClusterOperator the condition is %v, after %d writes", condition, w.Made())
 	}
 }
 
 // TestAWatchThatFailsIsTriedAgain until each kind is watched, once.
 func TestAWatchThatFailsIsTriedAgain(t *testing.T) {
-	w, _ := newWorld(t, version("4.18.3"), csv("app.v1", "4.19"))
+	w := newWorld(t, version("4.18.3"), csv("app.v1", "4.19"))
 	var watched []string
 	failing := operatorKind.Kind
 	w.watch = func(kind schema.GroupVersionKind, name string) error {
