@@ -14,13 +14,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/record"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
-	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,26 +31,16 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 )
 
-var testScheme = func() *runtime.Scheme {
-	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{rbacv1.AddToScheme, operatorsv1.AddToScheme, apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(s); err != nil {
-			panic(err)
-		}
-	}
-	return s
-}()
+var testScheme = fakeapi.Scheme(rbacv1.AddToScheme, operatorsv1.AddToScheme, apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, v1alpha1.AddToScheme)
 
 type cluster struct {
 	t      *testing.T
-	client client.Client
-	writes int // of roles, and of definitions
-	events *record.FakeRecorder
-	// fail is asked before a role is written or deleted, lose after it.
-	fail, lose func(role string) error
+	client client.Client // of others
+	*fakeapi.Server
 	namespaces []string // those that the manager is limited to
 	denied     bool     // to list the operators of all namespaces
 	told       map[string]map[types.UID]string
@@ -64,7 +51,7 @@ type cluster struct {
 
 // newCluster has the objects, and an OperatorGroup in the namespaces a and b unless it is among them.
 func newCluster(t *testing.T, objects ...client.Object) *cluster {
-	k := &cluster{t: t, events: record.NewFakeRecorder(100), told: map[string]map[types.UID]string{}, seen: map[string]memory{}}
+	k := &cluster{t: t, told: map[string]map[types.UID]string{}, seen: map[string]memory{}}
 	for _, namespace := range []string{"a", "b", "mine", "theirs"} {
 		if !slices.ContainsFunc(objects, func(o client.Object) bool {
 			_, ok := o.(*operatorsv1.OperatorGroup)
@@ -75,32 +62,14 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	}
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(rbacv1.SchemeGroupVersion.WithKind("ClusterRole"), meta.RESTScopeRoot)
-	written := func(role string, write func() error) error {
-		k.writes++
-		if k.fail != nil {
-			if err := k.fail(role); err != nil {
-				return err
-			}
-		}
-		if err := write(); err != nil || k.lose == nil {
-			return err
-		}
-		return k.lose(role)
-	}
-	k.client = fake.NewClientBuilder().WithScheme(testScheme).WithRESTMapper(mapper).WithReturnManagedFields().WithObjects(objects...).
+	k.Server = fakeapi.New(time.Now(), fake.NewClientBuilder().WithScheme(testScheme).WithRESTMapper(mapper).WithReturnManagedFields().WithObjects(objects...).
 		WithIndex(&v1alpha1.ClusterServiceVersion{}, indexByOwned, owned).WithIndex(&rbacv1.ClusterRole{}, indexByDefinition, definitions).
 		WithInterceptorFuncs(interceptor.Funcs{
-			Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-				return written(*o.(interface{ GetName() *string }).GetName(), func() error { return c.Apply(ctx, o, opts...) })
-			},
-			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-				return written(o.GetName(), func() error { return c.Patch(ctx, o, p, opts...) })
-			},
 			Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
 				if options := (&client.DeleteOptions{}).ApplyOptions(opts); options.Preconditions == nil || *options.Preconditions.UID != o.GetUID() {
 					t.Errorf("%s is deleted whatever it has become", o.GetName())
 				}
-				return written(o.GetName(), func() error { return c.Delete(ctx, o) })
+				return c.Delete(ctx, o)
 			},
 			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 				options := (&client.ListOptions{}).ApplyOptions(opts)
@@ -116,13 +85,14 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 				}
 				return err
 			},
-		}).Build()
+		}))
+	k.client = k.Inner
 	return k
 }
 
 // controller is one that has told before what others of the cluster have told.
 func (k *cluster) controller() *Controller {
-	return &Controller{client: k.client, live: k.client, clock: clock.RealClock{}, events: k.events, namespaces: k.namespaces, told: k.told, seen: k.seen, managerRoles: k.managerRoles}
+	return &Controller{client: k.Server, live: k.Server, clock: k.Clock, events: k.Events, namespaces: k.namespaces, told: k.told, seen: k.seen, managerRoles: k.managerRoles}
 }
 
 func group(namespace, account string) *operatorsv1.OperatorGroup {
@@ -190,13 +160,13 @@ func TestRolesWaitForALull(t *testing.T) {
 	c := k.controller()
 	c.clock = clocktesting.NewFakePassiveClock(now)
 	result, err := c.Reconcile(t.Context(), request(kindCRD, etcd))
-	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > reconcile.QuietPeriod || k.writes != 0 {
-		t.Errorf("while another operator is being installed: asked again after %s, %d roles, %v", result.RequeueAfter, k.writes, err)
+	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > reconcile.QuietPeriod || k.Made() != 0 {
+		t.Errorf("while another operator is being installed: asked again after %s, %d roles, %v", result.RequeueAfter, k.Made(), err)
 	}
 	c.clock = clocktesting.NewFakePassiveClock(now.Add(reconcile.QuietPeriod))
 	result, err = c.Reconcile(t.Context(), request(kindCRD, etcd))
-	if err != nil || result.RequeueAfter != 0 || k.writes != 4 {
-		t.Errorf("afterwards: asked again after %s, %d roles, %v", result.RequeueAfter, k.writes, err)
+	if err != nil || result.RequeueAfter != 0 || k.Made() != 4 {
+		t.Errorf("afterwards: asked again after %s, %d roles, %v", result.RequeueAfter, k.Made(), err)
 	}
 }
 
@@ -213,15 +183,15 @@ func TestAnotherTenantHoldsNoRolesUp(t *testing.T) {
 	c := k.controller()
 	c.clock = clock
 	for clock.Since(now) < reconcile.MaxQuietWait {
-		if _, err := c.Reconcile(t.Context(), request(kindCRD, etcd)); err != nil || k.writes != 0 {
-			t.Fatalf("%s after the operator runs, while another is being installed: %d roles, %v", clock.Since(now), k.writes, err)
+		if _, err := c.Reconcile(t.Context(), request(kindCRD, etcd)); err != nil || k.Made() != 0 {
+			t.Fatalf("%s after the operator runs, while another is being installed: %d roles, %v", clock.Since(now), k.Made(), err)
 		}
 		clock.SetTime(clock.Now().Add(reconcile.QuietPeriod / 5))
 		theirs.Status.LastUpdateTime = &metav1.Time{Time: clock.Now()}
 		must.NoError(t, k.client.Update(t.Context(), theirs))
 	}
-	if result, err := c.Reconcile(t.Context(), request(kindCRD, etcd)); err != nil || result.RequeueAfter != 0 || k.writes != 4 {
-		t.Errorf("%s after the operator runs: asked again after %s, %d roles, %v", reconcile.MaxQuietWait, result.RequeueAfter, k.writes, err)
+	if result, err := c.Reconcile(t.Context(), request(kindCRD, etcd)); err != nil || result.RequeueAfter != 0 || k.Made() != 4 {
+		t.Errorf("%s after the operator runs: asked again after %s, %d roles, %v", reconcile.MaxQuietWait, result.RequeueAfter, k.Made(), err)
 	}
 }
 
@@ -260,11 +230,9 @@ func TestRolesOfACRD(t *testing.T) {
 			t.Errorf("owners of %s: %+v", suffix, r)
 		}
 	}
-	k.writes = 0
+	k.Taken()
 	k.pass(kindCRD, etcd)
-	if k.writes > 0 {
-		t.Errorf("%d writes though nothing has changed", k.writes)
-	}
+	must.Empty(t, "writes though nothing has changed", k.Taken())
 }
 
 // TestRolesOfAnAPIService, and of another one whose roles would have the same names.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -39,16 +40,16 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	want := newCluster(t, crd(), operator("a", 1, nil)).pass(kindCRD, etcd)
 	versions := cmp.Options{cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion"), cmpopts.IgnoreFields(metav1.ManagedFieldsEntry{}, "Time")}
 	set := map[string]func(*cluster, func(string) error){
-		"before it is done":          func(k *cluster, f func(string) error) { k.fail = f },
-		"before the answer is there": func(k *cluster, f func(string) error) { k.lose = f },
+		"before it is done":          func(k *cluster, f func(string) error) { k.Before = f },
+		"before the answer is there": func(k *cluster, f func(string) error) { k.After = f },
 	}
 	for when, hook := range set {
-		for what, failure := range map[string]error{"killed": errors.New("killed"), "conflict": apierrors.NewConflict(schema.GroupResource{}, "role", errors.New("changed"))} {
+		for what, failure := range map[string]error{"killed": fakeapi.ErrKilled, "conflict": apierrors.NewConflict(schema.GroupResource{}, "role", errors.New("changed"))} {
 			for role := range want {
 				t.Run(fmt.Sprint(what, " at ", role, " ", when), func(t *testing.T) {
 					k := newCluster(t, crd(), operator("a", 1, nil))
-					hook(k, func(name string) error {
-						if name == role {
+					hook(k, func(write string) error {
+						if write == "apply ClusterRole "+role {
 							return failure
 						}
 						return nil
@@ -63,10 +64,9 @@ func TestKilledAtEveryWrite(t *testing.T) {
 					if diff := cmp.Diff(want, k.pass(kindCRD, etcd), versions); diff != "" {
 						t.Error(diff)
 					}
-					k.writes = 0
-					if k.pass(kindCRD, etcd); k.writes > 0 {
-						t.Errorf("%d writes though nothing has changed", k.writes)
-					}
+					k.Taken()
+					k.pass(kindCRD, etcd)
+					must.Empty(t, "writes though nothing has changed", k.Taken())
 				})
 			}
 		}
@@ -82,7 +82,7 @@ func TestNamesThatAreNone(t *testing.T) {
 	})
 	k := newCluster(t, service("to.a.io"), aggregated, hostile)
 	roles := k.pass(kindAPIService, "to.a.io")
-	if len(roles) != 1 || roles[aggregated.Name].Rules[0].Resources[0] != "pods" || k.writes > 0 {
-		t.Errorf("roles %+v, %d writes", roles, k.writes)
+	if len(roles) != 1 || roles[aggregated.Name].Rules[0].Resources[0] != "pods" || k.Made() > 0 {
+		t.Errorf("roles %+v, %d writes", roles, k.Made())
 	}
 }

@@ -65,10 +65,9 @@ func TestManagerRole(t *testing.T) {
 			if r := role.OwnerReferences; len(r) != 1 || r[0].Kind != kindCRD || r[0].UID != "crd" {
 				t.Errorf("owners %+v", r)
 			}
-			k.writes = 0
-			if k.pass(kindCRD, test.crd.Name); k.writes > 0 {
-				t.Errorf("%d writes though nothing has changed", k.writes)
-			}
+			k.Taken()
+			k.pass(kindCRD, test.crd.Name)
+			must.Empty(t, "writes though nothing has changed", k.Taken())
 		})
 	}
 }
@@ -100,8 +99,8 @@ func TestManagerRoleIsCorrected(t *testing.T) {
 func TestManagerRoleAndThoseOfUsers(t *testing.T) {
 	k := newCluster(t, crd(), operator("a", 1, nil))
 	k.managerRoles = true
-	k.fail = func(role string) error {
-		if role == managerRolePrefix+etcd {
+	k.Before = func(write string) error {
+		if write == "apply ClusterRole "+managerRolePrefix+etcd {
 			return errors.New("refused")
 		}
 		return nil
@@ -109,7 +108,7 @@ func TestManagerRoleAndThoseOfUsers(t *testing.T) {
 	if err := k.try(kindCRD, etcd); err == nil || len(k.roles()) != 4 {
 		t.Errorf("roles %s, error %v", names(k.roles()), err)
 	}
-	k.fail = nil
+	k.Before = nil
 	if roles := k.pass(kindCRD, etcd); len(roles) != 5 {
 		t.Errorf("roles %s", names(roles))
 	}
