@@ -24,9 +24,9 @@ func TestUnavailable(t *testing.T) {
 		t.Error("decisions still see it")
 	}
 	w.clock.Step(time.Hour)
-	if w.settle("cat"); w.registry.heads != 1 || w.writes != 2 {
-		t.Errorf("%d questions, %d writes", w.registry.heads, w.writes)
-	}
+	w.settle("cat")
+	must.Equal(t, "questions", w.registry.heads, 1)
+	must.Equal(t, "writes", w.server.Taken(), []string{labelled, reported, reported})
 	w.change("cat", func(o *olmv1.ClusterCatalog) { o.Spec.AvailabilityMode = olmv1.AvailabilityModeAvailable })
 	w.settle("cat")
 	w.says("cat", "Progressing True Succeeded 3: "+messageUnpacked, "Serving True Available 3: "+messageServing,

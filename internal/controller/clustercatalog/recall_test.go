@@ -56,7 +56,8 @@ func TestARestart(t *testing.T) {
 			}
 			w.clock.Step(time.Hour)
 			w.restart()
-			w.writes, w.registry.heads = 0, 0
+			w.server.Taken()
+			w.registry.heads = 0
 			if test.down {
 				w.registry.err = errors.New("the registry is down")
 			}
@@ -64,8 +65,8 @@ func TestARestart(t *testing.T) {
 				t.Error("it is not served at once")
 			}
 			w.settle("cat")
-			if w.served("cat") != test.served || w.registry.heads != test.heads || w.writes != test.writes {
-				t.Errorf("served %q, %d questions, %d writes", w.served("cat"), w.registry.heads, w.writes)
+			if w.served("cat") != test.served || w.registry.heads != test.heads || len(w.server.Writes()) != test.writes {
+				t.Errorf("served %q, %d questions, writes %v", w.served("cat"), w.registry.heads, w.server.Writes())
 			}
 			if test.says != nil {
 				w.says("cat", test.says...)
@@ -78,8 +79,8 @@ func TestARestart(t *testing.T) {
 func TestAManagerThatDoesNotLead(t *testing.T) {
 	w := newWorld(t, clusterCatalog(latest, 1))
 	w.leads = false
-	if w.settle("cat"); w.registry.heads+w.registry.loads+w.writes+w.others > 0 {
-		t.Errorf("%d questions, %d reads, %d and %d writes", w.registry.heads, w.registry.loads, w.writes, w.others)
+	if w.settle("cat"); w.registry.heads+w.registry.loads+w.server.Made() > 0 {
+		t.Errorf("%d questions, %d reads, writes %v", w.registry.heads, w.registry.loads, w.server.Writes())
 	}
 	name := func(digest string) {
 		object := w.get("cat")
@@ -101,8 +102,8 @@ func TestAManagerThatDoesNotLead(t *testing.T) {
 	must.Equal(t, "served", w.served("cat"), digest(1))
 	w.registry.err = nil
 	w.clock.Step(catalogstore.FirstRetry)
-	if w.settle("cat"); w.served("cat") != digest(2) || w.writes+w.others > 0 {
-		t.Errorf("served %q, %d and %d writes", w.served("cat"), w.writes, w.others)
+	if w.settle("cat"); w.served("cat") != digest(2) || w.server.Made() > 0 {
+		t.Errorf("served %q, writes %v", w.served("cat"), w.server.Writes())
 	}
 	loads := w.registry.loads
 	w.leads = true

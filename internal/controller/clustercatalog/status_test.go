@@ -62,7 +62,7 @@ func TestConditions(t *testing.T) {
 				}
 			}
 			w.settle("cat")
-			must.Equal(t, "writes", w.writes, 1)
+			must.Equal(t, "writes", w.server.Taken(), []string{labelled, reported})
 		})
 	}
 }
@@ -110,11 +110,11 @@ func TestAStaleCache(t *testing.T) {
 	w := newWorld(t, clusterCatalog(latest, 0))
 	w.once("cat") // which writes the label
 	<-w.finished
-	w.stale = w.get("cat")
+	w.server.Stale = w.get("cat")
 	for range 3 {
 		w.once("cat")
 	}
-	must.Equal(t, "writes", w.writes, 1)
-	w.stale = nil
+	must.Equal(t, "writes", w.server.Taken(), []string{labelled, reported})
+	w.server.Stale = nil
 	w.says("cat", succeeded1, serving1, "resolved "+repository+"@"+digest(1), at, began)
 }

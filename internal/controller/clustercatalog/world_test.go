@@ -16,23 +16,25 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 const (
 	repository = "registry.example.com/olm/catalog"
 	baseURL    = "http://fairlead-catalogs.olm.svc"
+	// The writes of the label and of the status.
+	labelled = "patch ClusterCatalog cat"
+	reported = "patch status ClusterCatalog cat"
 )
 
 // digest is one of so many digests.
@@ -102,27 +104,22 @@ func (r *registry) ReadFor(ctx context.Context, ref, _ string, _ image.Auth) (*c
 type world struct {
 	*testing.T
 	c        *Controller
-	client   client.WithWatch
+	client   client.WithWatch // of others
+	server   *fakeapi.Server
 	registry *registry
 	clock    *clocktesting.FakeClock
 	indexes  *catalogstore.Cache
 	leads    bool
 	finished chan string
-	mu       sync.Mutex
-	writes   int // of statuses
-	others   int // of anything else
 	removed  []string
-	stale    *olmv1.ClusterCatalog // what the cache still has; nil is what is there
 }
 
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	must.NoError(t, errors.Join(olmv1.AddToScheme(scheme), corev1.AddToScheme(scheme)))
-	indexes := must.Value(catalogstore.OpenCache(t.TempDir()))(t)
-	w := &world{T: t, registry: &registry{tags: map[string]string{repository + ":latest": digest(1)}, errs: map[string]error{}}, indexes: indexes, leads: true,
-		clock: clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0))}
-	w.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&olmv1.ClusterCatalog{}).WithInterceptorFuncs(w.count()).Build()
+	server := fakeapi.New(time.Unix(1_700_000_000, 0), fake.NewClientBuilder().WithScheme(fakeapi.Scheme(olmv1.AddToScheme, corev1.AddToScheme)).
+		WithObjects(objects...).WithStatusSubresource(&olmv1.ClusterCatalog{}))
+	w := &world{T: t, client: server.Inner, server: server, clock: server.Clock, indexes: must.Value(catalogstore.OpenCache(t.TempDir()))(t), leads: true,
+		registry: &registry{tags: map[string]string{repository + ":latest": digest(1)}, errs: map[string]error{}}}
 	w.restart()
 	return w
 }
@@ -130,38 +127,14 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 // restart replaces the controller by one that knows nothing.
 func (w *world) restart() {
 	w.finished = make(chan string, 16)
-	w.c = &Controller{client: w.client, images: w.registry, indexes: w.indexes, catalogs: catalogstore.NewSet(), clock: w.clock,
+	w.c = &Controller{client: w.server, images: w.registry, indexes: w.indexes, catalogs: catalogstore.NewSet(), clock: w.clock,
 		serving:     &Serving{URL: baseURL, Catalogs: &catalogserver.Set{}},
-		credentials: &credentials{reader: w.client, from: bundleio.Credentials{Secret: types.NamespacedName{Namespace: "olm", Name: "pull"}}},
+		credentials: &credentials{reader: w.server, from: bundleio.Credentials{Secret: types.NamespacedName{Namespace: "olm", Name: "pull"}}},
 		leads:       func() bool { return w.leads },
 		remove: func(_ context.Context, digest string) {
 			w.removed = append(w.removed, digest)
 		},
 		reads: reads{finished: func(name string) { w.finished <- name }, slots: make(chan struct{}, maxReads)}}
-}
-
-func (w *world) count() interceptor.Funcs {
-	return interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-			if into, ok := o.(*olmv1.ClusterCatalog); ok && w.stale != nil {
-				w.stale.DeepCopyInto(into)
-				return nil
-			}
-			return c.Get(ctx, key, o, opts...)
-		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			w.mu.Lock()
-			w.writes++
-			w.mu.Unlock()
-			return c.SubResource(sub).Patch(ctx, o, p, opts...)
-		},
-		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			w.mu.Lock()
-			w.others++
-			w.mu.Unlock()
-			return c.Patch(ctx, o, p, opts...)
-		},
-	}
 }
 
 // once reconciles without waiting for anything.
