@@ -121,12 +121,17 @@ func TestTheReportIsWrittenAgain(t *testing.T) {
 		disable(true)(config)
 		k := newCluster(t, append(namespaces(ns, "a"), group(""), operator("op.v1"), config)...)
 		k.settle()
-		k.failStatus = func() error { return failure }
+		k.api.Before = func(write string) error {
+			if write == "patch status OLMConfig cluster" {
+				return failure
+			}
+			return nil
+		}
 		_, err := k.reporter.Reconcile(t.Context(), reconcile.Request{})
 		if want := name == "killed"; (err != nil) != want {
 			t.Errorf("%s: error %v", name, err) // of a conflict an event tells
 		}
-		k.failStatus = nil
+		k.api.Before = nil
 		must.Value(k.reporter.Reconcile(t.Context(), reconcile.Request{}))(t)
 		got := &v1.OLMConfig{}
 		if err := k.client.Get(t.Context(), client.ObjectKeyFromObject(config), got); err != nil || len(got.Status.Conditions) != 1 || got.Status.Conditions[0].Status != metav1.ConditionTrue {

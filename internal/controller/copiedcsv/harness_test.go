@@ -15,69 +15,49 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 )
 
 const ns = "operators"
 
-var testScheme = func() *runtime.Scheme {
-	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(s); err != nil {
-			panic(err)
-		}
-	}
-	return s
-}()
+var testScheme = fakeapi.Scheme(corev1.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme)
 
 // cluster is a cluster with the controllers in it: the fake client holds everything but copies, which are in the server.
 type cluster struct {
 	t        testing.TB
-	client   client.Client
+	client   client.Client   // of others
+	api      *fakeapi.Server // of the manager
 	server   *server
 	c        *Controller
 	reporter *reporter
-	clock    *clocktesting.FakePassiveClock
-	// statusWrites counts what is written to the fake client, and failStatus is asked before.
-	statusWrites int
-	failStatus   func() error
+	clock    *clocktesting.FakeClock
 }
 
 func newCluster(t testing.TB, objects ...client.Object) *cluster {
 	t.Helper()
-	k := &cluster{t: t, server: &server{objects: map[types.NamespacedName]*v1alpha1.ClusterServiceVersion{}}, clock: clocktesting.NewFakePassiveClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))}
-	builder := fake.NewClientBuilder().WithScheme(testScheme).WithObjects(objects...).WithStatusSubresource(&v1.OLMConfig{}).
-		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			k.statusWrites++
-			if k.failStatus != nil {
-				if err := k.failStatus(); err != nil {
-					return err
-				}
-			}
-			return c.SubResource(sub).Patch(ctx, o, p, opts...)
-		}})
+	builder := fake.NewClientBuilder().WithScheme(testScheme).WithObjects(objects...).WithStatusSubresource(&v1.OLMConfig{})
 	for _, i := range indexes() {
 		builder.WithIndex(i.object, i.name, i.values)
 	}
-	k.client = builder.Build()
+	api := fakeapi.New(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC), builder)
+	k := &cluster{t: t, client: api.Inner, api: api, clock: api.Clock, server: &server{objects: map[types.NamespacedName]*v1alpha1.ClusterServiceVersion{}}}
 	k.restart()
 	return k
 }
 
 // restart forgets all that the controllers have in memory.
 func (k *cluster) restart() {
-	k.c = &Controller{client: k.client, copies: k.server, writer: k.server, clock: k.clock}
+	k.c = &Controller{client: k.api, copies: k.server, writer: k.server, clock: k.clock}
 	k.reporter = &reporter{c: k.c, clock: k.clock}
 }
 
