@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/fixture"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -74,6 +75,7 @@ func TestReplacedWithAnotherSelector(t *testing.T) {
 
 // TestReplacedOverIntermediates that were made at once: only the last one is left.
 func TestReplacedOverIntermediates(t *testing.T) {
+	sweep.Nightly(t, "TestUpgradeOverSeveralVersionsGoesFromTheOldestEnd of internal/controller/clusterserviceversion with a fake API server")
 	w := newWorld(t)
 	w.install(w.operator("op.v1"))
 	for i := 2; i <= 4; i++ {
@@ -88,6 +90,7 @@ func TestReplacedOverIntermediates(t *testing.T) {
 
 // TestVersionsOfACRDComeAndGo over a chain of versions of the operator.
 func TestVersionsOfACRDComeAndGo(t *testing.T) {
+	sweep.Nightly(t, "TestCRDRows and TestUpgradeWithoutAnOldVersionOfACRD of internal/controller/clusterserviceversion with a fake API server")
 	w := newWorld(t)
 	w.makeCRD("v1alpha1")
 	w.install(w.operator("op.v1", w.owns("v1alpha1")))
@@ -134,6 +137,7 @@ func TestReplacementThatNeverComes(t *testing.T) {
 
 // TestGroupThatGoesAndComes: without one the operator runs on, and the status says which group to apply.
 func TestGroupThatGoesAndComes(t *testing.T) {
+	sweep.Nightly(t, "TestGates of internal/controller/clusterserviceversion with a fake API server, TestNoAndSeveralGroups of test/e2e/operatorgroup with a real one")
 	w := newWorld(t)
 	w.install(w.operator("op.v1"))
 	w.Succeeds("op.v1")

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/test/fixture"
 	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -46,6 +47,7 @@ func TestCRDOfAnOlderVersion(t *testing.T) {
 
 // TestCRDOfSomebodyElse: neither what a dependent operator needs nor what operators of other namespaces brought holds an install up.
 func TestCRDOfSomebodyElse(t *testing.T) {
+	sweep.Nightly(t, "TestCRDRows and TestRequiredCRDMayBeOld of internal/controller/clusterserviceversion with a fake API server")
 	w := newWorld(t)
 	w.makeCRD("v1")
 	w.broughtBy(w.Namespace, "provider.v1")
@@ -66,6 +68,7 @@ func TestUnmetThenMet(t *testing.T) {
 		status  v1alpha1.StatusReason
 		message string
 		meet    func(w *world)
+		byDay   string
 	}{
 		"the version of the cluster": {
 			change: func(*world) change {
@@ -76,10 +79,11 @@ func TestUnmetThenMet(t *testing.T) {
 			meet: func(w *world) {
 				edit(w, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.MinKubeVersion = "1.20.0" })
 			},
+			byDay: "TestKubeVersion and TestKubeVersionRow of internal/controller/clusterserviceversion",
 		},
 		"an owned CRD": {
 			change: func(w *world) change { return w.owns("v1") }, kind: "CustomResourceDefinition", row: thingsRow, status: "NotPresent", message: "CRD is not present",
-			meet: func(w *world) { w.makeCRD("v1") },
+			meet: func(w *world) { w.makeCRD("v1") }, byDay: "TestCRDRows of internal/controller/clusterserviceversion, and TestEventsTellTheWay",
 		},
 		"a required CRD": {
 			change: func(w *world) change { return w.requires("v1") }, kind: "CustomResourceDefinition", row: thingsRow, status: "NotPresent", message: "CRD is not present",
@@ -105,6 +109,9 @@ func TestUnmetThenMet(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if tc.byDay != "" {
+				sweep.Nightly(t, tc.byDay)
+			}
 			w := newWorld(t)
 			w.install(w.operator("op.v1", tc.change(w)))
 			w.waits("op.v1", tc.kind, tc.row(w), tc.status, tc.message)

@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // events are the Events about a CSV as type and reason.
@@ -65,49 +66,54 @@ func TestEventsTellTheWay(t *testing.T) {
 // TestWhatMakesNoSenseIsTold in the status, and forgiven when it is corrected.
 func TestWhatMakesNoSenseIsTold(t *testing.T) {
 	t.Parallel()
+	const strategies = "TestInvalidStrategies of internal/controller/clusterserviceversion with a fake API server"
 	for name, tc := range map[string]struct {
 		breaks  change
 		reason  v1alpha1.ConditionReason
 		message string
+		byDay   string
 	}{
 		"a strategy that nobody knows": {
 			func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.InstallStrategy.StrategyName = "helm" },
-			v1alpha1.CSVReasonInvalidStrategy, `spec.install.strategy "helm" is not known`,
+			v1alpha1.CSVReasonInvalidStrategy, `spec.install.strategy "helm" is not known`, strategies,
 		},
 		"a rule without verbs": {
 			strategy(func(s *v1alpha1.StrategyDetailsDeployment) { s.Permissions[0].Rules[0].Verbs = []string{} }),
-			v1alpha1.CSVReasonInvalidStrategy, "it has no verbs",
+			v1alpha1.CSVReasonInvalidStrategy, "it has no verbs", strategies,
 		},
 		"a CRD name without a dot": {
 			func(csv *v1alpha1.ClusterServiceVersion) {
 				csv.Spec.CustomResourceDefinitions.Required = []v1alpha1.CRDDescription{{Name: "things", Version: "v1", Kind: "Thing"}}
 			},
-			v1alpha1.CSVReasonInvalidStrategy, `"things"`,
+			v1alpha1.CSVReasonInvalidStrategy, `"things"`, strategies,
 		},
 		"two Deployments of one name": {
 			strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
 				s.DeploymentSpecs = append(s.DeploymentSpecs, s.DeploymentSpecs[0])
 			}),
-			v1alpha1.CSVReasonInvalidStrategy, `names "manager" more than once`,
+			v1alpha1.CSVReasonInvalidStrategy, `names "manager" more than once`, "",
 		},
 		"a pod that the cluster refuses": {
 			strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
 				s.DeploymentSpecs[0].Spec.Template.Spec.Containers = []corev1.Container{}
 			}),
-			v1alpha1.CSVReasonComponentFailedNoRetry, "spec.template.spec.containers: Required value",
+			v1alpha1.CSVReasonComponentFailedNoRetry, "spec.template.spec.containers: Required value", "",
 		},
 		"a mode listed twice": {
 			func(csv *v1alpha1.ClusterServiceVersion) {
 				csv.Spec.InstallModes = append(csv.Spec.InstallModes, csv.Spec.InstallModes[0])
 			},
-			v1alpha1.CSVReasonInvalidInstallModes, "OwnNamespace more than once",
+			v1alpha1.CSVReasonInvalidInstallModes, "OwnNamespace more than once", "TestGates of internal/controller/clusterserviceversion with a fake API server",
 		},
 		"no mode at all": {
 			func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.InstallModes = nil },
-			v1alpha1.CSVReasonUnsupportedOperatorGroup, "its author has to set one in spec.installModes",
+			v1alpha1.CSVReasonUnsupportedOperatorGroup, "its author has to set one in spec.installModes", "TestModesAndGroups of internal/controller/clusterserviceversion with a fake API server",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if tc.byDay != "" {
+				sweep.Nightly(t, tc.byDay)
+			}
 			w := newWorld(t)
 			good, bad := w.operator("op.v1"), w.operator("op.v1", tc.breaks)
 			w.Make(bad)
@@ -136,6 +142,9 @@ func TestServiceAccountOfTheGroup(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "the group names no account" {
+				sweep.Nightly(t, "TestInstallIsLimitedByTheAccountOfTheGroup of internal/controller/clusterserviceversion with a fake API server")
+			}
 			w := newWorldAlone(t)
 			edit(w, "group", &operatorsv1.OperatorGroup{}, func(g *operatorsv1.OperatorGroup) { g.Spec.ServiceAccountName = "installer" })
 			w.install(w.operator("op.v1"))

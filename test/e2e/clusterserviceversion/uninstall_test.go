@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/fixture"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -61,6 +62,9 @@ func ofCRD(o metav1.PartialObjectMetadata) bool {
 func TestUninstallLeavesNothing(t *testing.T) {
 	for name, targets := range map[string][]string{"own namespace": nil, "all namespaces": {""}} {
 		t.Run(name, func(t *testing.T) {
+			if len(targets) == 0 {
+				sweep.Nightly(t, "an operator of all namespaces, which leaves nothing in more places")
+			}
 			w := newWorldAlone(t, targets...)
 			w.makeCRD("v1")
 			before := w.inventory()
@@ -142,6 +146,9 @@ func TestNamespaceThatIsDeletedMidway(t *testing.T) {
 	t.Parallel()
 	for name, unmet := range map[string]bool{"while it waits": true, "while it is installed": false} {
 		t.Run(name, func(t *testing.T) {
+			if unmet {
+				sweep.Nightly(t, "TestFinalizerDoesNotWaitForAGroup and TestOrphansOfADeletedNamespace of internal/controller/clusterserviceversion with a fake API server")
+			}
 			w := newWorld(t)
 			operator := fmt.Sprintf("midway.v%t", unmet)
 			// It is another one than that of the test, which the test itself deletes in the end.
