@@ -8,7 +8,7 @@
 //	queue.go           the queue of requests, which shuts down in order
 //	object.go          the frame of a pass over an object: read, finalizer, step, result; the lines of its log
 //	status.go          the one status write of a pass
-//	failures.go        kinds of failures, and what the queue does about each: transient, terminal, waiting, superseded, and all others
+//	failures.go        kinds of failures, and what the queue does about each: transient, terminal, superseded, and all others
 //	quiescence.go      when to write what follows an installation: copies, roles, labels
 //	cache.go           a cache for one controller
 //	pagedcache.go      caches that are filled page by page where the API server cannot stream lists

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/url"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,8 +14,9 @@ import (
 )
 
 // Failures are of three kinds. A transient one (IsTransient) is about the connection to the cluster: the request is retried, and no status
-// reports it. A terminal one (IsTerminal) is retried when something has changed. All others are retried and reported. What waits (Wait) is no
-// failure, and a superseded write (Superseded) is followed by an event.
+// reports it. A terminal one (IsTerminal) fails again as long as nothing changes: its status says so, and the queue retries it unless Terminal
+// marks it, because what an API server refuses may pass without an event. All others are retried and reported. A superseded write (Superseded) is
+// followed by an event.
 
 // IsTransient reports whether an error tells nothing about the object of a request: the API server did not answer, had no time, was asked
 // with an outdated version, or deletes the namespace. Of several failures all have to be such: one that does tell something is not hidden
@@ -36,8 +36,7 @@ func IsTransient(err error) bool {
 // is marked so. Of several failures all have to be such.
 func IsTerminal(err error) bool {
 	return All(err, func(err error) bool {
-		var marked *markedError
-		return errors.As(err, &marked) && marked.terminal || apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
+		return isMarked(err) || apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 	})
 }
 
@@ -62,33 +61,24 @@ func Superseded(err error, resources ...string) bool {
 	return details != nil && slices.Contains(resources, details.Kind)
 }
 
-// IgnoreSuperseded removes superseded failures from an error. Where only a part of a failure remains, all of it is returned.
+// IgnoreSuperseded returns nil for an error of which all failures are superseded, and any other error as it is.
 func IgnoreSuperseded(err error, resources ...string) error {
-	var rest []error
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			rest = append(rest, IgnoreSuperseded(e, resources...))
-		}
-		return errors.Join(rest...)
+	if All(err, func(err error) bool { return Superseded(err, resources...) }) {
+		return nil
 	}
-	for _, cause := range Causes(err) {
-		if !Superseded(cause, resources...) {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // IsOutdated reports whether a write failed because its object has changed or is gone since it was read. Where the object is watched, an event follows.
 func IsOutdated(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
 
-// Causes are the failures that an error consists of, however they were joined and wrapped; none of nil. What Wait and Terminal mark is one.
+// Causes are the failures that an error consists of, however they were joined and wrapped; none of nil. What Terminal marks is one.
 func Causes(err error) []error {
 	if err == nil {
 		return nil
 	}
 	switch err.(type) { //nolint:errorlint // It is the wrapping itself that is taken apart here.
-	case apierrors.APIStatus, *url.Error, *markedError:
+	case apierrors.APIStatus, *url.Error, *terminalError:
 		return []error{err}
 	}
 	switch e := err.(type) { //nolint:errorlint // It is the wrapping itself that is taken apart here.
@@ -106,37 +96,27 @@ func Causes(err error) []error {
 	return []error{err}
 }
 
-// Result turns the error of a pass into what the queue does next: nothing about a terminal one, which is logged; the time of one that waits; and
-// a retry with back-off for all others. Of several failures those decide that need the retry soonest.
+// Result turns the result and the error of a pass into what the queue does next: the result where nothing failed; no retry, but a line in the log,
+// where Terminal marks all failures; and otherwise a retry with back-off, whatever time the result has.
 func Result(result reconcile.Result, err error) (reconcile.Result, error) {
-	var marked *markedError
 	switch {
 	case err == nil:
 		return result, nil
-	case All(err, func(err error) bool { return errors.As(err, &marked) && !marked.terminal }):
-		for _, cause := range Causes(err) {
-			if errors.As(cause, &marked) {
-				result.RequeueAfter = Sooner(result.RequeueAfter, marked.after)
-			}
-		}
-		return result, nil
-	case All(err, func(err error) bool { return errors.As(err, &marked) && marked.terminal }):
+	case All(err, isMarked):
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
 	return reconcile.Result{}, err
 }
 
-// markedError is what Wait and Terminal return.
-type markedError struct {
-	error
-	terminal bool
-	after    time.Duration
-}
-
-// Wait marks an error that is no failure: the pass ends until an event, or for a time that is not 0.
-func Wait(err error, after time.Duration) error { return &markedError{error: err, after: after} }
-
 // Terminal marks an error that no retry changes: the request comes again when an object has changed.
-func Terminal(err error) error { return &markedError{error: err, terminal: true} }
+func Terminal(err error) error { return &terminalError{err} }
 
-func (e *markedError) Unwrap() error { return e.error }
+// terminalError is what Terminal returns.
+type terminalError struct{ error }
+
+func (e *terminalError) Unwrap() error { return e.error }
+
+func isMarked(err error) bool {
+	var marked *terminalError
+	return errors.As(err, &marked)
+}

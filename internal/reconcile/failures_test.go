@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"testing"
 
 	"fairlead.dev/fairlead/test/must"
@@ -44,6 +45,8 @@ func TestKindsOfFailures(t *testing.T) {
 		"bad request":                {apierrors.NewBadRequest("no"), false, true},
 		"too large":                  {apierrors.NewRequestEntityTooLargeError("no"), false, true},
 		"refused by webhook":         {apierrors.NewInternalError(errors.New("webhook")), false, false},
+		"no retry changes it":        {fmt.Errorf("write: %w", Terminal(errors.New("too large"))), false, true},
+		"marked, and another":        {errors.Join(Terminal(errors.New("too large")), errors.New("other")), false, false},
 		"another owner":              {errors.New("exists, and does not belong to it"), false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,6 +60,19 @@ func TestKindsOfFailures(t *testing.T) {
 	}
 }
 
+// failures are several, with a text of their own.
+type failures []error
+
+func (f failures) Error() string {
+	var texts []string
+	for _, err := range f {
+		texts = append(texts, err.Error())
+	}
+	return strings.Join(texts, "; ")
+}
+
+func (f failures) Unwrap() []error { return f }
+
 func TestIgnoreSuperseded(t *testing.T) {
 	conflict := func(resource string) error {
 		return apierrors.NewConflict(schema.GroupResource{Resource: resource}, "x", errors.New("modified"))
@@ -69,9 +85,13 @@ func TestIgnoreSuperseded(t *testing.T) {
 		"nothing":                     {},
 		"the object has changed":      {err: fmt.Errorf("write: %w", own)},
 		"a quota is contended":        {err: fmt.Errorf("write: %w", quota), want: "write: " + quota.Error()},
-		"one of two":                  {err: errors.Join(own, other), want: "other"},
+		"one of two":                  {err: errors.Join(own, other), want: own.Error() + "\nother"},
 		"both":                        {err: fmt.Errorf("write: %w", errors.Join(own, own))},
 		"one of two that are wrapped": {err: fmt.Errorf("write: %w", errors.Join(own, other)), want: fmt.Sprintf("write: %v\nother", own)},
+		"one of two with a context":   {err: fmt.Errorf("write a: %w, and b: %w", own, other), want: fmt.Sprintf("write a: %v, and b: other", own)},
+		"both with a context":         {err: fmt.Errorf("write a: %w, and b: %w", own, own)},
+		"one of a list":               {err: failures{own, other}, want: own.Error() + "; other"},
+		"all of a list":               {err: failures{own, own}},
 	} {
 		got := ""
 		if err := IgnoreSuperseded(tc.err, "things"); err != nil {

@@ -99,14 +99,10 @@ func TestResult(t *testing.T) {
 		terminal bool
 	}{
 		"nothing":                           {want: time.Hour},
-		"a time":                            {err: fmt.Errorf("wait: %w", Wait(errors.New("not yet"), time.Second)), want: time.Second},
-		"an event":                          {err: Wait(errors.New("not yet"), 0), want: time.Hour},
-		"the soonest of two times":          {err: errors.Join(Wait(errors.New("a"), time.Minute), Wait(errors.New("b"), time.Second)), want: time.Second},
-		"a failure beside a time":           {err: errors.Join(Wait(errors.New("a"), time.Minute), errors.New("b")), failed: "a\nb"},
 		"no retry helps":                    {err: fmt.Errorf("write: %w", Terminal(errors.New("too large"))), failed: "terminal error: write: too large", terminal: true},
 		"a retry helps with one of two":     {err: errors.Join(Terminal(errors.New("a")), errors.New("b")), failed: "a\nb"},
 		"the object has changed":            {err: fmt.Errorf("write: %w", conflict), want: time.Hour},
-		"one of two, whose object changed":  {err: errors.Join(conflict, errors.New("b")), failed: "b"},
+		"one of two, whose object changed":  {err: errors.Join(conflict, errors.New("b")), failed: conflict.Error() + "\nb"},
 		"a refusal may pass without events": {err: apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "p", errors.New("no")), failed: `pods "p" is forbidden: no`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -128,7 +128,8 @@ func (c *chain) claim(live metav1.Object, unowned func(metav1.Object) string) ro
 	}))
 }
 
-// refusal is a failure that a retry does not resolve: something has to be changed first.
+// refusal is a failure that a retry does not resolve: something has to be changed first. Unlike what reconcile.Terminal marks it is retried with
+// back-off where it keeps a step from being done, because not every change that resolves it is watched.
 type refusal struct{ cause error }
 
 func (r refusal) Error() string { return r.cause.Error() }

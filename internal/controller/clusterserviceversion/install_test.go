@@ -387,7 +387,8 @@ func TestConflictsAreQuiet(t *testing.T) {
 	if _, err := k.reconcile("op.v1"); err != nil {
 		t.Errorf("a conflict is an error: %v", err)
 	}
-	if err := quiet(errors.Join(conflict, errors.New("other"))); err == nil || err.Error() != "other" {
+	both := errors.Join(conflict, errors.New("other"))
+	if err := quiet(both); err == nil || err.Error() != both.Error() {
 		t.Errorf("of a conflict and another error remains %v", err)
 	}
 }
