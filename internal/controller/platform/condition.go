@@ -31,7 +31,11 @@ func (c *Controller) write(ctx context.Context, operator *unstructured.Unstructu
 	}
 	// The list is written as a whole, so no one may have changed it since.
 	patch := client.MergeFromWithOptions(operator, client.MergeFromWithOptimisticLock{})
-	if err := c.client.Status().Patch(ctx, patched, patch, fieldOwner); err != nil && !gone(err) {
+	err = c.client.Status().Patch(ctx, patched, patch, fieldOwner)
+	switch {
+	case gone(err):
+		return nil
+	case err != nil:
 		return fmt.Errorf("write the condition %s of ClusterOperator %s: %w", upgradeable, operatorName, err)
 	}
 	reconcile.Log(ctx, operator).Info("status changed", "type", upgradeable, "status", verdict.Upgradeable, "reason", verdict.Reason, "message", verdict.Message)

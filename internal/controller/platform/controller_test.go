@@ -6,9 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -115,6 +118,30 @@ func TestOtherConditionsStay(t *testing.T) {
 	extension, _, _ := unstructured.NestedString(operator.Object, "status", "extension")
 	if len(conditions) != 2 || conditions[0].(map[string]any)["reason"] != "AsExpected" || extension != "x" {
 		t.Errorf("the status is %v", operator.Object["status"])
+	}
+}
+
+// TestAWriteIsLoggedOnce: the transition of the condition is one line, and none where the kind was removed before it was written.
+func TestAWriteIsLoggedOnce(t *testing.T) {
+	w, _ := newWorld(t, version("4.18.3"), csv("app.v1", "4.18"))
+	var lines []string
+	ctx := ctrl.LoggerInto(t.Context(), funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{}))
+	removed := true
+	w.Controller.client = interceptor.NewClient(w.Client.(client.WithWatch), interceptor.Funcs{
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
+			if removed {
+				return &meta.NoKindMatchError{GroupKind: operatorKind.GroupKind()}
+			}
+			return c.SubResource(sub).Patch(ctx, o, patch, options...)
+		}})
+	must.Value(w.Reconcile(ctx, reconcile.Request{}))(t)
+	must.Empty(t, "lines about a kind that is gone", lines)
+	removed = false
+	for range 2 {
+		must.Value(w.Reconcile(ctx, reconcile.Request{}))(t)
+	}
+	if len(lines) != 1 || !strings.Contains(lines[0], `"msg"="status changed"`) || !strings.Contains(lines[0], `"status"=false "reason"="IncompatibleOperatorsInstalled"`) {
+		t.Errorf("the lines are %q", lines)
 	}
 }
 
