@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -50,16 +51,28 @@ type Controller struct {
 
 // Reconcile makes one pass over an OperatorCondition and its ClusterServiceVersion, one of which may be missing.
 func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	condition, err := c.ensure(ctx, req)
-	if condition == nil && err == nil {
-		c.written.Forget(req.NamespacedName)
-	}
-	if err != nil || condition == nil || !condition.DeletionTimestamp.IsZero() {
-		return ctrl.Result{}, quiet(err)
+	return reconcile.Typed[*v2.OperatorCondition]{Client: c.client, Owner: fieldManager, Resources: watched,
+		Step: func(ctx context.Context, condition *v2.OperatorCondition) (ctrl.Result, error) {
+			return c.pass(ctx, client.ObjectKeyFromObject(condition), condition)
+		},
+		Gone: func(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
+			c.written.Forget(key)
+			return c.pass(ctx, key, nil)
+		}}.Reconcile(ctx, req)
+}
+
+// watched are the resources of which a conflict is followed by an event.
+var watched = []string{"operatorconditions", "roles", "rolebindings"}
+
+// pass makes a pass over an OperatorCondition; nil is one that does not exist.
+func (c *Controller) pass(ctx context.Context, key types.NamespacedName, condition *v2.OperatorCondition) (ctrl.Result, error) {
+	condition, err := c.ensure(ctx, key, condition)
+	if err != nil || condition == nil {
+		return ctrl.Result{}, err
 	}
 	taken, err := c.permit(ctx, condition)
 	if err := errors.Join(c.report(ctx, condition), err); err != nil {
-		return ctrl.Result{}, quiet(err)
+		return ctrl.Result{}, err
 	}
 	if taken {
 		return ctrl.Result{RequeueAfter: lookAgain}, nil
@@ -69,21 +82,14 @@ func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 
 // ensure makes the OperatorCondition say of its CSV what it should, and returns it; nil when there is none. It goes with its CSV, by way of
 // its owner reference.
-func (c *Controller) ensure(ctx context.Context, req ctrl.Request) (*v2.OperatorCondition, error) {
-	condition, csv := &v2.OperatorCondition{}, &v1alpha1.ClusterServiceVersion{}
-	err := c.client.Get(ctx, req.NamespacedName, condition)
-	if apierrors.IsNotFound(err) {
-		condition, err = nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read OperatorCondition %s: %w", req, err)
-	}
-	err = c.client.Get(ctx, req.NamespacedName, csv)
+func (c *Controller) ensure(ctx context.Context, key types.NamespacedName, condition *v2.OperatorCondition) (*v2.OperatorCondition, error) {
+	csv := &v1alpha1.ClusterServiceVersion{}
+	err := c.client.Get(ctx, key, csv)
 	if apierrors.IsNotFound(err) || err == nil && (csv.IsCopied() || !csv.DeletionTimestamp.IsZero()) {
 		return condition, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read ClusterServiceVersion %s: %w", req, err)
+		return nil, fmt.Errorf("read ClusterServiceVersion %s: %w", key, err)
 	}
 	// What the OperatorCondition of a CSV says of it: who may report, and who reports.
 	var spec v2.OperatorConditionSpec
@@ -241,10 +247,4 @@ func (c *Controller) apply(ctx context.Context, desired, into client.Object) err
 		return fmt.Errorf("apply %T %s: %w", desired, client.ObjectKeyFromObject(desired), err)
 	}
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(request.Object, into)
-}
-
-// quiet leaves out what an event follows that brings the object here again: that it has changed since it was read, and that its namespace
-// is being deleted.
-func quiet(err error) error {
-	return reconcile.IgnoreSuperseded(err, "operatorconditions", "roles", "rolebindings")
 }
