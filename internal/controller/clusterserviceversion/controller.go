@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -72,34 +71,43 @@ type serverVersion interface {
 
 // Reconcile makes one pass over one ClusterServiceVersion.
 func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	csv := &v1alpha1.ClusterServiceVersion{}
-	err := c.client.Get(ctx, req.NamespacedName, csv)
-	if apierrors.IsNotFound(err) {
-		c.written.Forget(req.NamespacedName)
-		c.writtenAt.Delete(req.NamespacedName)
-		c.unreached.Delete(req.NamespacedName)
-		c.counted.Gone(req.Namespace, req.Name)
-		return ctrl.Result{}, c.removeOrphans(ctx, req.NamespacedName)
+	return reconcile.Typed[*v1alpha1.ClusterServiceVersion]{Client: c.client, Owner: fieldManager, Resources: watched,
+		Step: c.unlessSettled(c.step), Deleting: c.unlessSettled(c.finalize), Gone: c.gone}.Reconcile(ctx, req)
+}
+
+// watched are the resources of which a conflict is followed by an event.
+var watched = []string{"clusterserviceversions"}
+
+// unlessSettled leaves out copies, which have a controller of their own, and passes on a cache that lags behind the last write, whose event follows.
+func (c *Controller) unlessSettled(next func(context.Context, *v1alpha1.ClusterServiceVersion) (ctrl.Result, error)) func(context.Context, *v1alpha1.ClusterServiceVersion) (ctrl.Result, error) {
+	return func(ctx context.Context, csv *v1alpha1.ClusterServiceVersion) (ctrl.Result, error) {
+		if csv.IsCopied() {
+			c.counted.Gone(csv.Namespace, csv.Name)
+			return ctrl.Result{}, nil
+		}
+		if c.written.Stale(csv) {
+			return ctrl.Result{}, nil
+		}
+		c.count(csv, &csv.Status)
+		return next(ctx, csv)
 	}
-	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("read ClusterServiceVersion %s: %w", req.NamespacedName, err)
-	}
-	if csv.IsCopied() {
-		c.counted.Gone(req.Namespace, req.Name)
-		return ctrl.Result{}, nil
-	}
-	if c.written.Stale(csv) { // the event of the last write follows
-		return ctrl.Result{}, nil
-	}
-	c.count(csv, &csv.Status)
-	if !csv.DeletionTimestamp.IsZero() {
-		result, err := c.finalize(ctx, csv)
-		return result, quiet(err)
-	}
+}
+
+// step makes a pass, unless the namespace is being deleted.
+func (c *Controller) step(ctx context.Context, csv *v1alpha1.ClusterServiceVersion) (ctrl.Result, error) {
 	if _, going, err := c.snapshot(csv).namespace(ctx, csv.Namespace); err != nil || going {
 		return ctrl.Result{}, err
 	}
 	return c.pass(ctx, csv)
+}
+
+// gone forgets a ClusterServiceVersion that does not exist.
+func (c *Controller) gone(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
+	c.written.Forget(key)
+	c.writtenAt.Delete(key)
+	c.unreached.Delete(key)
+	c.counted.Gone(key.Namespace, key.Name)
+	return ctrl.Result{}, c.removeOrphans(ctx, key)
 }
 
 // pass observes, decides and acts by way of the table, and reports with one write.
@@ -131,7 +139,7 @@ func (c *Controller) pass(ctx context.Context, csv *v1alpha1.ClusterServiceVersi
 			}
 		}
 	}
-	return result, quiet(errors.Join(walked, written, p.due.retry))
+	return result, errors.Join(walked, written, p.due.retry)
 }
 
 // pass is what the table is asked about and acts on: what is observed, and who acts.
@@ -165,7 +173,10 @@ func (c *Controller) actor() *actor {
 // write writes the status and records the steps in Events.
 func (c *Controller) write(ctx context.Context, csv *v1alpha1.ClusterServiceVersion, status *v1alpha1.ClusterServiceVersionStatus, steps []step) error {
 	w := reconcile.StatusWriter[*v1alpha1.ClusterServiceVersion, v1alpha1.ClusterServiceVersionStatus]{Client: c.client, Owner: fieldManager, Memory: &c.written,
-		Optimistic: true, Status: func(csv *v1alpha1.ClusterServiceVersion) *v1alpha1.ClusterServiceVersionStatus { return &csv.Status }}
+		Optimistic: true, Status: func(csv *v1alpha1.ClusterServiceVersion) *v1alpha1.ClusterServiceVersionStatus { return &csv.Status },
+		States: func(s *v1alpha1.ClusterServiceVersionStatus) []reconcile.State {
+			return []reconcile.State{{Type: "Phase", Status: string(s.Phase), Reason: string(s.Reason), Message: s.Message}}
+		}}
 	updated, err := w.Write(ctx, csv, *status)
 	if err != nil || updated == csv {
 		return err
@@ -241,7 +252,3 @@ func (c *Controller) wakeUp(s *v1alpha1.ClusterServiceVersionStatus, seen *snaps
 	}
 	return ctrl.Result{RequeueAfter: again}
 }
-
-// quiet leaves out what an event follows that wakes the ClusterServiceVersion up: that it has changed since it was read, and
-// that a namespace is being deleted.
-func quiet(err error) error { return reconcile.IgnoreSuperseded(err, "clusterserviceversions") }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -388,7 +389,7 @@ func TestConflictsAreQuiet(t *testing.T) {
 		t.Errorf("a conflict is an error: %v", err)
 	}
 	both := errors.Join(conflict, errors.New("other"))
-	if err := quiet(both); err == nil || err.Error() != both.Error() {
+	if err := reconcile.IgnoreSuperseded(both, watched...); err == nil || err.Error() != both.Error() {
 		t.Errorf("of a conflict and another error remains %v", err)
 	}
 }
