@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
@@ -44,24 +45,36 @@ type Controller struct {
 
 // Reconcile makes one pass over an Operator and its components. It reports them at once, and labels further ones when these are at rest.
 func (c *Controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	key := v1alpha1.ComponentLabel(req.Name)
+	step := func(ctx context.Context, operator *v1.Operator) (ctrl.Result, error) {
+		return c.pass(ctx, operator.Name, operator)
+	}
+	return reconcile.Typed[*v1.Operator]{Client: c.client, Owner: fieldManager, Step: step, Deleting: step,
+		Gone: func(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
+			c.written.Forget(key)
+			return c.pass(ctx, key.Name, nil)
+		}}.Reconcile(ctx, req)
+}
+
+// pass makes a pass over the Operator of a name; nil is one that does not exist.
+func (c *Controller) pass(ctx context.Context, name string, operator *v1.Operator) (ctrl.Result, error) {
+	key := v1alpha1.ComponentLabel(name)
 	// An Operator is the business of the manager of its namespace, which its name ends with. Two managers would otherwise write the same status, each with
 	// the components that it sees.
-	ours := len(c.namespaces) == 0 || slices.ContainsFunc(c.namespaces, func(namespace string) bool { return strings.HasSuffix(req.Name, "."+namespace) })
+	ours := len(c.namespaces) == 0 || slices.ContainsFunc(c.namespaces, func(namespace string) bool { return strings.HasSuffix(name, "."+namespace) })
 	if key == "" || !ours {
 		return ctrl.Result{}, nil
 	}
-	wait, err := c.unrest(ctx, req.Name)
+	wait, err := c.unrest(ctx, name)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	var adopted error
 	if wait <= 0 {
-		adopted = c.adopt(ctx, req.Name, key)
+		adopted = c.adopt(ctx, name, key)
 	}
-	components, err := c.components(ctx, v1alpha1.ComponentName(req.Name))
+	components, err := c.components(ctx, v1alpha1.ComponentName(name))
 	if err == nil {
-		err = c.report(ctx, req.Name, key, components)
+		err = c.report(ctx, name, key, operator, components)
 	}
 	if err := errors.Join(adopted, err); err != nil {
 		return ctrl.Result{}, err
@@ -99,27 +112,26 @@ func (c *Controller) each(ctx context.Context, k kind, do func(client.Object) er
 }
 
 // report makes the Operator say what its components are. One that is not there is made for its first component.
-func (c *Controller) report(ctx context.Context, name, key string, components []v1.RichReference) error {
-	operator := &v1.Operator{}
-	err := c.client.Get(ctx, client.ObjectKey{Name: name}, operator)
-	if apierrors.IsNotFound(err) {
+func (c *Controller) report(ctx context.Context, name, key string, operator *v1.Operator, components []v1.RichReference) error {
+	if operator == nil {
 		if len(components) == 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
 			return nil
 		}
 		operator = &v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if err = c.client.Create(ctx, operator, fieldManager); apierrors.IsAlreadyExists(err) {
+		err := c.client.Create(ctx, operator, fieldManager)
+		if apierrors.IsAlreadyExists(err) {
 			return nil // an event follows
 		}
-	}
-	if err != nil {
-		return fmt.Errorf("read or create Operator %s: %w", name, err)
+		if err != nil {
+			return fmt.Errorf("create Operator %s: %w", name, err)
+		}
 	}
 	if !operator.DeletionTimestamp.IsZero() {
 		return nil
 	}
 	status, left := statusOf(key, components)
 	after, err := reconcile.StatusWriter[*v1.Operator, v1.OperatorStatus]{Client: c.client, Owner: fieldManager, Memory: &c.written, Optimistic: true,
-		Status: func(o *v1.Operator) *v1.OperatorStatus { return &o.Status }}.Write(ctx, operator, status)
+		Status: func(o *v1.Operator) *v1.OperatorStatus { return &o.Status }, States: states}.Write(ctx, operator, status)
 	if err != nil && !reconcile.IsOutdated(err) {
 		return err
 	}
@@ -129,4 +141,13 @@ func (c *Controller) report(ctx context.Context, name, key string, components []
 			len(components)-left, len(components), key, key)
 	}
 	return nil
+}
+
+// states are the transitions of an Operator: of how many components its status lists.
+func states(s *v1.OperatorStatus) []reconcile.State {
+	count := 0
+	if s.Components != nil {
+		count = len(s.Components.Refs)
+	}
+	return []reconcile.State{{Type: "Components", Status: fmt.Sprint(count)}}
 }
