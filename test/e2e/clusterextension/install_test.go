@@ -8,6 +8,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -109,6 +110,9 @@ func TestWatchNamespace(t *testing.T) {
 		"all":                    {[]string{"AllNamespaces"}, []string{`{"watchNamespace":"NS"}`, `unknown field "watchNamespace"`, "", ""}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "own" {
+				sweep.Nightly(t, "TestWatchNamespace of bundle/registryv1, and an operator of its own namespace")
+			}
 			w := newWorld(t)
 			w.namespace(w.name + "-other")
 			o := operator{pkg: w.name, version: "1.0.0", modes: test.modes}
@@ -136,6 +140,7 @@ func TestWatchNamespace(t *testing.T) {
 
 // TestDeploymentConfig reaches the Deployment.
 func TestDeploymentConfig(t *testing.T) {
+	sweep.Nightly(t, "TestRecover, whose configuration has a variable of the environment")
 	w := newWorld(t)
 	o := operator{pkg: w.name, version: "1.0.0"}
 	w.publish(o)
@@ -150,6 +155,7 @@ func TestDeploymentConfig(t *testing.T) {
 
 // TestLargeBundle has a CRD that is larger than an object with all of them could be.
 func TestLargeBundle(t *testing.T) {
+	sweep.Nightly(t, "TestLargeBundles of internal/rollout/revision, and TestLargeBundle of test/e2e/clusterobjectset")
 	w := newWorld(t)
 	o := operator{pkg: w.name, version: "1.0.0", files: map[string]string{}}
 	var owned []string

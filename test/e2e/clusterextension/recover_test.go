@@ -9,6 +9,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -53,6 +54,7 @@ func TestRecover(t *testing.T) {
 
 // TestLateNamespace is waited for.
 func TestLateNamespace(t *testing.T) {
+	sweep.Nightly(t, "TestNamespace of internal/controller/clusterextension with a fake API server")
 	w := newWorld(t)
 	o := operator{pkg: w.name, version: "1.0.0"}
 	w.publish(o)
@@ -64,6 +66,7 @@ func TestLateNamespace(t *testing.T) {
 
 // TestConflictGoes installs when an object that was in the way is removed.
 func TestConflictGoes(t *testing.T) {
+	sweep.Nightly(t, "TestStatus of internal/controller/clusterextension with a fake API server, and TestCollision of test/e2e/clusterobjectset")
 	w := newWorld(t)
 	o := operator{pkg: w.name, version: "1.0.0"}
 	w.publish(o)
@@ -81,6 +84,7 @@ func TestConflictGoes(t *testing.T) {
 
 // TestReadiness of what is installed is told.
 func TestReadiness(t *testing.T) {
+	sweep.Nightly(t, "TestStatus of internal/controller/clusterextension with a fake API server, and TestScaledToZero")
 	w := newWorld(t)
 	o := operator{pkg: w.name, version: "1.0.0"}
 	w.publish(o)

@@ -15,6 +15,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // things is the name of the definition that the operator of thingOperator has.
@@ -89,6 +90,7 @@ func TestRemovalKeepsData(t *testing.T) {
 
 // TestRemovalWithData: where somebody asks for it, custom resources go with the extension, and before the operator, which has to let go of them.
 func TestRemovalWithData(t *testing.T) {
+	sweep.Nightly(t, "TestForegroundRemoval, which removes another way")
 	w := newWorld(t)
 	mine := w.holding()
 	w.change(w.name, func(e *olmv1.ClusterExtension) { e.Annotations = map[string]string{revision.DeleteCRDsKey: w.things()} })

@@ -7,6 +7,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -113,6 +114,7 @@ func TestSecondExtension(t *testing.T) {
 
 // TestActiveRevisions are reported while a version does not get ready, and the next one takes over.
 func TestActiveRevisions(t *testing.T) {
+	sweep.Nightly(t, "TestStatus and TestStuckRollOut of internal/controller/clusterextension with a fake API server, and TestAStuckUpgradeGoesBack")
 	w := newWorld(t)
 	stuck := three(w.name)
 	stuck[1].csv = ""
@@ -140,6 +142,7 @@ func TestActiveRevisions(t *testing.T) {
 
 // TestDeprecation follows the installed bundle.
 func TestDeprecation(t *testing.T) {
+	sweep.Nightly(t, "TestStatus of internal/controller/clusterextension, and extension/deprecated-installed of internal/resolution")
 	w := newWorld(t)
 	all := three(w.name)
 	all[0].deprecated = "1.0.0 is old"
@@ -156,6 +159,7 @@ func TestDeprecation(t *testing.T) {
 
 // TestMorePermissions stop an upgrade that nobody asked for, until somebody agrees.
 func TestMorePermissions(t *testing.T) {
+	sweep.Nightly(t, "TestMorePermissions of internal/controller/clusterextension with a fake API server, and TestABundleFromAnImage")
 	w := newWorld(t)
 	first := operator{pkg: w.name, version: "1.0.0"}
 	greedy := operator{pkg: w.name, version: "1.1.0", replaces: "1.0.0", rules: `[{"apiGroups":[""],"resources":["secrets"],"verbs":["get"]}]`}
@@ -173,6 +177,7 @@ func TestMorePermissions(t *testing.T) {
 
 // TestUnsafeCRD stops an upgrade, with all findings in a ConfigMap, until the check is switched off.
 func TestUnsafeCRD(t *testing.T) {
+	sweep.Nightly(t, "TestCRDs of internal/controller/clusterextension with a fake API server, and TestABundleFromAnImage")
 	w := newWorld(t)
 	definition := crd("thing", w.name, "a thing")
 	owned := fmt.Sprintf(`,"customresourcedefinitions":{"owned":[{"name":"things.%s.example.com","version":"v1","kind":"Thing"}]}`, w.name)
