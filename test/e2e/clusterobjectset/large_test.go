@@ -11,16 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // TestLargeBundle: 20 MB of objects are installed, among them a CustomResourceDefinition of 1.3 MB and an object of its kind, which a watch
-// has to be started for on the way.
+// has to be started for on the way. Every day they are 3.5 MB, which is more than one Secret, or one object, can hold.
 func TestLargeBundle(t *testing.T) {
 	w := newWorld(t)
 	group := w.Namespace + ".example.com"
 	var objects []*unstructured.Unstructured
 	random := rand.New(rand.NewPCG(1, 2))
-	for i := range 21 {
+	for i := range sweep.Of(4, 4, 21) {
 		text := make([]byte, 660<<10)
 		for j := range text {
 			text[j] = byte(random.Uint32())

@@ -11,6 +11,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // header is a set of the test; phases follow.
@@ -142,6 +143,7 @@ const referring = header + `
 
 // TestMutableSecret: what could change is not applied.
 func TestMutableSecret(t *testing.T) {
+	sweep.Nightly(t, "TestMutableSecretsBlock of internal/controller/clusterobjectset with a fake API server")
 	w := newWorld(t)
 	w.make(w.secret("1", false))
 	w.apply(referring)
@@ -207,6 +209,7 @@ func TestArchivingAnOverdueSet(t *testing.T) {
 
 // TestOverdueSetSucceeds when it is complete after all.
 func TestOverdueSetSucceeds(t *testing.T) {
+	sweep.Nightly(t, "TestDeadline of internal/controller/clusterobjectset with a fake API server")
 	w := overdue(t)
 	w.edit("v1", "ConfigMap", "config", func(o map[string]any) { o["data"].(map[string]any)["state"] = "go" })
 	w.reports("NS-1", "Progressing=True/Succeeded", "")
