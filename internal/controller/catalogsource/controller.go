@@ -105,7 +105,7 @@ func (c *Controller) pass(ctx context.Context, source *v1alpha1.CatalogSource) (
 		e.Problem = messages.Error(known.invalid)
 	case known.problem != nil:
 		e.Problem = messages.Error(known.problem)
-	case known.podVerdict.err != nil && !(cluster(known.podVerdict.err) && reconcile.IsTransient(known.podVerdict.err)):
+	case known.podVerdict.err != nil && !unanswered(known.podVerdict.err):
 		e.Problem = messages.Error(known.podVerdict.err)
 	}
 	c.catalogs.Publish(ref, e)

@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/reconcile"
 )
 
 // origin is where the content of a catalog comes from.
@@ -40,3 +41,7 @@ type reading struct {
 func cluster(err error) bool {
 	return errors.As(err, &configMapError{}) || errors.As(err, &secretError{})
 }
+
+// unanswered reports whether an error is that the API server did not answer about an object of the cluster. A registry that does not answer is a
+// problem of the catalog.
+func unanswered(err error) bool { return cluster(err) && reconcile.IsTransient(err) }

@@ -173,7 +173,7 @@ func (c *Controller) refresh(ctx context.Context, ref catalog.Ref, source *v1alp
 		return known, nil
 	}
 	c.loads.end(ref)
-	if cluster(running.err) && reconcile.IsTransient(running.err) {
+	if unanswered(running.err) {
 		return before, running.err
 	}
 	known = known.after(running.reading, running.err, c.clock.Now(), seen)
