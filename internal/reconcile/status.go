@@ -21,8 +21,10 @@ type StatusWriter[T client.Object, S any] struct {
 	Memory *StatusMemory[S]
 	// Status returns the status of an object.
 	Status func(T) *S
-	// Optimistic has a write fail with a conflict when the object has changed since it was read.
+	// Optimistic has a merge patch fail with a conflict when the object has changed since it was read.
 	Optimistic bool
+	// Patch returns the patch from an object to its next status, for statuses that are too large to be sent whole; a merge patch when nil.
+	Patch func(from T, next *S) (client.Patch, error)
 	// Equal compares two statuses; equality.Semantic when nil.
 	Equal func(a, b *S) bool
 	// States are the parts of a status whose transitions are logged. Nil logs none.
@@ -67,11 +69,16 @@ func (w StatusWriter[T, S]) Write(ctx context.Context, object T, next S) (T, err
 	after := object.DeepCopyObject().(T)
 	*w.Status(after) = next
 	after = after.DeepCopyObject().(T) // the answer of the API server is read into it, and must not change next
-	patch := client.MergeFrom(base)
-	if w.Optimistic {
+	patch, err := client.MergeFrom(base), error(nil)
+	switch {
+	case w.Patch != nil:
+		if patch, err = w.Patch(base, &next); err != nil {
+			return object, fmt.Errorf("encode the status of %s %s: %w", kindOf(object), Name(object), err)
+		}
+	case w.Optimistic:
 		patch = client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
 	}
-	err := w.Client.Status().Patch(ctx, after, patch, w.Owner)
+	err = w.Client.Status().Patch(ctx, after, patch, w.Owner)
 	if apierrors.IsNotFound(err) {
 		w.Memory.Forget(client.ObjectKeyFromObject(object))
 		return object, nil

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -82,6 +83,29 @@ func TestStatusWriter(t *testing.T) {
 			must.Equal(t, "lines", lines, want)
 		})
 	}
+}
+
+// TestStatusWriterPatch: a status is written with the patch of its kind, which is made from what the object has.
+func TestStatusWriterPatch(t *testing.T) {
+	c := fake.NewClientBuilder().WithStatusSubresource(&corev1.Pod{}).
+		WithObjects(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "p"}, Status: corev1.PodStatus{Phase: "Pending", Reason: "kept"}}).Build()
+	cached := &corev1.Pod{}
+	must.NoError(t, c.Get(t.Context(), types.NamespacedName{Namespace: "a", Name: "p"}, cached))
+	w := StatusWriter[*corev1.Pod, corev1.PodStatus]{Memory: &StatusMemory[corev1.PodStatus]{}, Client: c, Owner: "test",
+		Status: func(p *corev1.Pod) *corev1.PodStatus { return &p.Status },
+		Patch: func(from *corev1.Pod, next *corev1.PodStatus) (client.Patch, error) {
+			if next.Phase == "" {
+				return nil, errors.New("no phase")
+			}
+			return client.RawPatch(types.JSONPatchType, []byte(fmt.Sprintf(`[{"op":"test","path":"/status/phase","value":%q},{"op":"replace","path":"/status/phase","value":%q}]`,
+				from.Status.Phase, next.Phase))), nil
+		}}
+	for _, phase := range []corev1.PodPhase{"Running", "Failed"} { // the cache lags behind the first write
+		after := must.Value(w.Write(t.Context(), cached, corev1.PodStatus{Phase: phase}))(t)
+		must.Equal(t, "status", after.Status, corev1.PodStatus{Phase: phase, Reason: "kept"})
+	}
+	_, err := w.Write(t.Context(), cached, corev1.PodStatus{})
+	must.Equal(t, "error", fmt.Sprint(err), "encode the status of Pod a/p: no phase")
 }
 
 // TestStatusWriterAnotherObject: what was written to an object says nothing of another one that has its name, or of one that is gone.
