@@ -8,9 +8,10 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -62,21 +63,30 @@ type Controller struct {
 	engine *rollout.Engine
 	events record.EventRecorder
 	memory memory
+	// written is what was written last to each plan, until a cache shows it: a pass before that would do everything once more.
+	written reconcile.StatusMemory[planStatus]
 }
 
 // Reconcile takes one plan as far as it can go.
 func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	plan := &v1alpha1.InstallPlan{}
-	if err := c.client.Get(ctx, request.NamespacedName, plan); err != nil {
-		c.memory.forget(request.NamespacedName)
-		if apierrors.IsNotFound(err) {
-			c.Metrics.Gone(request.Namespace, request.Name)
-		}
-		return ctrl.Result{}, client.IgnoreNotFound(err)
-	}
+	return reconcile.Typed[*v1alpha1.InstallPlan]{Client: c.client, Owner: client.FieldOwner(fieldOwner), Step: c.step,
+		Deleting: func(_ context.Context, plan *v1alpha1.InstallPlan) (ctrl.Result, error) {
+			c.Metrics.Seen(plan.Namespace, plan.Name)
+			return ctrl.Result{}, nil
+		},
+		Gone: func(_ context.Context, key types.NamespacedName) (ctrl.Result, error) {
+			c.memory.forget(key)
+			c.written.Forget(key)
+			c.Metrics.Gone(key.Namespace, key.Name)
+			return ctrl.Result{}, nil
+		}}.Reconcile(ctx, request)
+}
+
+// step makes a pass over a plan.
+func (c *Controller) step(ctx context.Context, plan *v1alpha1.InstallPlan) (ctrl.Result, error) {
+	key := client.ObjectKeyFromObject(plan)
 	c.Metrics.Seen(plan.Namespace, plan.Name)
-	if written := c.memory.recall(request.NamespacedName).written; !plan.DeletionTimestamp.IsZero() || plan.ResourceVersion != "" && written == plan.ResourceVersion {
-		// The plan is still as it was before our last status: working from it would do everything once more. The event that the write causes brings it back.
+	if c.written.Stale(plan) { // the event of the last write follows
 		return ctrl.Result{}, nil
 	}
 	if pause := c.memory.rests(plan, c.Clock.Now()); pause > 0 {
@@ -114,26 +124,26 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}
 	default:
 		done = x.execute(ctx, c, seen, false)
-		done.since = c.memory.failingSince(request.NamespacedName, done, c.Clock.Now())
+		done.since = c.memory.failingSince(key, done, c.Clock.Now())
 		next = unverifiedStatus(&plan.Status, conclude(next, done, c.Clock.Now(), c.RetryTimeout), done, c.Clock.Now())
 		if next.Phase != v1alpha1.InstallPlanPhaseInstalling {
-			c.memory.update(request.NamespacedName, func(p *remembered) { p.crds = nil })
+			c.memory.update(key, func(p *remembered) { p.crds = nil })
 		}
 	}
 	if err := c.report(ctx, plan, next, done); err != nil {
 		if seen.nudged {
-			c.memory.nudge(request.NamespacedName)
+			c.memory.nudge(key)
 		}
 		return ctrl.Result{}, err
 	}
 	if plan.Status.Phase == v1alpha1.InstallPlanPhaseFailed && done.unverified > accepted {
-		return ctrl.Result{RequeueAfter: c.verifyFailed(request.NamespacedName, done)}, nil
+		return ctrl.Result{RequeueAfter: c.verifyFailed(key, done)}, nil
 	}
 	if next.Phase == v1alpha1.InstallPlanPhaseFailed {
-		c.memory.update(request.NamespacedName, func(p *remembered) { p.obstacles, p.failed = done.obstacles, c.Clock.Now() })
+		c.memory.update(key, func(p *remembered) { p.obstacles, p.failed = done.obstacles, c.Clock.Now() })
 	}
 	pause := retryAfter(next, done, c.Clock.Now(), c.RetryTimeout)
-	c.memory.update(request.NamespacedName, func(p *remembered) {
+	c.memory.update(key, func(p *remembered) {
 		if p.due = (time.Time{}); done.err != nil && len(done.lookups) == 0 { // events hasten it otherwise, as those of bundles do
 			p.due = c.Clock.Now().Add(pause)
 		}

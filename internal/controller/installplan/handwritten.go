@@ -12,12 +12,10 @@ import (
 	"fairlead.dev/fairlead/internal/resolution"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // isUnresolved tells whether the steps of a plan are still to be found: it is written by hand, has not begun, and has no steps, or those
@@ -116,20 +114,8 @@ func (c resolver) reportResolved(ctx context.Context, plan *v1alpha1.InstallPlan
 		}
 		setConditions(&lookups[i], wanted, now, v1alpha1.BundleLookupPending, v1alpha1.BundleLookupFailed, v1alpha1.BundleLookupNotPersisted, v1alpha1.BundleLookupSignatureVerified)
 	}
-	if equality.Semantic.DeepEqual(plan.Status, next) {
-		return nil
-	}
-	before := plan.DeepCopy()
-	after := plan.DeepCopy()
-	after.Status = next
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := c.client.Status().Patch(ctx, after, patch, client.FieldOwner(fieldOwner)); client.IgnoreNotFound(err) != nil {
-		return c.unreportable(plan, next, fmt.Errorf("write the status of InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err))
-	}
-	if after.ResourceVersion != before.ResourceVersion { // or no event brings the plan back
-		c.memory.update(client.ObjectKeyFromObject(plan), func(p *remembered) {
-			p.written, p.made, p.wroteAt = before.ResourceVersion, after.ResourceVersion, c.Clock.Now()
-		})
+	if err := c.write(ctx, c.statusWriter(), plan, next); err != nil {
+		return c.unreportable(plan, next, err)
 	}
 	return nil
 }

@@ -20,8 +20,7 @@ type memory struct {
 
 type remembered struct {
 	nudged    bool   // something has changed that may let a failed plan succeed
-	written   string // the resource version that our last status was written over, at wroteAt
-	made      string // the resource version that it made, until its event has been seen
+	made      string // the resource version that our last status made, at wroteAt, until its event has been seen
 	wroteAt   time.Time
 	failing   series
 	due       time.Time // when the next pass is, if nothing but our status has changed; zero is as soon as there is an event

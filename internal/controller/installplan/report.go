@@ -16,7 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 // report writes the status, if it says something new, and then makes the Events of the pass. Those that could not be made because the
@@ -24,25 +23,24 @@ import (
 func (c *Controller) report(ctx context.Context, plan *v1alpha1.InstallPlan, next planStatus, done outcome) error {
 	c.memory.warned(plan, done.warnings)
 	next = bounded(next)
-	changes := changes(plan, next)
-	if len(changes) > 0 && isDetail(&plan.Status, &next) && c.Clock.Since(c.memory.recall(client.ObjectKeyFromObject(plan)).wroteAt) < detailInterval {
+	if !equality.Semantic.DeepEqual(plan.Status, next) && isDetail(&plan.Status, &next) && c.Clock.Since(c.memory.recall(client.ObjectKeyFromObject(plan)).wroteAt) < detailInterval {
 		return nil // the next pass finds the same, and comes before long
 	}
-	if len(changes) > 0 {
-		// Write changes of the status. A plan that has got a label or an annotation meanwhile is still the plan that the pass was about:
-		// what the pass did is not lost because of that. One whose status or spec is another by now is for the next pass.
-		err := c.writeOver(ctx, plan, changes)
-		for attempt := 0; apierrors.IsConflict(err) && attempt < 3; attempt++ {
-			current := &v1alpha1.InstallPlan{}
-			if c.live.Get(ctx, client.ObjectKeyFromObject(plan), current) != nil || current.UID != plan.UID || !current.DeletionTimestamp.IsZero() ||
-				!equality.Semantic.DeepEqual(current.Spec, plan.Spec) || !equality.Semantic.DeepEqual(current.Status, plan.Status) {
-				return c.unreportable(plan, next, err)
-			}
-			err = c.writeOver(ctx, current, changes)
+	// Write what changes of the status. A plan that has got a label or an annotation meanwhile is still the plan that the pass was about:
+	// what the pass did is not lost because of that. One whose status or spec is another by now is for the next pass.
+	w := c.statusWriter()
+	w.Patch = patchOf
+	err := c.write(ctx, w, plan, next)
+	for attempt := 0; apierrors.IsConflict(err) && attempt < 3; attempt++ {
+		current := &v1alpha1.InstallPlan{}
+		if c.live.Get(ctx, client.ObjectKeyFromObject(plan), current) != nil || current.UID != plan.UID || !current.DeletionTimestamp.IsZero() ||
+			!equality.Semantic.DeepEqual(current.Spec, plan.Spec) || !equality.Semantic.DeepEqual(current.Status, plan.Status) {
+			break
 		}
-		if err != nil {
-			return c.unreportable(plan, next, err)
-		}
+		err = c.write(ctx, w, current, next)
+	}
+	if err != nil {
+		return c.unreportable(plan, next, err)
 	}
 	// Make Events of warnings, by step, and count them.
 	warnings := c.memory.untold(plan)
@@ -69,27 +67,42 @@ func (c *Controller) report(ctx context.Context, plan *v1alpha1.InstallPlan, nex
 	return nil
 }
 
-// writeOver writes changes of the status of a plan, if it is still as it was read.
-func (c *Controller) writeOver(ctx context.Context, plan *v1alpha1.InstallPlan, changes []operation) error {
-	patch, err := json.Marshal(append(changes, operation{Op: "replace", Path: "/metadata/resourceVersion", Value: plan.ResourceVersion}))
-	if err != nil {
-		return fmt.Errorf("encode the status of InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err)
+// statusWriter writes the statuses of plans that are still as they were read.
+func (c *Controller) statusWriter() reconcile.StatusWriter[*v1alpha1.InstallPlan, planStatus] {
+	return reconcile.StatusWriter[*v1alpha1.InstallPlan, planStatus]{Client: c.client, Owner: client.FieldOwner(fieldOwner), Memory: &c.written, Optimistic: true,
+		Status: func(plan *v1alpha1.InstallPlan) *planStatus { return &plan.Status }, States: states}
+}
+
+// states are the transitions of a plan: of its phase, and of what is in its way.
+func states(s *planStatus) []reconcile.State {
+	phase := reconcile.State{Type: "Phase", Status: string(s.Phase), Message: s.Message}
+	for _, c := range s.Conditions {
+		if c.Status == corev1.ConditionFalse {
+			phase.Reason = string(c.Reason)
+		}
 	}
-	target := &v1alpha1.InstallPlan{}
-	target.Namespace, target.Name = plan.Namespace, plan.Name
-	err = c.client.Status().Patch(ctx, target, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(fieldOwner))
-	if apierrors.IsNotFound(err) {
-		return nil // it was deleted meanwhile
-	}
-	if err != nil {
-		return fmt.Errorf("write the status of InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err)
-	}
-	if target.ResourceVersion != plan.ResourceVersion {
-		c.memory.update(client.ObjectKeyFromObject(plan), func(p *remembered) {
-			p.written, p.made, p.wroteAt = plan.ResourceVersion, target.ResourceVersion, c.Clock.Now()
-		})
+	return []reconcile.State{phase}
+}
+
+// write writes a status, and notes that an event follows that reports nothing else. None follows a write that makes no version, so that what it
+// wrote is not relied on.
+func (c *Controller) write(ctx context.Context, w reconcile.StatusWriter[*v1alpha1.InstallPlan, planStatus], plan *v1alpha1.InstallPlan, next planStatus) error {
+	updated, err := w.Write(ctx, plan, next)
+	switch key := client.ObjectKeyFromObject(plan); {
+	case err != nil:
+		return err
+	case updated.ResourceVersion == plan.ResourceVersion:
+		c.written.Forget(key)
+	default:
+		c.memory.update(key, func(p *remembered) { p.made, p.wroteAt = updated.ResourceVersion, c.Clock.Now() })
 	}
 	return nil
+}
+
+// patchOf is the JSON patch from a plan to its next status.
+func patchOf(plan *v1alpha1.InstallPlan, next *planStatus) (client.Patch, error) {
+	patch, err := json.Marshal(append(changes(plan, *next), operation{Op: "replace", Path: "/metadata/resourceVersion", Value: plan.ResourceVersion}))
+	return client.RawPatch(types.JSONPatchType, patch), err
 }
 
 // operation is one of a JSON patch.
@@ -175,7 +188,7 @@ func (c *Controller) unreportable(plan *v1alpha1.InstallPlan, next planStatus, e
 	}
 	c.events.Event(plan, corev1.EventTypeWarning, notWrittenReason, cut(fmt.Sprintf("the InstallPlan is too large for its status to be written: "+
 		"delete it to have a smaller one made; the status is %s: %s", next.Phase, next.Message), maxLookupMessage))
-	return ctrlreconcile.TerminalError(err)
+	return reconcile.Terminal(err)
 }
 
 // detailInterval is how often it is written at most how far the CRDs are that a plan waits for. A plan may bring a hundred of them, which the
