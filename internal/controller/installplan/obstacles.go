@@ -53,7 +53,7 @@ func (s *stepRun) meet(r rollout.ObjectResult) {
 	switch {
 	case errors.As(r.Err, &unknown):
 		s.result.obstacle = &obstacle{ref: r.Ref, unserved: true}
-	case (apierrors.IsInternalError(r.Err) || reconcile.IsTransient(r.Err)) && s.object != nil:
+	case mayPass(r.Err) && s.object != nil:
 		wanted := s.object.DeepCopy()
 		wanted.SetNamespace(r.Ref.Namespace)
 		wanted.SetOwnerReferences(nil) // they have no UID yet, and the API server would look no further
@@ -63,6 +63,9 @@ func (s *stepRun) meet(r rollout.ObjectResult) {
 		s.result.obstacle = &obstacle{ref: r.Ref, refused: errors.As(r.Err, &collision), resolving: s.step.Resolving, looks: looksOf(r.Live)}
 	}
 }
+
+// mayPass reports whether an API server could not write an object because of an error of its own, or of what it asks.
+func mayPass(err error) bool { return apierrors.IsInternalError(err) || reconcile.IsTransient(err) }
 
 // retrier finds out whether plans that failed have reason to be made once more.
 type retrier struct{ *Controller }
@@ -108,7 +111,7 @@ func (c retrier) isOutOfTheWay(ctx context.Context, plan *v1alpha1.InstallPlan, 
 		// error or a permission is for another plan to report.
 		err := c.try(ctx, plan, o)
 		switch {
-		case err != nil && (apierrors.IsInternalError(err) || apierrors.IsForbidden(err) || reconcile.IsTransient(err)):
+		case mayPass(err) || apierrors.IsForbidden(err):
 			return "", nil
 		case errors.Is(err, errNobody):
 			return "", err
