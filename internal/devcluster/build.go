@@ -77,6 +77,10 @@ func fingerprint(root string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
 
+// programEnv is how programs are built, whatever the tests are built with: flags such as -race or -cover are not for them, and without cgo the linker
+// of Go links them in half the time of the linker of C.
+var programEnv = []string{"GOFLAGS=", "CGO_ENABLED=0"}
+
 // buildHost builds the program unless it is there. It replaces those of older sources.
 func buildHost(ctx context.Context, root, dir string) (string, error) {
 	mark, err := fingerprint(root)
@@ -91,7 +95,7 @@ func buildHost(ctx context.Context, root, dir string) (string, error) {
 	next := binary + ".new"
 	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", next, hostImport)
 	build.Dir = root
-	build.Env = append(os.Environ(), "GOFLAGS=") // flags for tests, such as -race or -cover, are not for this program
+	build.Env = append(os.Environ(), programEnv...)
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the embedded cluster: %w\n%s", err, output)
 	}
@@ -120,7 +124,7 @@ func Program() (string, error) {
 	path := filepath.Join(dir, "program", "fairlead")
 	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", path, modulePath+"/cmd/fairlead")
 	build.Dir = root
-	build.Env = append(os.Environ(), "GOFLAGS=") // as for the embedded cluster
+	build.Env = append(os.Environ(), programEnv...)
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build fairlead: %w\n%s", err, output)
 	}
