@@ -19,14 +19,14 @@ func TestFailedPlansAreRepeatedLessAndLess(t *testing.T) {
 		t.Helper()
 		before := w.newestPlan()
 		w.fail(before)
-		due := w.clock.Now().Add(pause).UTC().Format(time.RFC3339)
-		w.clock.Step(pause - time.Second)
+		due := w.Clock.Now().Add(pause).UTC().Format(time.RFC3339)
+		w.Clock.Step(pause - time.Second)
 		w.mustReconcile()
 		if p := w.newestPlan(); p.Name != before.Name {
 			t.Fatalf("the plan was repeated in less than %s", pause)
 		}
 		must.Contain(t, "Subscription", w.subscription("a").Status.GetCondition(readyCondition).Message, "it is tried again at "+due+", or at once when you delete it")
-		w.clock.Step(2 * time.Second)
+		w.Clock.Step(2 * time.Second)
 		w.mustReconcile()
 		if p := w.newestPlan(); p.Name == before.Name {
 			t.Fatalf("the plan was not repeated after %s", pause)
@@ -66,14 +66,14 @@ func TestObjectsThatChangeAllTheTime(t *testing.T) {
 		before.Annotations[v1alpha1.RetryAnnotation] = "Service ns/web has changed"
 		must.NoError(t, w.client.Update(t.Context(), before))
 		if pause > 0 {
-			due := w.clock.Now().Add(pause).UTC().Format(time.RFC3339)
-			w.clock.Step(pause - time.Second)
+			due := w.Clock.Now().Add(pause).UTC().Format(time.RFC3339)
+			w.Clock.Step(pause - time.Second)
 			w.mustReconcile()
 			if p := w.newestPlan(); p.Name != before.Name {
 				t.Fatalf("the plan was repeated in less than %s", pause)
 			}
 			must.Contain(t, "Subscription", w.subscription("a").Status.GetCondition(readyCondition).Message, "it is tried again at "+due)
-			w.clock.Step(2 * time.Second)
+			w.Clock.Step(2 * time.Second)
 		}
 		w.mustReconcile()
 		if p := w.newestPlan(); p.Name == before.Name {
@@ -85,10 +85,10 @@ func TestObjectsThatChangeAllTheTime(t *testing.T) {
 	}
 	last := w.newestPlan() // nothing changes of what it fails on, and that lets no one hurry either
 	w.fail(last)
-	w.clock.Step(repeatLongest - time.Second)
+	w.Clock.Step(repeatLongest - time.Second)
 	w.mustReconcile()
 	must.Equal(t, "a plan is repeated sooner where nothing has changed than where something has", w.newestPlan().Name, last.Name)
-	w.clock.Step(2 * time.Second)
+	w.Clock.Step(2 * time.Second)
 	w.mustReconcile()
 	failAndChange(0)
 	failAndChange(time.Minute)
@@ -105,7 +105,7 @@ func TestPlanThatFailedLateIsNotRepeated(t *testing.T) {
 	w.fail(p)
 	for range 30 {
 		w.mustReconcile()
-		w.clock.Step(time.Hour)
+		w.Clock.Step(time.Hour)
 	}
 	must.Equal(t, "count of plans", len(w.plans()), 1)
 	must.Equal(t, "Subscription", ready(w.subscription("a")), "False InstallPlanFailed")

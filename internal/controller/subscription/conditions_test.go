@@ -91,7 +91,7 @@ func TestDocumentedConditions(t *testing.T) {
 		"a plan failed and says no more": {failed, func(w *world) {
 			planned(w)
 			p := w.onlyPlan()
-			p.Status.SetCondition(v1alpha1.InstallPlanCondition{Type: v1alpha1.InstallPlanInstalled, Status: corev1.ConditionUnknown}, metav1.Time{Time: w.clock.Now()})
+			p.Status.SetCondition(v1alpha1.InstallPlanCondition{Type: v1alpha1.InstallPlanInstalled, Status: corev1.ConditionUnknown}, metav1.Time{Time: w.Clock.Now()})
 			w.setPhase(p, v1alpha1.InstallPlanPhaseFailed)
 		}, "True InstallPlanFailed ", complete, ""},
 		"the operator failed":        {failed, csv("Failed"), "True InstallCheckFailed ClusterServiceVersion a.v1.0.0 is Failed: not reconciled yet", succeeds, ""},
@@ -163,7 +163,7 @@ func (d documented) check(t *testing.T) {
 	d.set(w)
 	look()
 	first := says("once it is so", d.says)
-	w.clock.Step(time.Minute)
+	w.Clock.Step(time.Minute)
 	d.mend(w)
 	w.mustReconcile()
 	if after := says("when it is so no more", d.instead); d.instead != "" && !first.LastTransitionTime.Before(after.LastTransitionTime) {

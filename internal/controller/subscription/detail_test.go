@@ -22,7 +22,7 @@ func TestHowFarAnOperatorIs(t *testing.T) {
 		csv := &v1alpha1.ClusterServiceVersion{}
 		must.NoError(t, w.client.Get(t.Context(), types.NamespacedName{Namespace: "ns", Name: "a.v1.0.0"}, csv))
 		csv.Status.Phase, csv.Status.Message = phase, message
-		csv.Status.LastUpdateTime = &metav1.Time{Time: w.clock.Now()}
+		csv.Status.LastUpdateTime = &metav1.Time{Time: w.Clock.Now()}
 		must.NoError(t, w.client.Status().Update(t.Context(), csv))
 	}
 	ready := func() string { return w.subscription("a").Status.GetCondition(readyCondition).Message }
@@ -30,12 +30,12 @@ func TestHowFarAnOperatorIs(t *testing.T) {
 	w.mustReconcile()
 	first, at := ready(), w.subscription("a").Status.LastUpdated
 	says(v1alpha1.CSVPhasePending, "c is missing")
-	w.clock.Step(time.Second)
+	w.Clock.Step(time.Second)
 	result := must.Value(w.controller.Reconcile(t.Context(), request))(t)
 	if ready() != first || result.RequeueAfter != detailInterval-time.Second {
 		t.Errorf("after a second it says %q, and the next look is in %v", ready(), result.RequeueAfter)
 	}
-	w.clock.Step(detailInterval - time.Second)
+	w.Clock.Step(detailInterval - time.Second)
 	w.mustReconcile()
 	if ready() == first || w.subscription("a").Status.LastUpdated == at {
 		t.Errorf("after %v it still says %q", detailInterval, ready())

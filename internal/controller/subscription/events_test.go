@@ -21,8 +21,8 @@ import (
 // toldEvents are the Events since it was called last.
 func (w *world) toldEvents() []string {
 	var all []string
-	for len(w.events.Events) > 0 {
-		all = append(all, <-w.events.Events)
+	for len(w.Events.Events) > 0 {
+		all = append(all, <-w.Events.Events)
 	}
 	return all
 }
@@ -98,7 +98,7 @@ func TestAnnotationsThatSayNothingAreTold(t *testing.T) {
 func TestEventsFollowWhatIsWritten(t *testing.T) {
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
 	w.serve("cat", pkg("c", "C", "", "1.0.0"))
-	w.failWrite = 1
+	w.KillAt(1, false)
 	if err := w.reconcile(); err == nil {
 		t.Fatal("the write did not fail")
 	}
@@ -109,7 +109,11 @@ func TestEventsFollowWhatIsWritten(t *testing.T) {
 	}
 	w.annotate("a", "operators.fairlead.dev/version-range", "?")
 	w.follow("a", "none")
-	w.before = func(string) { w.before = nil; w.remove(subscribe("a", "a", "")) }
+	w.Before = func(string) error {
+		w.Before = nil
+		w.remove(subscribe("a", "a", ""))
+		return nil
+	}
 	w.mustReconcile()
 	must.Empty(t, "of a Subscription that was deleted meanwhile", w.toldEvents())
 }

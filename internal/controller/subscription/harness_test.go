@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,37 +21,29 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 
 	"github.com/blang/semver/v4"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 const ns = "ns"
 
 // world is a namespace on a fake API server, with catalogs whose bundles are inline, so that nothing is pulled.
 type world struct {
+	*fakeapi.Server
 	t          testing.TB
-	client     client.Client
+	client     client.Client // of others
 	controller *Controller
-	clock      *clocktesting.FakeClock
-	events     *record.FakeRecorder
-	mutex      sync.Mutex // of what writes leave behind
-	writes     []string
 	kubernetes semver.Version
-	tamper     func(*group)      // changes the decision, where a test asks for that
-	before     func(what string) // is called before each write, where a test asks for that
-	// failWrite, when set, makes the nth write from now fail before it happens.
-	failWrite int
+	tamper     func(*group) // changes the decision, where a test asks for that
 }
 
 // blobs is a content store in memory.
@@ -69,26 +60,18 @@ func (b *blobs) Get(_ context.Context, digest string) ([]byte, error) {
 	return data.([]byte), nil
 }
 
-var errKilled = errors.New("killed")
-
 func newWorld(t testing.TB, objects ...client.Object) *world {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, operatorsv1.AddToScheme, corev1.AddToScheme} {
-		must.NoError(t, add(scheme))
-	}
-	w := &world{t: t, clock: clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0))}
 	for i, o := range objects {
-		o.SetUID(types.UID(fmt.Sprintf("uid-%d", i)))
+		o.SetUID(types.UID(fmt.Sprintf("object-%d", i)))
 	}
-	w.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithStatusSubresource(&v1alpha1.Subscription{}, &v1alpha1.InstallPlan{}, &v1alpha1.CatalogSource{}, &v1alpha1.ClusterServiceVersion{}).
-		WithInterceptorFuncs(w.interceptor()).Build()
-	w.events = record.NewFakeRecorder(100_000)
-	w.controller = &Controller{judgements: &judgements{}, written: &reconcile.StatusMemory[v1alpha1.SubscriptionStatus]{}, client: w.client, events: w.events, live: w.client, kubernetes: func(context.Context) semver.Version { return w.kubernetes }, Options: Options{
-		Catalogs: catalogstore.NewSet(), Clock: w.clock, Manifests: bundleio.Manifests{Blobs: &blobs{}}, GlobalNamespace: "olm", Metrics: metrics.NewSubscriptions(),
+	server := fakeapi.New(time.Unix(1_700_000_000, 0), fake.NewClientBuilder().WithScheme(fakeapi.Scheme(v1alpha1.AddToScheme, operatorsv1.AddToScheme, corev1.AddToScheme)).
+		WithObjects(objects...).WithStatusSubresource(&v1alpha1.Subscription{}, &v1alpha1.InstallPlan{}, &v1alpha1.CatalogSource{}, &v1alpha1.ClusterServiceVersion{}))
+	w := &world{Server: server, t: t, client: server.Inner}
+	w.controller = &Controller{judgements: &judgements{}, written: &reconcile.StatusMemory[v1alpha1.SubscriptionStatus]{}, client: w.Server, events: w.Events, live: w.Server, kubernetes: func(context.Context) semver.Version { return w.kubernetes }, Options: Options{
+		Catalogs: catalogstore.NewSet(), Clock: w.Clock, Manifests: bundleio.Manifests{Blobs: &blobs{}}, GlobalNamespace: "olm", Metrics: metrics.NewSubscriptions(),
 	}}
-	w.controller.Unpacker = bundleio.NewUnpacker(nil, realTime{w.clock}, func() {})
+	w.controller.Unpacker = bundleio.NewUnpacker(nil, realTime{w.Clock}, func() {})
 	return w
 }
 
@@ -96,43 +79,6 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 type realTime struct{ *clocktesting.FakeClock }
 
 func (realTime) After(d time.Duration) <-chan time.Time { return time.After(d) }
-
-func (w *world) interceptor() interceptor.Funcs {
-	write := func(what string) error {
-		if w.before != nil {
-			w.before(what)
-		}
-		w.mutex.Lock()
-		defer w.mutex.Unlock()
-		if w.failWrite > 0 {
-			if w.failWrite--; w.failWrite == 0 {
-				return errKilled
-			}
-		}
-		w.writes = append(w.writes, what)
-		return nil
-	}
-	return interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			if err := write("create " + o.GetName()); err != nil {
-				return err
-			}
-			return c.Create(ctx, o, opts...)
-		},
-		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			if err := write("delete " + o.GetName()); err != nil {
-				return err
-			}
-			return c.Delete(ctx, o, opts...)
-		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			if err := write("patch " + sub + " of " + o.GetName()); err != nil {
-				return err
-			}
-			return c.SubResource(sub).Patch(ctx, o, p, opts...)
-		},
-	}
-}
 
 var request = ctrl.Request{NamespacedName: types.NamespacedName{Namespace: ns, Name: "subscriptions"}}
 
@@ -201,7 +147,7 @@ func (w *world) setPhase(p *v1alpha1.InstallPlan, phase v1alpha1.InstallPlanPhas
 // fail does what the InstallPlan controller does with a plan that cannot be carried out.
 func (w *world) fail(p *v1alpha1.InstallPlan) {
 	w.t.Helper()
-	p.Status.SetCondition(v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanInstalled, v1alpha1.InstallPlanReasonComponentFailed, "refused"), metav1.Time{Time: w.clock.Now()})
+	p.Status.SetCondition(v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanInstalled, v1alpha1.InstallPlanReasonComponentFailed, "refused"), metav1.Time{Time: w.Clock.Now()})
 	w.setPhase(p, v1alpha1.InstallPlanPhaseFailed)
 }
 

@@ -12,10 +12,10 @@ import (
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
 
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // secondManager is one that works on the same cluster, and knows nothing of the first.
@@ -31,15 +31,16 @@ func TestAPlanIsFilledOnce(t *testing.T) {
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
 	w.serve("cat", pkg("a", "A", "", "1.0.0"))
 	other, intervened := w.secondManager(), false
-	w.before = func(what string) {
-		if intervened || !strings.HasPrefix(what, "patch status of install-") {
-			return
+	w.Before = func(write string) error {
+		if intervened || !strings.HasPrefix(write, "patch status InstallPlan install-") {
+			return nil
 		}
 		intervened = true
 		if _, err := other.Reconcile(t.Context(), request); err != nil {
 			t.Errorf("the other manager: %v", err)
 		}
 		w.carryOut(w.onlyPlan())
+		return nil
 	}
 	for range 3 {
 		w.mustReconcile()
@@ -88,21 +89,17 @@ func beforeInstall(t *testing.T) *world {
 	return w
 }
 
-// rest lets managers take turns until none of them has anything to write.
-func (w *world) rest(managers ...*Controller) {
+// rest lets managers take turns until none of them has anything to write, and returns what they wrote.
+func (w *world) rest(managers ...*Controller) []string {
 	w.t.Helper()
-	for range 10 {
-		before := len(w.writes)
+	return w.Settle(w.t, func() error {
 		for _, m := range managers {
 			if _, err := m.Reconcile(w.t.Context(), request); err != nil {
-				w.t.Fatal(err)
+				return err
 			}
 		}
-		if len(w.writes) == before {
-			return
-		}
-	}
-	w.t.Fatalf("there is no end to the writes: %v", w.writes)
+		return nil
+	})
 }
 
 // TestTwoManagersTakeTurns lets a second manager do all that it wants to at each write of the first, before or after it, and lets the first
@@ -110,9 +107,8 @@ func (w *world) rest(managers ...*Controller) {
 func TestTwoManagersTakeTurns(t *testing.T) {
 	for what, begin := range map[string]func(*testing.T) *world{"install": beforeInstall, "upgrade": beforeUpgrade} {
 		undisturbed := begin(t)
-		already := len(undisturbed.writes)
-		undisturbed.rest(undisturbed.controller)
-		want, writes := undisturbed.outcome(), len(undisturbed.writes)-already
+		writes := len(undisturbed.rest(undisturbed.controller))
+		want := undisturbed.outcome()
 		if writes < 4 {
 			t.Fatalf("there are only %d writes to come between", writes)
 		}
@@ -121,19 +117,20 @@ func TestTwoManagersTakeTurns(t *testing.T) {
 				t.Run(fmt.Sprintf("%s, write %d, killed %t", what, n, killed), func(t *testing.T) {
 					w := begin(t)
 					other, left := w.secondManager(), n
-					w.before = func(string) {
+					w.Before = func(string) error {
 						if left--; left != 0 {
-							return
+							return nil
 						}
 						if _, err := other.Reconcile(t.Context(), request); err != nil {
 							t.Errorf("the other manager: %v", err)
 						}
 						if killed {
-							w.failWrite = 1
+							return fakeapi.ErrKilled
 						}
+						return nil
 					}
 					must.Equal(t, "the pass fails when killed", w.reconcile() != nil, killed)
-					w.before = nil
+					w.Before = nil
 					w.rest(w.controller, other)
 					must.Equal(t, "outcome", w.outcome(), want)
 				})
@@ -156,7 +153,7 @@ func TestANamespaceThatChangesWhileItIsRead(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, read %d, replaced operators are gone: %t", what, (n+1)/2, replaced), func(t *testing.T) {
 				w.t = t
 				w.mustReconcile()
-				w.controller.live = w.client
+				w.controller.live = w.Server
 				// Remove the operators that others have replaced.
 				w.t.Helper()
 				for _, p := range w.plans() {
@@ -183,18 +180,26 @@ func TestANamespaceThatChangesWhileItIsRead(t *testing.T) {
 // The operators that are replaced may be there a little longer.
 func (w *world) disturb(n int, replaced bool) *int {
 	reads, other := new(int), w.secondManager()
-	w.controller.live = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
-		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-			if *reads++; *reads == n {
-				if _, err := other.Reconcile(ctx, request); err != nil {
-					w.t.Errorf("the other manager: %v", err)
-				}
-				w.carryOut(w.newestPlan(), !replaced)
+	w.controller.live = lists{w.Server, func() {
+		if *reads++; *reads == n {
+			if _, err := other.Reconcile(w.t.Context(), request); err != nil {
+				w.t.Errorf("the other manager: %v", err)
 			}
-			return c.List(ctx, list, opts...)
-		},
-	})
+			w.carryOut(w.newestPlan(), !replaced)
+		}
+	}}
 	return reads
+}
+
+// lists is the API server where a function is called before each list is read.
+type lists struct {
+	client.Reader
+	before func()
+}
+
+func (l lists) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	l.before()
+	return l.Reader.List(ctx, list, opts...)
 }
 
 // carryOutAll lets managers take turns, and carries out what they plan, until nothing is planned any more.
@@ -284,15 +289,16 @@ func TestTwoManagersThatDecideDifferently(t *testing.T) {
 				w.controller.Catalogs = ours
 				w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "", "1.0.0"))
 				left := n
-				w.before = func(string) {
+				w.Before = func(string) error {
 					if left--; left == 0 {
 						if _, err := other.Reconcile(t.Context(), request); err != nil {
 							t.Errorf("the other manager: %v", err)
 						}
 					}
+					return nil
 				}
 				w.mustReconcile()
-				w.before = nil
+				w.Before = nil
 				w.mustReconcile()
 				planned := map[string][]string{}
 				generations := map[int]string{}

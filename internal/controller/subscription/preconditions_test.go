@@ -134,11 +134,11 @@ func TestAFailedPlanSaysWhenTheNextOneComes(t *testing.T) {
 		w.serve("cat", pkg("a", "A", "", "1.0.0"))
 		w.mustReconcile()
 		w.fail(w.onlyPlan())
-		want = fmt.Sprintf(want, w.clock.Now().Add(repeatFailed).UTC().Format(time.RFC3339))
+		want = fmt.Sprintf(want, w.Clock.Now().Add(repeatFailed).UTC().Format(time.RFC3339))
 		for range 2 { // the time stays the same while it passes
 			w.mustReconcile()
 			must.Contain(t, string(approval), w.subscription("a").Status.GetCondition(readyCondition).Message, want)
-			w.clock.Step(repeatFailed / 2)
+			w.Clock.Step(repeatFailed / 2)
 		}
 	}
 }

@@ -93,8 +93,8 @@ func (h *history) happen() {
 		{"fail", func() { h.eachPlan(h.fail) }},
 		{"remove plan", func() { h.eachPlan(func(p *v1alpha1.InstallPlan) { h.world.remove(p) }) }},
 		{"operator", h.operatorChanges},
-		{"write fails", func() { h.failWrite = 1 + h.below(3) }},
-		{"time passes", func() { h.clock.Step(pick(h, time.Second, time.Minute, 6*time.Minute, time.Hour)) }},
+		{"write fails", func() { h.KillAt(1+h.below(3), false) }},
+		{"time passes", func() { h.Clock.Step(pick(h, time.Second, time.Minute, 6*time.Minute, time.Hour)) }},
 	}
 	e := events[h.below(len(events))]
 	h.log = append(h.log, e.name)
@@ -166,13 +166,13 @@ func (h *history) operatorChanges() {
 func (h *history) settle() {
 	const enough = 12
 	for range enough {
-		h.writes = nil
-		if err := h.reconcile(); err == nil && len(h.writes) == 0 {
-			h.failWrite = 0 // what is not used up is not for what users do
+		h.Taken()
+		if err := h.reconcile(); err == nil && len(h.Writes()) == 0 {
+			h.KillAt(0, false) // what is not used up is not for what users do
 			return
 		}
 	}
-	h.t.Fatalf("after %d looks there is still something to write: %v\nhistory: %v", enough, h.writes, h.log)
+	h.t.Fatalf("after %d looks there is still something to write: %v\nhistory: %v", enough, h.Writes(), h.log)
 }
 
 // TestNoHistoryLeadsToAContradiction lets things happen at random. Whatever they were, the status says one thing only, every Subscription

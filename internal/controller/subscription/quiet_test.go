@@ -61,14 +61,14 @@ func TestADayWithoutNews(t *testing.T) {
 	if verdicts["True Installed"] != 15 || verdicts["False RequiresApproval"] != 4 || verdicts["False ResolutionFailed"] != 1 {
 		t.Fatalf("the day begins with the verdicts %v", verdicts)
 	}
-	w.writes = nil
-	for len(w.events.Events) > 0 {
-		<-w.events.Events
+	w.Taken()
+	for len(w.Events.Events) > 0 {
+		<-w.Events.Events
 	}
 	news := 0
 	w.controller.Catalogs.OnChange(func(catalog.Ref) { news++ })
 	for range polls {
-		w.clock.Step(each)
+		w.Clock.Step(each)
 		for _, name := range catalogs {
 			served, _ := w.controller.Catalogs.Get(catalog.Ref{Namespace: ns, Name: name})
 			w.publish(name, served)
@@ -78,8 +78,8 @@ func TestADayWithoutNews(t *testing.T) {
 			t.Fatalf("asks to be called again after %s, %v", result.RequeueAfter, err)
 		}
 	}
-	if len(w.writes) > 0 || len(w.events.Events) > 0 || news > 0 {
-		t.Errorf("on a day without news there were %d writes: %v; %d Events, and %d times news of catalogs", len(w.writes), w.writes, len(w.events.Events), news)
+	if len(w.Writes()) > 0 || len(w.Events.Events) > 0 || news > 0 {
+		t.Errorf("on a day without news there were %d writes: %v; %d Events, and %d times news of catalogs", len(w.Writes()), w.Writes(), len(w.Events.Events), news)
 	}
 }
 
@@ -122,13 +122,13 @@ func TestAManagerThatStartsChangesNothing(t *testing.T) {
 			w.mustReconcile()
 			w.mustReconcile()
 			served, _ := w.controller.Catalogs.Get(catalog.Ref{Namespace: ns, Name: "cat"})
-			w.writes = nil
+			w.Taken()
 			w.controller.Catalogs = catalogstore.NewSet()
 			w.mustReconcile()
-			must.Empty(t, "writes while catalogs are read again", w.writes)
+			must.Empty(t, "writes while catalogs are read again", w.Writes())
 			w.publish("cat", served)
 			w.mustReconcile()
-			must.Empty(t, "writes afterwards", w.writes)
+			must.Empty(t, "writes afterwards", w.Writes())
 		})
 	}
 }

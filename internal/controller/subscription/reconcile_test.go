@@ -70,19 +70,19 @@ func TestNothingIsWrittenWhenNothingChanged(t *testing.T) {
 	w.mustReconcile()
 	w.carryOut(w.onlyPlan())
 	w.mustReconcile()
-	w.writes = nil
-	w.clock.Step(1e12)
+	w.Taken()
+	w.Clock.Step(1e12)
 	w.mustReconcile()
-	must.Empty(t, "writes of a second pass", w.writes)
+	must.Empty(t, "writes of a second pass", w.Writes())
 }
 
 func TestKilledAtEveryWrite(t *testing.T) {
 	for n := 1; n < 20; n++ {
 		w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""), subscribe("b", "b", ""))
 		w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "A", "1.0.0"))
-		w.failWrite = n
+		w.KillAt(n, false)
 		failed := w.reconcile() != nil
-		w.failWrite = 0
+		w.KillAt(0, false)
 		w.mustReconcile()
 		p := w.onlyPlan()
 		if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || len(p.Status.Plan) == 0 {
@@ -260,7 +260,7 @@ func TestFailedPlanIsRepeatedAfterAWhile(t *testing.T) {
 	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > repeatFailed {
 		t.Errorf("looked at again after %s, %v; want %s at most", result.RequeueAfter, err, repeatFailed)
 	}
-	w.clock.Step(repeatFailed + time.Second)
+	w.Clock.Step(repeatFailed + time.Second)
 	w.mustReconcile()
 	if len(w.plans()) != 2 {
 		t.Fatalf("after %s there are %d plans, want a second one", repeatFailed, len(w.plans()))
@@ -402,7 +402,7 @@ func TestAPlanLeftWithoutStepsIsReplacedWhenTheDecisionChanged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
 			w.serve("cat", pkg("a", "A", "", "1.0.0"))
-			w.failWrite = 2 // the plan is there, its steps are not
+			w.KillAt(2, false) // the plan is there, its steps are not
 			if w.reconcile() == nil {
 				t.Fatal("the second write did not fail")
 			}

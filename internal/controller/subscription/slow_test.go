@@ -1,7 +1,6 @@
 package subscription
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +16,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // TestSlowBundlesAreWaitedForTogether: a registry that does not answer holds the statuses of a namespace up for a moment, not for a moment
@@ -61,15 +59,12 @@ func TestContentThatChangesMeanwhile(t *testing.T) {
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
 	w.serve("cat", pkg("a", "A", "", "1.0.0"))
 	changed := false
-	w.controller.live = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
-		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-			if !changed {
-				changed = true
-				w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "", "1.0.0"))
-			}
-			return c.List(ctx, list, opts...)
-		},
-	})
+	w.controller.live = lists{w.Server, func() {
+		if !changed {
+			changed = true
+			w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "", "1.0.0"))
+		}
+	}}
 	w.mustReconcile()
 	if plans := w.plans(); len(plans) > 0 || !changed {
 		t.Errorf("a plan was made for content that has changed meanwhile (%t)", changed)

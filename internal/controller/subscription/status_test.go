@@ -102,7 +102,7 @@ func TestStates(t *testing.T) {
 func TestPlanThatCannotBeWrittenIsTold(t *testing.T) {
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
 	w.serve("cat", pkg("a", "A", "", "1.0.0"))
-	w.failWrite = 1
+	w.KillAt(1, false)
 	if w.reconcile() == nil {
 		t.Fatal("the write did not fail")
 	}
