@@ -20,6 +20,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -64,7 +65,7 @@ func TestAnOperatorIsAdopted(t *testing.T) {
 		"Secret operators/secret", "Service operators/service", "ServiceAccount operators/account", "Subscription operators/sub",
 	}
 	must.Equal(t, "components", k.refs(name), want)
-	if len(writes) != len(want)+2 || writes[len(writes)-2] != "create Operator "+name || writes[len(writes)-1] != "status Operator "+name {
+	if len(writes) != len(want)+2 || writes[len(writes)-2] != "create Operator "+name || writes[len(writes)-1] != "patch status Operator "+name {
 		t.Errorf("want a write for each component and two for the Operator, got %q", writes)
 	}
 	selector := k.operator(name).Status.Components.LabelSelector
@@ -77,8 +78,8 @@ func TestALostLabelComesBack(t *testing.T) {
 	k.settle(name)
 	want := k.refs(name)
 	edit(k, ns, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Labels = nil })
-	must.Equal(t, "writes", k.settle(name), []string{"label Deployment manager"})
-	must.NoError(t, k.Delete(t.Context(), k.operator(name)))
+	must.Equal(t, "writes", k.settle(name), []string{"patch Deployment manager"})
+	must.NoError(t, k.client.Delete(t.Context(), k.operator(name)))
 	k.settle(name)
 	must.Equal(t, "components after the Operator was deleted", k.refs(name), want)
 }
@@ -89,7 +90,7 @@ func TestPlansThatAreHistory(t *testing.T) {
 	k := newCluster(t, append(installed(), with(plan("plan-1"), key, other))...)
 	k.settle(name)
 	old := &v1alpha1.InstallPlan{}
-	must.NoError(t, k.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "plan-1"}, old))
+	must.NoError(t, k.client.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "plan-1"}, old))
 	must.Equal(t, "labels of the old plan", old.Labels, map[string]string{other: ""})
 	if refs := k.refs(name); slices.Contains(refs, "InstallPlan operators/plan-1") || !slices.Contains(refs, "InstallPlan operators/plan-2") {
 		t.Errorf("components are %v", refs)
@@ -117,12 +118,12 @@ func TestAnOperatorWithoutSubscription(t *testing.T) {
 	k.settle(name)
 	must.Equal(t, "components", k.refs(name), []string{"ClusterServiceVersion operators/etcd.v1", "Deployment operators/manager"})
 	for _, o := range []client.Object{newCSV("etcd.v1"), deployment("manager")} {
-		must.NoError(t, k.Delete(t.Context(), o))
+		must.NoError(t, k.client.Delete(t.Context(), o))
 	}
-	if diff := cmp.Diff([]string{"status Operator " + name}, k.settle(name)); diff != "" || len(k.refs(name)) > 0 {
+	if diff := cmp.Diff([]string{"patch status Operator " + name}, k.settle(name)); diff != "" || len(k.refs(name)) > 0 {
 		t.Errorf("components %v, writes:\n%s", k.refs(name), diff)
 	}
-	must.NoError(t, k.Delete(t.Context(), k.operator(name)))
+	must.NoError(t, k.client.Delete(t.Context(), k.operator(name)))
 	if writes := k.settle(name); writes != nil || k.operator(name) != nil {
 		t.Errorf("without components it was made again: %v", writes)
 	}
@@ -143,11 +144,11 @@ func TestLongNames(t *testing.T) {
 		t.Fatalf("components are %v", k.refs(full))
 	}
 	csv := &v1alpha1.ClusterServiceVersion{}
-	must.NoError(t, k.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "etcd.v1"}, csv))
+	must.NoError(t, k.client.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "etcd.v1"}, csv))
 	if got := labelled(csv); len(got) != 1 || len(got[0]) > 63 || !strings.HasPrefix(full, got[0]) {
 		t.Errorf("the label is %q", got)
 	}
-	must.NoError(t, k.Delete(t.Context(), s))
+	must.NoError(t, k.client.Delete(t.Context(), s))
 	if requests := k.c.concerned(t.Context(), ofKind(t, v1alpha1.ClusterServiceVersionKind), csv); len(requests) != 1 || requests[0].Name != full {
 		t.Errorf("without the Subscription its operator wakes %v", requests)
 	}
@@ -191,8 +192,8 @@ func TestWritesThatFail(t *testing.T) {
 	for what, test := range tests {
 		t.Run(what, func(t *testing.T) {
 			k := newCluster(t, installed()...)
-			k.fail = func(write string) error {
-				if write == "label Deployment manager" {
+			k.Before = func(write string) error {
+				if write == "patch Deployment manager" {
 					return test.err
 				}
 				return nil
@@ -204,7 +205,7 @@ func TestWritesThatFail(t *testing.T) {
 			if refs := k.refs(name); len(refs) != len(installed())-1 {
 				t.Errorf("components are %v", refs)
 			}
-			k.fail = nil
+			k.Before = nil
 			k.settle(name)
 			if refs := k.refs(name); len(refs) != len(installed()) {
 				t.Errorf("afterwards components are %v", refs)
@@ -221,16 +222,16 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	for i := range all {
 		k := newCluster(t, installed()...)
 		left := i
-		k.fail = func(string) error {
+		k.Before = func(string) error {
 			if left--; left < 0 {
-				return errors.New("killed")
+				return fakeapi.ErrKilled
 			}
 			return nil
 		}
 		if err := k.pass(name); err == nil {
 			t.Fatalf("killed at write %d: no error", i)
 		}
-		k.fail = nil
+		k.Before = nil
 		again := k.settle(name)
 		if diff := cmp.Diff(want, k.refs(name)); diff != "" || len(again) != len(all)-i {
 			t.Errorf("killed at write %d: %d writes afterwards, components:\n%s", i, len(again), diff)
@@ -252,7 +253,7 @@ func TestTooManyComponents(t *testing.T) {
 		t.Errorf("%d components are listed, the last is %s", len(refs), refs[len(refs)-1])
 	}
 	select {
-	case event := <-k.events.Events:
+	case event := <-k.Events.Events:
 		if want := fmt.Sprintf("Warning TooManyComponents the status lists %d of %d components", len(refs), count+2); !strings.HasPrefix(event, want) {
 			t.Errorf("told: %s; want %s", event, want)
 		}

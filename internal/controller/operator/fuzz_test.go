@@ -53,11 +53,11 @@ func FuzzReconcile(f *testing.F) {
 		operator.Name = name
 		k := newCluster(t, append(objects, operator)...)
 		for range 4 {
-			k.writes = nil
+			k.Taken()
 			must.NoError(t, k.pass(name))
 		}
-		if k.writes != nil {
-			t.Errorf("it does not come to rest: %v", k.writes)
+		if k.Writes() != nil {
+			t.Errorf("it does not come to rest: %v", k.Writes())
 		}
 		for _, o := range objects {
 			for _, kind := range kinds {

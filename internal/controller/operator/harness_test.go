@@ -9,20 +9,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/record"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
-	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -37,13 +34,9 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // cluster is a fake one with the controller.
 type cluster struct {
 	*testing.T
-	client.Client
-	c      *Controller
-	events *record.FakeRecorder
-	clock  *clocktesting.FakePassiveClock
-	// writes are what the controller wrote, as "verb kind name"; fail, when set, refuses some.
-	writes []string
-	fail   func(write string) error
+	*fakeapi.Server               // of the controller
+	client          client.Client // of others
+	c               *Controller
 }
 
 // indexer hands indexes on to the builder of a fake client.
@@ -56,56 +49,13 @@ func (i indexer) IndexField(_ context.Context, o client.Object, field string, va
 
 func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	t.Helper()
-	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, v1alpha1.AddToScheme, v1.AddToScheme, v2.AddToScheme} {
-		must.NoError(t, add(s))
-	}
-	k := &cluster{T: t, events: record.NewFakeRecorder(100), clock: clocktesting.NewFakePassiveClock(now)}
-	write := func(verb string, o client.Object) error {
-		w := verb + " " + kindOf(s, o) + " " + o.GetName()
-		k.writes = append(k.writes, w)
-		if k.fail != nil {
-			return k.fail(w)
-		}
-		return nil
-	}
-	b := fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithStatusSubresource(&v1.Operator{}).WithInterceptorFuncs(interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			if err := write("create", o); err != nil {
-				return err
-			}
-			return c.Create(ctx, o, opts...)
-		},
-		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			if err := write("label", o); err != nil {
-				return err
-			}
-			return c.Patch(ctx, o, p, opts...)
-		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			if err := write(sub, o); err != nil {
-				return err
-			}
-			return c.SubResource(sub).Patch(ctx, o, p, opts...)
-		},
-	})
+	b := fake.NewClientBuilder().WithScheme(fakeapi.Scheme(scheme.AddToScheme, apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, v1alpha1.AddToScheme, v1.AddToScheme, v2.AddToScheme)).
+		WithObjects(objects...).WithStatusSubresource(&v1.Operator{})
 	for _, i := range indexes(indexer{b}, indexer{b}) {
 		must.NoError(t, i.in.IndexField(t.Context(), i.object, i.name, i.values))
 	}
-	k.Client = b.Build()
-	k.c = &Controller{client: k.Client, own: k.Client, events: k.events, clock: k.clock}
-	return k
-}
-
-func kindOf(s *runtime.Scheme, o client.Object) string {
-	if kind := o.GetObjectKind().GroupVersionKind().Kind; kind != "" {
-		return kind
-	}
-	gvks, _, err := s.ObjectKinds(o)
-	if err != nil {
-		return err.Error()
-	}
-	return gvks[0].Kind
+	server := fakeapi.New(now, b)
+	return &cluster{T: t, Server: server, client: server.Inner, c: &Controller{client: server, own: server, events: server.Events, clock: server.Clock}}
 }
 
 func (k *cluster) pass(operator string) error {
@@ -116,26 +66,14 @@ func (k *cluster) pass(operator string) error {
 // settle makes passes until nothing is written any more, and returns all that was written.
 func (k *cluster) settle(operator string) []string {
 	k.Helper()
-	var all []string
-	for range 4 {
-		k.writes = nil
-		if err := k.pass(operator); err != nil {
-			k.Fatal(err)
-		}
-		if k.writes == nil {
-			return all
-		}
-		all = append(all, k.writes...)
-	}
-	k.Fatalf("every pass writes: %v", k.writes)
-	return nil
+	return k.Settle(k, func() error { return k.pass(operator) })
 }
 
 // operator reads an Operator; nil when there is none.
 func (k *cluster) operator(operator string) *v1.Operator {
 	k.Helper()
 	out := &v1.Operator{}
-	err := k.Get(k.Context(), client.ObjectKey{Name: operator}, out)
+	err := k.client.Get(k.Context(), client.ObjectKey{Name: operator}, out)
 	if client.IgnoreNotFound(err) != nil {
 		k.Fatal(err)
 	}
@@ -162,11 +100,11 @@ func (k *cluster) refs(operator string) []string {
 // edit changes an object.
 func edit[T client.Object](k *cluster, namespace, name string, o T, change func(T)) {
 	k.Helper()
-	if err := k.Get(k.Context(), client.ObjectKey{Namespace: namespace, Name: name}, o); err != nil {
+	if err := k.client.Get(k.Context(), client.ObjectKey{Namespace: namespace, Name: name}, o); err != nil {
 		k.Fatal(err)
 	}
 	change(o)
-	if err := k.Update(k.Context(), o); err != nil {
+	if err := k.client.Update(k.Context(), o); err != nil {
 		k.Fatal(err)
 	}
 }

@@ -26,7 +26,7 @@ func TestTransitionsAreLogged(t *testing.T) {
 	if len(lines) != 1 || !strings.Contains(lines[0], `"msg"="status changed" "kind"="Operator" "namespace"="" "name"="`+name+`"`) || !strings.Contains(lines[0], `"type"="Components" "status"="17"`) {
 		t.Errorf("the lines are %q", lines)
 	}
-	must.NoError(t, k.Delete(t.Context(), deployment("manager")))
+	must.NoError(t, k.client.Delete(t.Context(), deployment("manager")))
 	pass()
 	pass()
 	if len(lines) != 2 || !strings.Contains(lines[1], `"type"="Components" "status"="16"`) {

@@ -52,7 +52,7 @@ func TestWhatIsBeingInstalledIsLeftAlone(t *testing.T) {
 			k := newCluster(t, c.objects...)
 			result := must.Value(k.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Name: name}}))(t)
 			must.Equal(t, "it is requeued after", result.RequeueAfter, c.want)
-			must.Equal(t, "written although it is at rest for "+c.want.String(), len(k.writes) > 0, c.want == 0)
+			must.Equal(t, "written although it is at rest for "+c.want.String(), len(k.Writes()) > 0, c.want == 0)
 		})
 	}
 }
@@ -83,19 +83,19 @@ func TestAnOperatorIsThereAtOnce(t *testing.T) {
 		t.Errorf("phase %s", phase())
 	}
 	live := &v1alpha1.ClusterServiceVersion{}
-	must.NoError(t, k.Get(t.Context(), client.ObjectKeyFromObject(csv), live))
+	must.NoError(t, k.client.Get(t.Context(), client.ObjectKeyFromObject(csv), live))
 	live.Status.Phase = v1alpha1.CSVPhasePending
-	must.NoError(t, k.Update(t.Context(), live))
+	must.NoError(t, k.client.Update(t.Context(), live))
 	if pass(); phase() != string(v1alpha1.CSVPhasePending) {
 		t.Errorf("phase %s after a change", phase())
 	}
 	s := &v1alpha1.Subscription{}
-	if err := k.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "sub"}, s); err != nil || len(s.Labels) > 0 {
+	if err := k.client.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "sub"}, s); err != nil || len(s.Labels) > 0 {
 		t.Errorf("labels %v, %v: they would conflict with the installation", s.Labels, err)
 	}
-	k.writes = nil
-	if pass(); len(k.writes) > 0 {
-		t.Errorf("a pass without a change writes %v", k.writes)
+	k.Taken()
+	if pass(); len(k.Writes()) > 0 {
+		t.Errorf("a pass without a change writes %v", k.Writes())
 	}
 	if settling >= time.Second {
 		t.Errorf("a change is reported after %s, and a second is promised", settling)
