@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -107,6 +108,11 @@ func (s *Server) Writes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.writes)
+}
+
+// Count is how many of the writes since the last Taken begin with a text.
+func (s *Server) Count(prefix string) int {
+	return len(slices.DeleteFunc(s.Writes(), func(write string) bool { return !strings.HasPrefix(write, prefix) }))
 }
 
 // Taken returns the writes since the last call.

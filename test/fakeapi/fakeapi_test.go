@@ -35,6 +35,9 @@ func TestWritesAreNoted(t *testing.T) {
 	must.NoError(t, s.As("ns/installer").Create(t.Context(), configMap("b")))
 	must.NoError(t, s.Inner.Create(t.Context(), configMap("theirs")))
 	must.NoError(t, s.DeleteAllOf(t.Context(), &corev1.ConfigMap{}, client.InNamespace("ns")))
+	if creations := s.Count("create "); creations != 2 {
+		t.Errorf("%d writes are creations", creations)
+	}
 	must.Equal(t, "writes", s.Taken(), []string{"create Pod p", "patch status Pod p", "apply ConfigMap a", "try ConfigMap b as ns/installer", "create ConfigMap b as ns/installer", "deletecollection ConfigMap "})
 	if s.Made() != 6 || len(s.Writes()) != 0 {
 		t.Errorf("%d writes were made, and %v are left", s.Made(), s.Writes())
