@@ -83,7 +83,7 @@ func (w *world) until(changed <-chan catalog.Ref, what string, holds func(*v1alp
 		select {
 		case <-changed:
 		case <-time.After(100 * time.Millisecond): // stands for the pause that Reconcile asks for
-			w.clock.Step(catalogstore.FirstRetry)
+			w.Clock.Step(catalogstore.FirstRetry)
 		case <-deadline:
 			w.t.Fatalf("not %s: %+v", what, w.source().Status)
 		}
@@ -105,7 +105,7 @@ func TestACatalogOfARegistryServer(t *testing.T) {
 	w := newWorld(t, source(atAddress(first.address)))
 	changed := w.dialling()
 	s := w.until(changed, "connected", observed("READY"))
-	if c := s.Status.GRPCConnectionState; c.Address != first.address || !c.LastConnectTime.Time.Equal(w.clock.Now()) {
+	if c := s.Status.GRPCConnectionState; c.Address != first.address || !c.LastConnectTime.Time.Equal(w.Clock.Now()) {
 		t.Errorf("connectionState %+v", c)
 	}
 	if r := s.Status.RegistryServiceStatus; r == nil || r.Protocol != "grpc" || r.ServiceName != "" {
@@ -136,20 +136,21 @@ func TestAServerIsPolled(t *testing.T) {
 		w.reconcile()
 	}
 	w.reconcile()
-	writes, served := w.writes, w.c.memory.known[ref].index
-	w.clock.Step(20 * time.Minute)
-	if result, _ := w.reconcile(); w.writes != writes || w.c.memory.known[ref].index != served || result.RequeueAfter < 15*time.Minute {
-		t.Errorf("a poll of unchanged content: %d writes, another index %t, again in %s", w.writes-writes, w.c.memory.known[ref].index != served, result.RequeueAfter)
+	served := w.c.memory.known[ref].index
+	w.Taken()
+	w.Clock.Step(20 * time.Minute)
+	if result, _ := w.reconcile(); len(w.Writes()) > 0 || w.c.memory.known[ref].index != served || result.RequeueAfter < 15*time.Minute {
+		t.Errorf("a poll of unchanged content: writes %v, another index %t, again in %s", w.Writes(), w.c.memory.known[ref].index != served, result.RequeueAfter)
 	}
 	remote.publish(good + strings.ReplaceAll(good, `"a"`, `"b"`))
-	w.clock.Step(20 * time.Minute)
+	w.Clock.Step(20 * time.Minute)
 	if w.reconcile(); len(w.packages()) != 2 {
 		t.Errorf("packages %v, want those that the server has now", w.packages())
 	}
 	// Content whose outline stays the same is noticed within the hour.
 	remote.publish(strings.ReplaceAll(good, "registry.example.com/a:v1", "registry.example.com/a:v2") + strings.ReplaceAll(good, `"a"`, `"b"`))
 	for range 5 {
-		w.clock.Step(20 * time.Minute)
+		w.Clock.Step(20 * time.Minute)
 		w.reconcile()
 	}
 	if b, ok := w.c.memory.known[ref].index.Bundle("a", "a.v1.0.0"); !ok || b.Image != "registry.example.com/a:v2" {
@@ -167,18 +168,16 @@ func TestAServerGoesAndComesBack(t *testing.T) {
 	if w.packages() == nil {
 		t.Error("what was served last is gone")
 	}
-	s := w.until(changed, "told", func(s *v1alpha1.CatalogSource) bool { w.clock.Step(20 * time.Minute); return s.Status.Message != "" })
+	s := w.until(changed, "told", func(s *v1alpha1.CatalogSource) bool { w.Clock.Step(20 * time.Minute); return s.Status.Message != "" })
 	if readyReason(s) != "True ServingLastGoodContent" || s.Status.Reason != "RegistryServerError" || !strings.Contains(s.Status.Message, "connection refused") {
 		t.Errorf("status %+v", s.Status)
 	}
-	writes := w.writes
+	w.Taken()
 	for range 5 { // attempts to connect continue, and nothing is written about them
 		time.Sleep(20 * time.Millisecond)
 		w.reconcile()
 	}
-	if w.writes > writes {
-		t.Errorf("%d writes while nothing changed", w.writes-writes)
-	}
+	must.Empty(t, "writes while nothing changed", w.Writes())
 	remote.publish(good + strings.ReplaceAll(good, `"a"`, `"b"`))
 	remote.start()
 	s = w.until(changed, "connected again", func(s *v1alpha1.CatalogSource) bool { return observed("READY")(s) && len(w.packages()) == 2 })
@@ -193,7 +192,7 @@ func TestAServerReturnsWithCorrectedContent(t *testing.T) {
 	w := newWorld(t, source(atAddress(remote.address)))
 	changed := w.dialling()
 	w.until(changed, "connected", observed("READY"))
-	began := w.clock.Now()
+	began := w.Clock.Now()
 	remote.stop()
 	w.until(changed, "failing", observed("TRANSIENT_FAILURE"))
 	remote.publish(strings.ReplaceAll(good, "registry.example.com/a:v1", "registry.example.com/a:v2"))
@@ -202,7 +201,7 @@ func TestAServerReturnsWithCorrectedContent(t *testing.T) {
 		b, ok := w.c.memory.known[ref].index.Bundle("a", "a.v1.0.0")
 		return observed("READY")(s) && ok && b.Image == "registry.example.com/a:v2"
 	})
-	if took := w.clock.Since(began); took >= completeEvery {
+	if took := w.Clock.Since(began); took >= completeEvery {
 		t.Errorf("it took %s, in which everything is read in any case", took)
 	}
 }

@@ -83,7 +83,7 @@ func TestAnAuthorityThatIsExchanged(t *testing.T) {
 	w.until(changed, "served", func(*v1alpha1.CatalogSource) bool { return len(w.packages()) > 0 })
 	must.NoError(t, w.user(withAuthority(wrong)))
 	w.until(changed, "refused", func(s *v1alpha1.CatalogSource) bool {
-		w.clock.Step(20 * time.Minute)
+		w.Clock.Step(20 * time.Minute)
 		return strings.Contains(s.Status.Message, "certificate")
 	})
 }

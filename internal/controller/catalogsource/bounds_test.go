@@ -24,7 +24,7 @@ func TestManagersThatNothingLeadsToAreForgotten(t *testing.T) {
 		slice := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{addressAnnotation: fmt.Sprintf("192.0.2.9:%d", 1000+i)}}}
 		p.gone(t.Context(), slice)
 		w.settled()
-		w.clock.Step(peerPause)
+		w.Clock.Step(peerPause)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -56,7 +56,7 @@ func TestAnotherImageIsNotServedBeforeItIs(t *testing.T) {
 	}
 	w.registry.err = nil
 	w.c.grace = 10 * time.Second
-	w.clock.Step(time.Minute)
+	w.Clock.Step(time.Minute)
 	if _, s = w.reconcile(); readyReason(s) != "True Serving" || s.Status.GRPCConnectionState.LastObservedState != "READY" || s.Status.Message != "" {
 		t.Errorf("once it is loaded: %+v", s.Status)
 	}
@@ -76,7 +76,7 @@ func TestAnotherImageWithTheSameContent(t *testing.T) {
 func TestAnObjectThatIsMadeAgainIsAnother(t *testing.T) {
 	w := newWorld(t, source(grpc(0)))
 	_, s := w.reconcile()
-	must.NoError(t, w.c.client.Delete(t.Context(), s))
+	must.NoError(t, w.client.Delete(t.Context(), s))
 	again := source(grpc(0))
 	again.UID = "uid of the other"
 	w.create(again)
@@ -100,9 +100,9 @@ func TestWhatADeletedObjectServedIsNotServedForItsNamesake(t *testing.T) {
 			if _, served := set.Catalog("cat.olm"); len(w.packages()) == 0 || !served {
 				t.Fatal("the same object does not go on serving what it did")
 			}
-			must.NoError(t, w.c.client.Delete(t.Context(), w.source()))
+			must.NoError(t, w.client.Delete(t.Context(), w.source()))
 			for _, owned := range []client.Object{&corev1.Service{}, &discoveryv1.EndpointSlice{}} {
-				must.NoError(t, w.c.client.DeleteAllOf(t.Context(), owned, client.InNamespace(ref.Namespace)))
+				must.NoError(t, w.client.DeleteAllOf(t.Context(), owned, client.InNamespace(ref.Namespace)))
 			}
 			spec := grpc(0)
 			spec.Image = image
@@ -114,7 +114,7 @@ func TestWhatADeletedObjectServedIsNotServedForItsNamesake(t *testing.T) {
 				t.Errorf("%v is used, served to clients: %t, status %+v", w.packages(), served, s.Status)
 			}
 			w.registry.err = nil
-			w.clock.Step(time.Minute)
+			w.Clock.Step(time.Minute)
 			if _, s = w.reconcile(); len(w.packages()) == 0 || readyReason(s) != "True Serving" {
 				t.Errorf("once it is read: %+v", s.Status)
 			}
@@ -131,7 +131,7 @@ func TestChangedSecretsAreTriedAtOnce(t *testing.T) {
 	w.registry.err = errors.New("unauthorized")
 	for range 12 {
 		result, _ := w.reconcile()
-		w.clock.Step(result.RequeueAfter)
+		w.Clock.Step(result.RequeueAfter)
 	}
 	w.reconcile()
 	w.registry.err = nil
@@ -160,7 +160,7 @@ func TestSecretsOfACatalogThatIsGoneAreNotFollowed(t *testing.T) {
 	w := newWorld(t, source(spec))
 	f := w.followSecrets()
 	_, s := w.reconcile()
-	must.NoError(t, w.c.client.Delete(t.Context(), s))
+	must.NoError(t, w.client.Delete(t.Context(), s))
 	w.reconcile()
 	if f.happen("olm/pull"); f.told != 0 || len(w.c.secrets.followed) != 0 {
 		t.Error("it is followed")
@@ -176,20 +176,20 @@ func TestTheIntervalGoesOnAfterARestart(t *testing.T) {
 	images := w.c.images
 	restart := func() { w.restarted(); w.c.images = images; b.set(nil) }
 	w.reconcile()
-	w.clock.Step(40 * time.Minute)
+	w.Clock.Step(40 * time.Minute)
 	restart()
 	result, s := w.reconcile()
 	if got := b.requests(); len(got) != 0 || readyReason(s) != "True Serving" || result.RequeueAfter < 20*time.Minute || result.RequeueAfter > 26*time.Minute {
 		t.Errorf("after a restart in the middle: requests %v, again in %s, status %+v", got, result.RequeueAfter, s.Status)
 	}
-	w.clock.Step(result.RequeueAfter)
+	w.Clock.Step(result.RequeueAfter)
 	restart()
-	if _, s = w.reconcile(); len(b.requests()) != 2 || w.clock.Since(s.Status.LatestImageRegistryPoll.Time) > time.Second {
+	if _, s = w.reconcile(); len(b.requests()) != 2 || w.Clock.Since(s.Status.LatestImageRegistryPoll.Time) > time.Second {
 		t.Errorf("when it is due: requests %v, polled at %s", b.requests(), s.Status.LatestImageRegistryPoll)
 	}
 	// What could not be had is asked for at once.
 	b.set(answers(500, "", ""))
-	w.clock.Step(2 * time.Hour)
+	w.Clock.Step(2 * time.Hour)
 	w.reconcile()
 	restart()
 	if _, s = w.reconcile(); len(b.requests()) == 0 || readyReason(s) != "True Serving" {
@@ -210,11 +210,12 @@ func TestAPollIsToldOfWhenTheRegistryWasAsked(t *testing.T) {
 	})
 	w.reconcile()
 	w.registry.content = strings.TrimPrefix(digestOne, "sha256:") // the reference says what it stands for
-	w.clock.Step(2 * time.Minute)
+	w.Clock.Step(2 * time.Minute)
 	_, s := w.reconcile()
-	first, writes := s.Status.LatestImageRegistryPoll, w.writes
-	w.clock.Step(2 * time.Minute)
-	if _, s = w.reconcile(); !s.Status.LatestImageRegistryPoll.Equal(first) || w.writes != writes {
+	first := s.Status.LatestImageRegistryPoll
+	w.Taken()
+	w.Clock.Step(2 * time.Minute)
+	if _, s = w.reconcile(); !s.Status.LatestImageRegistryPoll.Equal(first) || len(w.Writes()) > 0 {
 		t.Errorf("a reference with a digest is told to be polled at %s, then %s", first, s.Status.LatestImageRegistryPoll)
 	}
 }

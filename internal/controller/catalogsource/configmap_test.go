@@ -28,7 +28,7 @@ func configMap(name, content string) *corev1.ConfigMap {
 func (w *world) edit(name, content string) *corev1.ConfigMap {
 	w.t.Helper()
 	var m corev1.ConfigMap
-	if err := w.c.client.Get(w.t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: name}, &m); err != nil {
+	if err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: name}, &m); err != nil {
 		w.t.Fatal(err)
 	}
 	if content != "" {
@@ -44,19 +44,19 @@ func TestACatalogInAConfigMap(t *testing.T) {
 	w := newWorld(t, source(inConfigMap("content")), configMap("content", good))
 	_, s := w.reconcile()
 	m := w.edit("content", "")
-	want := &v1alpha1.ConfigMapResourceReference{Name: "content", Namespace: "olm", UID: "uid-of-map", ResourceVersion: m.ResourceVersion, LastUpdateTime: metav1.NewTime(w.clock.Now())}
+	want := &v1alpha1.ConfigMapResourceReference{Name: "content", Namespace: "olm", UID: "uid-of-map", ResourceVersion: m.ResourceVersion, LastUpdateTime: metav1.NewTime(w.Clock.Now())}
 	must.Equal(t, "ConfigMap", s.Status.ConfigMapResource, want)
 	must.Equal(t, "ready reason", readyReason(s), "True Serving")
 	if m.Labels["olm.managed"] != "false" || len(m.OwnerReferences) != 1 || m.OwnerReferences[0].UID != s.UID {
 		t.Errorf("the ConfigMap is not marked as one to watch: %v, %v", m.Labels, m.OwnerReferences)
 	}
-	writes, others := w.writes, w.others.Load()
-	w.clock.Step(time.Hour)
-	if result, _ := w.reconcile(); w.writes != writes || w.others.Load() != others || result.RequeueAfter != 0 {
-		t.Errorf("looking again wrote %d statuses and %d other objects; and again in %s", w.writes-writes, w.others.Load()-others, result.RequeueAfter)
+	w.Taken()
+	w.Clock.Step(time.Hour)
+	if result, _ := w.reconcile(); len(w.Writes()) > 0 || result.RequeueAfter != 0 {
+		t.Errorf("looking again writes %v; and again in %s", w.Writes(), result.RequeueAfter)
 	}
 	m = w.edit("content", strings.ReplaceAll(good, `"a"`, `"b"`))
-	if _, s = w.reconcile(); s.Status.ConfigMapResource.ResourceVersion != m.ResourceVersion || !s.Status.ConfigMapResource.LastUpdateTime.Time.Equal(w.clock.Now()) {
+	if _, s = w.reconcile(); s.Status.ConfigMapResource.ResourceVersion != m.ResourceVersion || !s.Status.ConfigMapResource.LastUpdateTime.Time.Equal(w.Clock.Now()) {
 		t.Errorf("after a change: %+v", s.Status.ConfigMapResource)
 	}
 	must.Equal(t, "packages", w.packages(), []string{"b"})
@@ -88,7 +88,7 @@ func TestBadConfigMaps(t *testing.T) {
 		spoil func(w *world)
 		want  string
 	}{
-		"deleted":   {func(w *world) { _ = w.c.client.Delete(w.t.Context(), w.edit("content", "")) }, "read ConfigMap olm/content, which spec.configMap names"},
+		"deleted":   {func(w *world) { _ = w.client.Delete(w.t.Context(), w.edit("content", "")) }, "read ConfigMap olm/content, which spec.configMap names"},
 		"garbled":   {func(w *world) { w.edit("content", "{") }, "ConfigMap olm/content holds no usable package"},
 		"not ours":  {func(w *world) { w.edit("content", "hello") }, "ConfigMap olm/content"},
 		"no bundle": {func(w *world) { w.edit("content", `{"schema":"olm.package","name":"a","defaultChannel":"stable"}`) }, "no usable package"},
@@ -107,15 +107,15 @@ func TestBadConfigMaps(t *testing.T) {
 			if result.RequeueAfter <= 0 || result.RequeueAfter > catalogstore.LongestLocalRetry {
 				t.Errorf("looked at again after %s", result.RequeueAfter)
 			}
-			writes := w.writes
+			w.Taken()
 			w.reconcile()
-			must.Equal(t, "an event in between wrote the same status again", w.writes, writes)
+			must.Empty(t, "writes of an event in between", w.Writes())
 			if name == "deleted" {
 				w.create(configMap("content", good))
 			} else {
 				w.edit("content", good)
 			}
-			w.clock.Step(catalogstore.LongestLocalRetry)
+			w.Clock.Step(catalogstore.LongestLocalRetry)
 			if _, s = w.reconcile(); readyReason(s) != "True Serving" || s.Status.Message != "" || s.Status.Reason != "" {
 				t.Errorf("once it is right: %+v", s.Status)
 			}
@@ -129,7 +129,7 @@ func TestAConfigMapThatWasNeverThere(t *testing.T) {
 		t.Errorf("status %+v", s.Status)
 	}
 	for range 20 {
-		w.clock.Step(catalogstore.LongestLocalRetry)
+		w.Clock.Step(catalogstore.LongestLocalRetry)
 		if result, _ := w.reconcile(); result.RequeueAfter > catalogstore.LongestLocalRetry {
 			t.Fatalf("looked at again only after %s", result.RequeueAfter)
 		}

@@ -28,7 +28,7 @@ func TestServesAnImage(t *testing.T) {
 	if !ok || e.Index == nil || e.Index.Digest() != "sha256:one" {
 		t.Errorf("published %+v", e)
 	}
-	must.NoError(t, w.c.client.Delete(t.Context(), s))
+	must.NoError(t, w.client.Delete(t.Context(), s))
 	w.reconcile()
 	if _, ok := w.c.catalogs.Get(catalog.Ref{Namespace: "olm", Name: "cat"}); ok {
 		t.Error("a deleted catalog is still published")
@@ -41,22 +41,23 @@ func TestPolling(t *testing.T) {
 	if result.RequeueAfter < 10*time.Minute || result.RequeueAfter > 11*time.Minute {
 		t.Errorf("looked at again after %s, want 10 minutes and up to a tenth more", result.RequeueAfter)
 	}
-	first, writes := s.Status.LatestImageRegistryPoll, w.writes
-	w.clock.Step(time.Minute)
-	if w.reconcile(); w.registry.heads.Load() > 0 || w.writes != writes {
-		t.Errorf("an event between two polls led to %d requests and %d writes", w.registry.heads.Load(), w.writes-writes)
+	first := s.Status.LatestImageRegistryPoll
+	w.Taken()
+	w.Clock.Step(time.Minute)
+	if w.reconcile(); w.registry.heads.Load() > 0 || len(w.Writes()) > 0 {
+		t.Errorf("an event between two polls led to %d requests and the writes %v", w.registry.heads.Load(), w.Writes())
 	}
-	w.clock.Step(11 * time.Minute)
+	w.Clock.Step(11 * time.Minute)
 	_, s = w.reconcile()
 	must.Equal(t, "a poll of unchanged content took", w.registry.heads.Load(), 1)
 	must.Equal(t, "a poll of unchanged content took", w.registry.loads.Load(), 1)
 	want := s.DeepCopy()
 	want.Status.LatestImageRegistryPoll = first
-	if !s.Status.LatestImageRegistryPoll.After(first.Time) || w.writes != writes+1 {
-		t.Errorf("a poll of unchanged content: poll time %v, %d writes", s.Status.LatestImageRegistryPoll, w.writes-writes)
+	if !s.Status.LatestImageRegistryPoll.After(first.Time) || w.Count(reported) != 1 {
+		t.Errorf("a poll of unchanged content: poll time %v, writes %v", s.Status.LatestImageRegistryPoll, w.Writes())
 	}
 	w.registry.content = "two"
-	w.clock.Step(11 * time.Minute)
+	w.Clock.Step(11 * time.Minute)
 	w.reconcile()
 	if e, _ := w.c.catalogs.Get(catalog.Ref{Namespace: "olm", Name: "cat"}); e.Index.Digest() != "sha256:two" {
 		t.Errorf("newer content is not served, but %s", e.Index.Digest())
@@ -67,7 +68,7 @@ func TestLastGoodContentStays(t *testing.T) {
 	w := newWorld(t, source(grpc(time.Minute)))
 	w.reconcile()
 	w.registry.err = errors.New("registry.example.com: connection refused")
-	w.clock.Step(2 * time.Minute)
+	w.Clock.Step(2 * time.Minute)
 	result, s := w.reconcile()
 	must.Equal(t, "last observed state", s.Status.GRPCConnectionState.LastObservedState, "READY")
 	must.Equal(t, "ready reason", readyReason(s), "True ServingLastGoodContent")
@@ -81,7 +82,7 @@ func TestLastGoodContentStays(t *testing.T) {
 		t.Errorf("published %+v", e)
 	}
 	w.registry.err = nil
-	w.clock.Step(time.Minute)
+	w.Clock.Step(time.Minute)
 	if _, s = w.reconcile(); readyReason(s) != "True Serving" || s.Status.Message != "" {
 		t.Errorf("once the registry is back: %+v", s.Status)
 	}
@@ -97,7 +98,7 @@ func TestNeverHadContent(t *testing.T) {
 			t.Fatalf("status %+v", s.Status)
 		}
 		pauses = append(pauses, result.RequeueAfter)
-		w.clock.Step(result.RequeueAfter)
+		w.Clock.Step(result.RequeueAfter)
 	}
 	must.Equal(t, "the pauses between attempts", pauses[0], catalogstore.FirstRetry)
 	must.Equal(t, "the pauses between attempts", pauses[10], catalogstore.LongestRetry)
@@ -123,7 +124,7 @@ func TestInvalidSpecs(t *testing.T) {
 			must.Equal(t, "an invalid spec led", result.RequeueAfter, 0)
 			must.Equal(t, "an invalid spec led", w.registry.loads.Load(), 0)
 			s.Spec, s.Generation = grpc(0), 2
-			must.NoError(t, w.c.client.Update(t.Context(), s))
+			must.NoError(t, w.client.Update(t.Context(), s))
 			if _, s = w.reconcile(); readyReason(s) != "True Serving" || s.Status.Message != "" {
 				t.Errorf("once corrected: %+v", s.Status)
 			}
@@ -135,7 +136,7 @@ func TestAnInvalidSpecEndsServing(t *testing.T) {
 	w := newWorld(t, source(grpc(0)))
 	_, s := w.reconcile()
 	s.Spec, s.Generation = v1alpha1.CatalogSourceSpec{SourceType: "ftp"}, 2
-	must.NoError(t, w.c.client.Update(t.Context(), s))
+	must.NoError(t, w.client.Update(t.Context(), s))
 	_, s = w.reconcile()
 	e, _ := w.c.catalogs.Get(catalog.Ref{Namespace: "olm", Name: "cat"})
 	if e.Index != nil || s.Status.GRPCConnectionState != nil || readyReason(s) != "False SpecInvalidError" {
@@ -168,11 +169,11 @@ func TestPullSecrets(t *testing.T) {
 		if !strings.Contains(s.Status.Message, "use spec.secrets: read pull secret olm/pull") || result.RequeueAfter > catalogstore.LongestLocalRetry {
 			t.Errorf("a missing pull secret: %q, again in %s", s.Status.Message, result.RequeueAfter)
 		}
-		w.clock.Step(result.RequeueAfter)
+		w.Clock.Step(result.RequeueAfter)
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "pull"}, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)}}
-	must.NoError(t, w.c.client.Create(t.Context(), secret))
-	w.clock.Step(time.Minute)
+	must.NoError(t, w.client.Create(t.Context(), secret))
+	w.Clock.Step(time.Minute)
 	if _, s := w.reconcile(); readyReason(s) != "True Serving" || len(w.registry.auth.DockerConfig) != 1 {
 		t.Errorf("with the pull secret: %+v, auth %v", s.Status, w.registry.auth)
 	}
@@ -180,7 +181,7 @@ func TestPullSecrets(t *testing.T) {
 
 func TestACatalogThatIsGoneIsNotReportedOn(t *testing.T) {
 	w := newWorld(t)
-	if err := w.c.report(t.Context(), source(grpc(0)), report{known: content{looked: w.clock.Now()}}); err != nil {
+	if err := w.c.report(t.Context(), source(grpc(0)), report{known: content{looked: w.Clock.Now()}}); err != nil {
 		t.Errorf("writing the status of an object that was deleted meanwhile: %v", err)
 	}
 }

@@ -86,7 +86,7 @@ func real(t *testing.T, b *broken) *world {
 	spec.Image = b.push(good)
 	w := newWorld(t, source(spec))
 	store := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
-	w.c.images = images{reader: catalogstore.ImageReader{Images: store, Indexes: w.indexes}, secrets: w.c.client}
+	w.c.images = images{reader: catalogstore.ImageReader{Images: store, Indexes: w.indexes}, secrets: w.Server}
 	return w
 }
 
@@ -159,18 +159,18 @@ func TestRegistriesWithFaults(t *testing.T) {
 				t.Errorf("tried again after %s", result.RequeueAfter)
 			}
 			b.set(nil)
-			w.clock.Step(result.RequeueAfter)
+			w.Clock.Step(result.RequeueAfter)
 			if _, s = w.reconcile(); readyReason(s) != "True Serving" || s.Status.Message != "" {
 				t.Fatalf("once it works: %+v", s.Status)
 			}
 			b.push(good + strings.ReplaceAll(good, `"a"`, `"b"`))
 			b.set(test.fault)
-			w.clock.Step(2 * time.Minute)
+			w.Clock.Step(2 * time.Minute)
 			if _, s = w.reconcile(); readyReason(s) != "True ServingLastGoodContent" || !strings.Contains(s.Status.Message, test.want) || len(w.packages()) != 1 {
 				t.Errorf("with content from before: %+v, packages %v", s.Status, w.packages())
 			}
 			b.set(nil)
-			w.clock.Step(catalogstore.LongestRetry)
+			w.Clock.Step(catalogstore.LongestRetry)
 			if _, s = w.reconcile(); readyReason(s) != "True Serving" || len(w.packages()) != 2 {
 				t.Errorf("once it works again: %+v, packages %v", s.Status, w.packages())
 			}
@@ -209,10 +209,10 @@ func TestAnUnchangedPollIsOneRequest(t *testing.T) {
 	b := newBroken(t)
 	w := real(t, b)
 	w.reconcile()
-	writes, others := w.writes, w.others.Load()
+	w.Taken()
 	for day := range 24 * 60 / 2 {
 		b.set(nil)
-		w.clock.Step(2 * time.Minute)
+		w.Clock.Step(2 * time.Minute)
 		before := w.source()
 		w.reconcile()
 		after := w.source()
@@ -224,8 +224,8 @@ func TestAnUnchangedPollIsOneRequest(t *testing.T) {
 			t.Fatalf("poll %d wrote (-before +after):\n%s", day, diff)
 		}
 	}
-	if w.writes-writes != 24*60/2 || w.others.Load() != others {
-		t.Errorf("a day of polls made %d status writes and %d others", w.writes-writes, w.others.Load()-others)
+	if all := len(w.Writes()); w.Count(reported) != 24*60/2 || all != 24*60/2 {
+		t.Errorf("a day of polls made %d status writes, and %d in all", w.Count(reported), all)
 	}
 }
 
@@ -236,7 +236,7 @@ func TestTheSameTagHoldsOtherContent(t *testing.T) {
 	w.reconcile()
 	for _, content := range []string{strings.ReplaceAll(good, `"a"`, `"b"`), good, strings.ReplaceAll(good, `"a"`, `"c"`)} {
 		b.push(content)
-		w.clock.Step(2 * time.Minute)
+		w.Clock.Step(2 * time.Minute)
 		w.reconcile()
 		if got := w.packages(); len(got) != 1 || !strings.Contains(content, `"name":"`+got[0]+`"`) {
 			t.Errorf("packages %v of %s", got, content[:40])
@@ -244,7 +244,7 @@ func TestTheSameTagHoldsOtherContent(t *testing.T) {
 	}
 	// What is no catalog any more takes nothing away.
 	b.push(`{"schema":"olm.package","name":"a"}`)
-	w.clock.Step(2 * time.Minute)
+	w.Clock.Step(2 * time.Minute)
 	if _, s := w.reconcile(); readyReason(s) != "True ServingLastGoodContent" || len(w.packages()) != 1 {
 		t.Errorf("status %+v, packages %v", s.Status, w.packages())
 	}
@@ -258,14 +258,14 @@ func TestAFlappingRegistry(t *testing.T) {
 	for range 20 {
 		for _, fault := range []func(http.Handler, http.ResponseWriter, *http.Request){answers(http.StatusBadGateway, "", ""), nil} {
 			b.set(fault)
-			writes := w.writes
-			w.clock.Step(catalogstore.LongestRetry)
+			w.Taken()
+			w.Clock.Step(catalogstore.LongestRetry)
 			_, s := w.reconcile()
 			if want := map[bool]string{true: "True Serving", false: "True ServingLastGoodContent"}[fault == nil]; readyReason(s) != want || len(w.packages()) != 1 {
 				t.Fatalf("status %+v, want %s", s.Status, want)
 			}
-			if w.reconcile(); w.writes != writes+1 {
-				t.Fatalf("%d writes for one change", w.writes-writes)
+			if w.reconcile(); w.Count(reported) != 1 {
+				t.Fatalf("for one change the writes %v", w.Writes())
 			}
 		}
 	}
@@ -278,13 +278,13 @@ func TestStatusWritesThatFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBroken(t)
 			w := real(t, b)
-			w.statuses = func(call) error { return fault }
+			w.refuse(true, fault)
 			for range 3 {
 				if _, err := w.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err == nil || !strings.Contains(err.Error(), "write the status of CatalogSource olm/cat") {
 					t.Fatalf("got %v", err)
 				}
 			}
-			w.statuses = nil
+			w.Before = nil
 			b.set(nil)
 			if _, s := w.reconcile(); readyReason(s) != "True Serving" || len(b.requests()) != 0 {
 				t.Errorf("status %+v, requests %v", s.Status, b.requests())

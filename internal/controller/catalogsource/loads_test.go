@@ -92,7 +92,7 @@ func TestALoadThatIsWaitedForIsLookedAtOnce(t *testing.T) {
 	w.c.loads.finished = func(r catalog.Ref) { told <- r }
 	for range 3 {
 		w.reconcile()
-		w.clock.Step(2 * time.Minute)
+		w.Clock.Step(2 * time.Minute)
 	}
 	time.Sleep(50 * time.Millisecond) // long enough for a call that should not come
 	if w.registry.heads.Load() < 2 || len(told) != 0 {

@@ -35,14 +35,14 @@ func TestMetricsFollowTheCatalog(t *testing.T) {
 	w.reconcile()
 	expect(help + "catalog_source_count 1\n" + ready + "catalogsource_ready{name=\"cat\",namespace=\"olm\"} 0\n")
 	w.registry.err = nil
-	w.clock.Step(time.Minute)
+	w.Clock.Step(time.Minute)
 	w.reconcile()
 	w.registry.content = "two"
-	w.clock.Step(2 * time.Minute)
+	w.Clock.Step(2 * time.Minute)
 	w.reconcile()
 	w.reconcile()
 	expect(help + "catalog_source_count 1\n" + ready + "catalogsource_ready{name=\"cat\",namespace=\"olm\"} 1\n" + snapshots + "catalog_source_snapshots_total{name=\"cat\",namespace=\"olm\"} 2\n")
-	must.NoError(t, w.c.client.Delete(t.Context(), w.source()))
+	must.NoError(t, w.client.Delete(t.Context(), w.source()))
 	w.reconcile()
 	expect(help + "catalog_source_count 0\n")
 }

@@ -12,7 +12,7 @@ func TestAWrongImageThatIsNotPolledIsLookedAtAgain(t *testing.T) {
 	w := newWorld(t, source(grpc(0)), namespaceOf())
 	w.registry.noCatalog = true
 	w.reconcile()
-	w.clock.Step(time.Second)
+	w.Clock.Step(time.Second)
 	result, _ := w.reconcile()
 	if len(w.pods()) != 1 {
 		t.Fatalf("%d pods", len(w.pods()))
@@ -24,7 +24,7 @@ func TestAWrongImageThatIsNotPolledIsLookedAtAgain(t *testing.T) {
 			t.Fatalf("after %s it is looked at again in %s: %+v", waited, result.RequeueAfter, w.source().Status)
 		}
 		waited += result.RequeueAfter
-		w.clock.Step(result.RequeueAfter)
+		w.Clock.Step(result.RequeueAfter)
 		result, _ = w.reconcile()
 	}
 	if loads := w.registry.loads.Load(); loads > 4 {

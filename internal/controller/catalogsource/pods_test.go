@@ -2,6 +2,7 @@ package catalogsource
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +13,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -29,7 +29,7 @@ func (w *world) withPods(s *server) {
 func (w *world) pods() []corev1.Pod {
 	w.t.Helper()
 	var list corev1.PodList
-	if err := w.c.client.List(w.t.Context(), &list, client.InNamespace(key.Namespace)); err != nil {
+	if err := w.client.List(w.t.Context(), &list, client.InNamespace(key.Namespace)); err != nil {
 		w.t.Fatal(err)
 	}
 	return list.Items
@@ -39,18 +39,12 @@ func (w *world) pods() []corev1.Pod {
 func (w *world) run(digest string) {
 	w.t.Helper()
 	for _, p := range w.pods() {
-		if p.UID == "" {
-			p.UID, p.CreationTimestamp = types.UID("uid-of-"+p.Name), *stamp(w.clock.Now())
-			if err := w.user(&p); err != nil {
-				w.t.Fatal(err)
-			}
-		}
 		if len(p.Status.ContainerStatuses) > 0 {
 			continue
 		}
 		p.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
 			ContainerStatuses: []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, Ready: true, ImageID: "registry.example.com/cat@" + digest}}}
-		if err := w.c.client.Status().Update(w.t.Context(), &p); err != nil {
+		if err := w.client.Status().Update(w.t.Context(), &p); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -65,7 +59,7 @@ func (w *world) settle(digest string) *v1alpha1.CatalogSource {
 		if len(w.pods()) == 1 && readyReason(s) == "True Serving" && (result.RequeueAfter == 0 || result.RequeueAfter > time.Minute) {
 			return s
 		}
-		w.clock.Step(max(result.RequeueAfter, time.Second))
+		w.Clock.Step(max(result.RequeueAfter, time.Second))
 	}
 	w.t.Fatalf("it does not come to rest: %+v, pods %d", w.source().Status, len(w.pods()))
 	return nil
@@ -86,7 +80,7 @@ func TestAnImageWithoutCatalogIsRun(t *testing.T) {
 	if _, s := w.reconcile(); readyReason(s) != "False Loading" || s.Status.Reason != "" || len(w.pods()) != 0 {
 		t.Errorf("before the pod: %+v", s.Status)
 	}
-	w.clock.Step(time.Second)
+	w.Clock.Step(time.Second)
 	_, s := w.reconcile()
 	if len(w.pods()) != 1 || readyReason(s) != "False Loading" || !strings.Contains(s.Status.Message, "the image holds no file-based catalog, so it is run as a registry server: pod ") || !strings.Contains(s.Status.Message, "is being started") {
 		t.Errorf("with %d pods: %+v", len(w.pods()), s.Status)
@@ -105,21 +99,22 @@ func TestAnImageWithoutCatalogIsRun(t *testing.T) {
 		t.Error("the manager answers in its place")
 	}
 	var policies networkingv1.NetworkPolicyList
-	if err := w.c.client.List(t.Context(), &policies); err != nil || len(policies.Items) != 2 {
+	if err := w.client.List(t.Context(), &policies); err != nil || len(policies.Items) != 2 {
 		t.Errorf("%d NetworkPolicies, %v", len(policies.Items), err)
 	}
 	// An unchanged poll writes when it took place and nothing else.
-	writes, others, first := w.writes, w.others.Load(), s.Status.LatestImageRegistryPoll
-	w.clock.Step(2 * time.Hour)
+	first := s.Status.LatestImageRegistryPoll
+	w.Taken()
+	w.Clock.Step(2 * time.Hour)
 	w.reconcile()
-	if s = w.settle(digestOne); w.writes != writes+1 || w.others.Load() != others || !s.Status.LatestImageRegistryPoll.After(first.Time) {
-		t.Errorf("an unchanged poll: %d statuses, %d other writes, poll %v", w.writes-writes, w.others.Load()-others, s.Status.LatestImageRegistryPoll)
+	if s = w.settle(digestOne); !slices.Equal(w.Writes(), []string{reported}) || !s.Status.LatestImageRegistryPoll.After(first.Time) {
+		t.Errorf("an unchanged poll: writes %v, poll %v", w.Writes(), s.Status.LatestImageRegistryPoll)
 	}
 	// The tag moves: another pod takes the place of the first, and what it says is read, though its outline is the same.
 	before := w.pods()[0].Name
 	w.registry.content = strings.Repeat("2", 64)
 	pod.publish(strings.ReplaceAll(good, "registry.example.com/a:v1", "registry.example.com/a:v2"))
-	w.clock.Step(2 * time.Hour)
+	w.Clock.Step(2 * time.Hour)
 	w.reconcile()
 	w.settle(digestTwo)
 	if w.pods()[0].Name == before {
@@ -177,7 +172,7 @@ func TestAPodIsGivenUp(t *testing.T) {
 	w.update(func(s *v1alpha1.CatalogSource) { s.Annotations = nil })
 	for range 5 {
 		w.reconcile()
-		w.clock.Step(time.Minute)
+		w.Clock.Step(time.Minute)
 	}
 	_, s = w.reconcile()
 	service, err := w.service("cat")
@@ -203,10 +198,10 @@ func TestARestartLeavesPodsAlone(t *testing.T) {
 			before := w.pods()[0].Name
 			w.restarted()
 			w.c.links.dial, w.c.services.Serving = dial, &Serving{GlobalNamespace: key.Namespace, Global: Place{Catalogs: serving}}
-			others := w.others.Load()
+			w.Taken()
 			w.settle(digestOne)
-			if w.pods()[0].Name != before || w.others.Load() != others || len(w.packages()) != 1 {
-				t.Errorf("pod %s, then %s; %d writes; packages %v", before, w.pods()[0].Name, w.others.Load()-others, w.packages())
+			if w.pods()[0].Name != before || w.Count(reported) != len(w.Writes()) || len(w.packages()) != 1 {
+				t.Errorf("pod %s, then %s; writes %v; packages %v", before, w.pods()[0].Name, w.Writes(), w.packages())
 			}
 		})
 	}
@@ -221,14 +216,13 @@ func TestAPodThatDoesNotStart(t *testing.T) {
 	p := w.pods()[0]
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name,
 		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "pull access denied"}}}}}
-	must.NoError(t, w.c.client.Status().Update(t.Context(), &p))
+	must.NoError(t, w.client.Status().Update(t.Context(), &p))
 	if _, s = w.reconcile(); !strings.Contains(s.Status.Message, "pull access denied") || readyReason(s) != "False Loading" || s.Status.GRPCConnectionState.LastObservedState != "CONNECTING" {
 		t.Errorf("status %+v", s.Status)
 	}
-	writes, others := w.writes, w.others.Load()
-	if w.reconcile(); w.writes != writes || w.others.Load() != others {
-		t.Error("looking again wrote something")
-	}
+	w.Taken()
+	w.reconcile()
+	must.Empty(t, "writes of looking again", w.Writes())
 }
 
 // TestAWrongImageIsCorrected under the same tag: the manager serves it then, and the pod, ready or not, goes.
@@ -237,7 +231,7 @@ func TestAWrongImageIsCorrected(t *testing.T) {
 	w.registry.noCatalog = true
 	for range 3 {
 		w.reconcile()
-		w.clock.Step(2 * time.Minute)
+		w.Clock.Step(2 * time.Minute)
 	}
 	if len(w.pods()) != 1 {
 		t.Fatalf("%d pods", len(w.pods()))
@@ -245,7 +239,7 @@ func TestAWrongImageIsCorrected(t *testing.T) {
 	w.registry.noCatalog = false
 	for range 3 {
 		w.reconcile()
-		w.clock.Step(2 * time.Minute)
+		w.Clock.Step(2 * time.Minute)
 	}
 	must.Empty(t, "pods", w.pods())
 	must.Equal(t, "ready reason", readyReason(w.source()), "True Serving")

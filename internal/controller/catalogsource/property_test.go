@@ -41,66 +41,55 @@ func (h *history) happen() {
 		{"new content", func() { h.registry.content = pick(h, "one", "two", "three") }},
 		{"no catalog in the image", func() { h.registry.noCatalog = !h.registry.noCatalog }},
 		{"image", func() {
-			h.edit(func(s *v1alpha1.CatalogSource) {
+			h.update(func(s *v1alpha1.CatalogSource) {
 				s.Spec = grpc(pick(h, 0, time.Millisecond, time.Minute))
 				s.Spec.Image = pick(h, "registry.example.com/cat:latest", "registry.example.com/other:v2")
 			})
 		}},
-		{"address", func() { h.edit(func(s *v1alpha1.CatalogSource) { s.Spec = atAddress("192.0.2.1:50051") }) }},
-		{"ConfigMap", func() { h.edit(func(s *v1alpha1.CatalogSource) { s.Spec = inConfigMap(pick(h, "content", "none")) }) }},
+		{"address", func() { h.update(func(s *v1alpha1.CatalogSource) { s.Spec = atAddress("192.0.2.1:50051") }) }},
+		{"ConfigMap", func() { h.update(func(s *v1alpha1.CatalogSource) { s.Spec = inConfigMap(pick(h, "content", "none")) }) }},
 		{"invalid", func() {
-			h.edit(func(s *v1alpha1.CatalogSource) {
+			h.update(func(s *v1alpha1.CatalogSource) {
 				s.Spec = v1alpha1.CatalogSourceSpec{SourceType: pick(h, v1alpha1.SourceTypeGrpc, v1alpha1.SourceType("ftp"))}
 			})
 		}},
 		{"secrets", func() {
-			h.edit(func(s *v1alpha1.CatalogSource) { s.Spec.Secrets = pick(h, nil, []string{"missing"}) })
+			h.update(func(s *v1alpha1.CatalogSource) { s.Spec.Secrets = pick(h, nil, []string{"missing"}) })
 		}},
 		{"template", func() {
-			h.edit(func(s *v1alpha1.CatalogSource) {
+			h.update(func(s *v1alpha1.CatalogSource) {
 				s.Annotations = map[string]string{v1alpha1.CatalogImageTemplateAnnotation: pick(h, "", "registry.example.com/cat:v{kube_minor_version}", "registry.example.com/cat:{x}")}
 			})
 		}},
 		{"content of the ConfigMap", func() {
 			content := pick(h, good, "garbled", "")
-			fault := h.objects
-			h.objects = nil
 			m := configMap("content", content)
-			if err := client.IgnoreNotFound(h.c.client.Delete(h.t.Context(), m)); err != nil {
+			if err := client.IgnoreNotFound(h.client.Delete(h.t.Context(), m)); err != nil {
 				h.t.Fatal(err)
 			}
 			if content != "" {
 				h.create(configMap("content", content))
 			}
-			h.objects = fault
 		}},
 		{"deleted and made again", h.remake},
 		{"manager starts again", func() { h.restarted(); h.serve() }},
 		{"writes fail", func() {
 			fault := pick[error](h, apierrors.NewServiceUnavailable("down"), apierrors.NewForbidden(serviceKind, "cat", errors.New("no")))
-			h.objects = func() error { return fault }
+			h.refuse(false, fault)
 		}},
-		{"writes work", func() { h.objects = nil }},
-		{"time passes", func() { h.clock.Step(pick(h, time.Second, time.Minute, time.Hour)) }},
+		{"writes work", func() { h.Before = nil }},
+		{"time passes", func() { h.Clock.Step(pick(h, time.Second, time.Minute, time.Hour)) }},
 	}
 	e := events[h.dice.IntN(len(events))]
 	h.log = append(h.log, e.name)
 	e.do()
 }
 
-// edit changes the spec, whatever else is going on.
-func (h *history) edit(change func(*v1alpha1.CatalogSource)) {
-	fault := h.objects
-	h.objects = nil
-	h.update(change)
-	h.objects = fault
-}
-
 func (h *history) remake() {
-	fault := h.objects
-	h.objects = nil
+	fault := h.Before
+	h.Before = nil
 	old := h.source()
-	if err := h.c.client.Delete(h.t.Context(), old); err != nil {
+	if err := h.client.Delete(h.t.Context(), old); err != nil {
 		h.t.Fatal(err)
 	}
 	if h.dice.IntN(2) == 0 { // or it is too quick to be noticed
@@ -109,20 +98,20 @@ func (h *history) remake() {
 	next := source(old.Spec)
 	next.UID = types.UID(fmt.Sprintf("uid%d", len(h.log)))
 	h.create(next)
-	h.objects = fault
+	h.Before = fault
 }
 
 // settle lets the controller look until it writes nothing any more, as long as it asks for it at once.
 func (h *history) settle() {
 	const enough = 12
 	for range enough {
-		before := h.writes
+		h.Taken()
 		result, err := h.c.Reconcile(h.t.Context(), ctrl.Request{NamespacedName: key})
-		if h.again = result.RequeueAfter; h.writes == before && (err != nil || result.RequeueAfter != catalogstore.MinimumPause || len(h.packages()) > 0) {
+		if h.again = result.RequeueAfter; h.Count(reported) == 0 && (err != nil || result.RequeueAfter != catalogstore.MinimumPause || len(h.packages()) > 0) {
 			return
 		}
 		if result.RequeueAfter == catalogstore.MinimumPause {
-			h.clock.Step(catalogstore.MinimumPause)
+			h.Clock.Step(catalogstore.MinimumPause)
 		}
 	}
 	h.t.Fatalf("after %d looks there is still something to write: %+v\nhistory: %v", enough, h.source().Status, h.log)
@@ -163,7 +152,7 @@ func (h *history) contradictions() []string {
 	wrong(strings.Contains(s.Status.Message, "down"), "an API server that comes and goes is told of")
 	resolved, used := meta.FindStatusCondition(s.Status.Conditions, conditionTemplates), meta.FindStatusCondition(s.Status.Conditions, conditionResolvedImage)
 	wrong((resolved == nil) != (used == nil) || resolved != nil && resolved.Status != used.Status, "the two conditions of a template disagree")
-	wrong(ready.Status != metav1.ConditionTrue && ready.Reason != string(v1alpha1.CatalogSourceSpecInvalidError) && h.again == 0 && h.objects == nil && h.c.loads.of(ref, h.c.memory.known[ref].spec) == nil && !isConfigMap(s),
+	wrong(ready.Status != metav1.ConditionTrue && ready.Reason != string(v1alpha1.CatalogSourceSpecInvalidError) && h.again == 0 && h.Before == nil && h.c.loads.of(ref, h.c.memory.known[ref].spec) == nil && !isConfigMap(s),
 		"not Ready, and it is never looked at again")
 	return found
 }

@@ -38,18 +38,18 @@ func TestLastConnectFollowsEachReading(t *testing.T) {
 		at = connected(t, s)
 	}
 	// A change beside the content is another version of the ConfigMap all the same.
-	w.clock.Step(time.Minute)
+	w.Clock.Step(time.Minute)
 	m := w.edit("content", "")
 	m.Labels["theirs"] = "x"
 	must.NoError(t, w.user(m))
 	_, s = w.reconcile()
-	if updated := s.Status.ConfigMapResource.LastUpdateTime; !updated.Time.Equal(w.clock.Now()) || !connected(t, s).After(updated.Time) {
+	if updated := s.Status.ConfigMapResource.LastUpdateTime; !updated.Time.Equal(w.Clock.Now()) || !connected(t, s).After(updated.Time) {
 		t.Errorf("after a change of labels: lastUpdateTime %s, lastConnect %s", updated, connected(t, s))
 	}
-	writes := w.writes
-	w.clock.Step(time.Hour)
+	w.Taken()
+	w.Clock.Step(time.Hour)
 	w.reconcile()
-	must.Equal(t, "looking again without news", w.writes, writes)
+	must.Empty(t, "writes of looking again without news", w.Writes())
 }
 
 // TestLastConnectMovesWhenARestartedManagerReads: also where the content is that of the earlier run, and once only.
@@ -60,16 +60,16 @@ func TestLastConnectMovesWhenARestartedManagerReads(t *testing.T) {
 			w.c.records = records{dir: t.TempDir(), indexes: w.indexes}
 			_, s := w.reconcile()
 			before := connected(t, s)
-			w.clock.Step(time.Minute)
+			w.Clock.Step(time.Minute)
 			w.restarted()
 			_, s = w.reconcile()
-			if after := connected(t, s); !after.After(before.Time) || after.Before(&metav1.Time{Time: w.clock.Now()}) {
-				t.Errorf("lastConnect is %s, was %s, and the content was read at %s", after, before, w.clock.Now())
+			if after := connected(t, s); !after.After(before.Time) || after.Before(&metav1.Time{Time: w.Clock.Now()}) {
+				t.Errorf("lastConnect is %s, was %s, and the content was read at %s", after, before, w.Clock.Now())
 			}
-			writes := w.writes
-			w.clock.Step(time.Minute)
+			w.Taken()
+			w.Clock.Step(time.Minute)
 			w.reconcile()
-			must.Equal(t, "looking again wrote", w.writes, writes)
+			must.Empty(t, "writes of looking again", w.Writes())
 		})
 	}
 }
@@ -78,21 +78,22 @@ func TestLastConnectMovesWhenARestartedManagerReads(t *testing.T) {
 func TestPollsAreReportedOnceAMinute(t *testing.T) {
 	w := newWorld(t, source(grpc(5*time.Second)))
 	_, s := w.reconcile()
-	first, writes, heads := s.Status.LatestImageRegistryPoll, w.writes, w.registry.heads.Load()
+	first, heads := s.Status.LatestImageRegistryPoll, w.registry.heads.Load()
+	w.Taken()
 	for range 9 {
-		w.clock.Step(6 * time.Second)
+		w.Clock.Step(6 * time.Second)
 		_, s = w.reconcile()
 	}
-	if asked := w.registry.heads.Load() - heads; w.writes != writes || !s.Status.LatestImageRegistryPoll.Equal(first) || asked != 9 {
-		t.Errorf("9 unchanged polls within a minute asked %d times and wrote %d statuses, latestImageRegistryPoll %s, was %s", asked, w.writes-writes, s.Status.LatestImageRegistryPoll, first)
+	if asked := w.registry.heads.Load() - heads; len(w.Writes()) > 0 || !s.Status.LatestImageRegistryPoll.Equal(first) || asked != 9 {
+		t.Errorf("9 unchanged polls within a minute asked %d times, writes %v, latestImageRegistryPoll %s, was %s", asked, w.Writes(), s.Status.LatestImageRegistryPoll, first)
 	}
-	w.clock.Step(6 * time.Second)
-	if _, s = w.reconcile(); w.writes != writes+1 || !s.Status.LatestImageRegistryPoll.Time.Equal(w.clock.Now()) {
-		t.Errorf("after a minute: %d writes, latestImageRegistryPoll %s, want %s", w.writes-writes, s.Status.LatestImageRegistryPoll, w.clock.Now())
+	w.Clock.Step(6 * time.Second)
+	if _, s = w.reconcile(); w.Count(reported) != 1 || !s.Status.LatestImageRegistryPoll.Time.Equal(w.Clock.Now()) {
+		t.Errorf("after a minute: writes %v, latestImageRegistryPoll %s, want %s", w.Writes(), s.Status.LatestImageRegistryPoll, w.Clock.Now())
 	}
 	w.registry.content = "two"
-	w.clock.Step(6 * time.Second)
-	if _, s = w.reconcile(); !s.Status.LatestImageRegistryPoll.Time.Equal(w.clock.Now()) {
-		t.Errorf("a poll that found new content: latestImageRegistryPoll %s, want %s", s.Status.LatestImageRegistryPoll, w.clock.Now())
+	w.Clock.Step(6 * time.Second)
+	if _, s = w.reconcile(); !s.Status.LatestImageRegistryPoll.Time.Equal(w.Clock.Now()) {
+		t.Errorf("a poll that found new content: latestImageRegistryPoll %s, want %s", s.Status.LatestImageRegistryPoll, w.Clock.Now())
 	}
 }

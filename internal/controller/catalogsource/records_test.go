@@ -16,7 +16,7 @@ import (
 func (w *world) restarted() {
 	records := w.c.records
 	w.c.links.closeAll()
-	w.c = w.controller(w.c.client)
+	w.c = w.controller()
 	w.c.records = records
 	w.t.Cleanup(w.c.links.closeAll)
 }
@@ -26,7 +26,7 @@ func TestWhatWasServedLastIsServedAfterAStart(t *testing.T) {
 	w := newWorld(t, source(inConfigMap("content")), configMap("content", good))
 	w.c.records = records{dir: dir, indexes: w.indexes}
 	w.reconcile()
-	must.NoError(t, w.c.client.Delete(t.Context(), w.edit("content", "")))
+	must.NoError(t, w.client.Delete(t.Context(), w.edit("content", "")))
 	w.restarted()
 	_, s := w.reconcile()
 	if len(w.packages()) != 1 || readyReason(s) != "True ServingLastGoodContent" || s.Status.ConfigMapResource == nil {
@@ -49,7 +49,7 @@ func TestRecordsGoWithTheirCatalog(t *testing.T) {
 	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) != 1 {
 		t.Fatalf("records %v, want one", files)
 	}
-	must.NoError(t, w.c.client.Delete(t.Context(), s))
+	must.NoError(t, w.client.Delete(t.Context(), s))
 	w.reconcile()
 	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) != 0 {
 		t.Errorf("records %v", files)
@@ -100,7 +100,7 @@ func TestWhatIsNotWantedAnyMoreIsNotWaitedFor(t *testing.T) {
 		"another image": func(w *world) {
 			w.update(func(s *v1alpha1.CatalogSource) { s.Spec.Image = "registry.example.com/other" })
 		},
-		"deleted": func(w *world) { _ = w.c.client.Delete(w.t.Context(), w.source()) },
+		"deleted": func(w *world) { _ = w.client.Delete(w.t.Context(), w.source()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, source(grpc(0)))

@@ -29,7 +29,7 @@ func TestARefusedPodIsDeletedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, v, _ := inPod(t, time.Hour)
 			v.set(func(v *verifier) { v.refused = []string{digestOne} })
-			w.objects = func() error { return fails }
+			w.refuse(false, fails)
 			for range 2 {
 				_, err := w.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
 				if !errors.Is(err, fails) {
@@ -40,7 +40,7 @@ func TestARefusedPodIsDeletedAgain(t *testing.T) {
 			if says := strings.Contains(s.Status.Message, fails.Error()); says == reconcile.IsTransient(fails) || !strings.Contains(s.Status.Message, "is refused") || w.packages() != nil {
 				t.Errorf("packages %v, %+v", w.packages(), s.Status)
 			}
-			w.objects = nil
+			w.Before = nil
 			w.reconcile()
 			must.Empty(t, "pods", w.pods())
 		})
@@ -68,7 +68,7 @@ func TestARefusalIsNoReasonToHurry(t *testing.T) {
 		w.c.pods.keeper.Reader = lists
 		var result ctrl.Result
 		for range 4 {
-			w.clock.Step(time.Second)
+			w.Clock.Step(time.Second)
 			result, _ = w.reconcile()
 		}
 		must.Equal(t, "signature", signature(w.source()), want)
@@ -79,7 +79,7 @@ func TestARefusalIsNoReasonToHurry(t *testing.T) {
 	t.Run("a newer image was found just before", func(t *testing.T) {
 		w, v, _ := inPod(t, time.Hour)
 		w.registry.content = strings.Repeat("2", 64)
-		w.clock.Step(2 * time.Hour)
+		w.Clock.Step(2 * time.Hour)
 		if w.reconcile(); w.c.memory.known[ref].polled != digestTwo {
 			t.Fatalf("polled %q", w.c.memory.known[ref].polled)
 		}
@@ -95,7 +95,7 @@ func TestARefusalIsNoReasonToHurry(t *testing.T) {
 		w.c.grace = time.Millisecond
 		hold := make(chan struct{})
 		v.held.Store(&hold)
-		w.clock.Step(2 * time.Hour)
+		w.Clock.Step(2 * time.Hour)
 		for w.reconcile(); v.held.Load() != nil; time.Sleep(time.Millisecond) {
 			if t.Context().Err() != nil {
 				t.Fatal("nothing is polled")
@@ -118,16 +118,16 @@ func TestARefusalIsNoReasonToHurry(t *testing.T) {
 func TestAnExpiredVerificationIsRepeated(t *testing.T) {
 	w, v, _ := inPod(t, time.Hour)
 	w.registry.content = strings.Repeat("2", 64)
-	v.set(func(v *verifier) { v.refused, v.expires = []string{digestTwo}, w.clock.Now().Add(30*time.Minute) })
+	v.set(func(v *verifier) { v.refused, v.expires = []string{digestTwo}, w.Clock.Now().Add(30*time.Minute) })
 	for range 3 {
-		w.clock.Step(time.Second)
+		w.Clock.Step(time.Second)
 		w.reconcile()
 	}
 	if !slices.Equal(w.running(), []string{repo + "@" + digestOne}) || len(w.packages()) != 1 {
 		t.Fatalf("pods run %v, packages %v", w.running(), w.packages())
 	}
-	w.clock.Step(31 * time.Minute)
-	v.set(func(v *verifier) { v.expires = w.clock.Now().Add(time.Hour) })
+	w.Clock.Step(31 * time.Minute)
+	v.set(func(v *verifier) { v.expires = w.Clock.Now().Add(time.Hour) })
 	if _, s := w.reconcile(); !slices.Equal(w.running(), []string{repo + "@" + digestOne}) || len(w.packages()) != 1 {
 		t.Errorf("pods run %v, packages %v: %+v", w.running(), w.packages(), s.Status)
 	}
@@ -145,7 +145,7 @@ func TestARefusedCatalogIsNotBeingLoaded(t *testing.T) {
 				w.update(func(s *v1alpha1.CatalogSource) { s.Annotations = map[string]string{PodAnnotation: annotation} })
 				for range 5 {
 					w.reconcile()
-					w.clock.Step(time.Second)
+					w.Clock.Step(time.Second)
 				}
 				v.set(change)
 				w.reconcile()
@@ -172,7 +172,7 @@ func TestARefusalByAnotherPolicyIsVoid(t *testing.T) {
 	v.set(func(v *verifier) { v.refused = nil })
 	seen := signs{podded: true, pod: known.pod, policy: v.Policy()}
 	known.signatures.Policy = seen.policy // decided meanwhile
-	if after := known.after(reading, err, w.clock.Now(), seen); after.problem != nil || after.looked != known.looked || after.signatures.Policy != seen.policy {
+	if after := known.after(reading, err, w.Clock.Now(), seen); after.problem != nil || after.looked != known.looked || after.signatures.Policy != seen.policy {
 		t.Errorf("problem %v, looked at %s, signatures %+v", after.problem, after.looked, after.signatures)
 	}
 }

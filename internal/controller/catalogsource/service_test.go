@@ -23,13 +23,13 @@ import (
 
 func (w *world) service(name string) (*corev1.Service, error) {
 	var s corev1.Service
-	err := w.c.client.Get(w.t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: name}, &s)
+	err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: name}, &s)
 	return &s, err
 }
 
 func (w *world) slice(name string) (*discoveryv1.EndpointSlice, error) {
 	var s discoveryv1.EndpointSlice
-	err := w.c.client.Get(w.t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: name}, &s)
+	err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: name}, &s)
 	return &s, err
 }
 
@@ -53,11 +53,10 @@ func TestAServiceLeadsToTheCatalog(t *testing.T) {
 	if _, ok := served.Catalog("cat.olm"); !ok {
 		t.Error("nobody answers for cat.olm")
 	}
-	writes, others := w.writes, w.others.Load()
-	if w.reconcile(); w.writes != writes || w.others.Load() != others {
-		t.Errorf("looking again wrote %d statuses and %d other objects", w.writes-writes, w.others.Load()-others)
-	}
-	must.NoError(t, w.c.client.Delete(t.Context(), s))
+	w.Taken()
+	w.reconcile()
+	must.Empty(t, "writes of looking again", w.Writes())
+	must.NoError(t, w.client.Delete(t.Context(), s))
 	w.reconcile()
 	if _, ok := served.Catalog("cat.olm"); ok {
 		t.Error("a deleted catalog is still served")
@@ -66,7 +65,7 @@ func TestAServiceLeadsToTheCatalog(t *testing.T) {
 
 func TestAServiceIsHealed(t *testing.T) {
 	for name, drift := range map[string]func(w *world, s *corev1.Service) error{
-		"deleted":      func(w *world, s *corev1.Service) error { return w.c.client.Delete(w.t.Context(), s) },
+		"deleted":      func(w *world, s *corev1.Service) error { return w.client.Delete(w.t.Context(), s) },
 		"another port": func(w *world, s *corev1.Service) error { s.Spec.Ports[0].TargetPort.IntVal = 1; return w.user(s) },
 		"a selector": func(w *world, s *corev1.Service) error {
 			s.Spec.Selector = map[string]string{"app": "x"}
@@ -105,7 +104,7 @@ func TestAServiceIsHealed(t *testing.T) {
 
 // user updates an object as another client would.
 func (w *world) user(o client.Object) error {
-	return w.c.client.Update(w.t.Context(), o, client.FieldOwner("kubectl-edit"))
+	return w.client.Update(w.t.Context(), o, client.FieldOwner("kubectl-edit"))
 }
 
 func TestTheNameOfAServiceIsTaken(t *testing.T) {
@@ -124,8 +123,8 @@ func TestTheNameOfAServiceIsTaken(t *testing.T) {
 	}
 	must.Equal(t, "it is not used for resolution", len(w.packages()), 1)
 	must.Equal(t, "tried again", result.RequeueAfter, serviceRetry)
-	must.NoError(t, w.c.client.Delete(t.Context(), theirs))
-	w.clock.Step(time.Minute)
+	must.NoError(t, w.client.Delete(t.Context(), theirs))
+	w.Clock.Step(time.Minute)
 	if _, s = w.reconcile(); readyReason(s) != "True Serving" || s.Status.RegistryServiceStatus == nil {
 		t.Errorf("once the name is free: %+v", s.Status)
 	}

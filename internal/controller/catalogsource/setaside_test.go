@@ -60,7 +60,7 @@ func TestAVerdictIsAboutOneImage(t *testing.T) {
 				if _, s := w.reconcile(); w.packages() != nil {
 					t.Fatalf("packages %v of a refused image are offered: %+v", w.packages(), s.Status)
 				}
-				w.clock.Step(time.Second)
+				w.Clock.Step(time.Second)
 			}
 			if got := w.running(); len(got) != 1 { // that no server answers is what the test is about
 				t.Errorf("pods run %v", got)
@@ -96,7 +96,7 @@ func TestContentKeepsItsOrigin(t *testing.T) {
 			})
 			for range 3 {
 				w.reconcile()
-				w.clock.Step(time.Second)
+				w.Clock.Step(time.Second)
 			}
 			if test.change != nil {
 				v.set(func(v *verifier) { test.change(w, v) })
@@ -125,13 +125,13 @@ func TestAnOriginIsKnownOnceItIsJudged(t *testing.T) {
 	v.set(func(v *verifier) { v.refused = []string{digestTwo} })
 	for range 3 {
 		w.reconcile()
-		w.clock.Step(time.Minute)
+		w.Clock.Step(time.Minute)
 	}
 	if e, _ := w.c.catalogs.Get(ref); e.Index == nil || e.Image != repo+":latest" {
 		t.Errorf("published %+v: %+v", e, w.source().Status)
 	}
 	v.set(func(v *verifier) { v.refused = nil })
-	w.clock.Step(time.Minute)
+	w.Clock.Step(time.Minute)
 	w.reconcile()
 	if e, _ := w.c.catalogs.Get(ref); e.Index == nil || e.Image != otherImage || e.Index.Digest() != digestTwo {
 		t.Errorf("accepted: %+v", e)

@@ -102,7 +102,7 @@ func (v *verifier) Verify(ctx context.Context, ref string, o image.VerifyOptions
 func (w *world) verifies(v *verifier) *verifier {
 	v.registry = w.registry
 	w.c.verifier, w.c.pods.verifier, w.c.records.verifier = v, v, v
-	w.c.images = images{reader: w.registry, secrets: w.c.client, verifier: v}
+	w.c.images = images{reader: w.registry, secrets: w.Server, verifier: v}
 	return v
 }
 
@@ -152,7 +152,7 @@ func TestAnOutdatedPodIsNotServed(t *testing.T) {
 	v.set(func(v *verifier) { v.refused = []string{digestOne} })
 	for range 3 {
 		w.reconcile()
-		w.clock.Step(time.Second)
+		w.Clock.Step(time.Second)
 	}
 	_, s := w.reconcile()
 	if got := w.running(); !slices.Equal(got, []string{repo + "@" + digestTwo}) {
@@ -218,7 +218,7 @@ func TestARefusedUpdateLeavesThePod(t *testing.T) {
 	for range 4 {
 		w.reconcile()
 		w.loaded()
-		w.clock.Step(2 * time.Second)
+		w.Clock.Step(2 * time.Second)
 	}
 	w.reconcile()
 	w.loaded()
@@ -227,7 +227,7 @@ func TestARefusedUpdateLeavesThePod(t *testing.T) {
 		t.Errorf("pods %v, packages %v, signature %s: %+v", w.running(), w.packages(), signature(s), s.Status)
 	}
 	calls := v.calls.Load()
-	w.clock.Step(5 * time.Second)
+	w.Clock.Step(5 * time.Second)
 	w.reconcile()
 	must.Equal(t, "a refused image was verified", v.calls.Load(), calls)
 }
@@ -268,7 +268,7 @@ func TestAPolicyThatChangesDuringAVerification(t *testing.T) {
 				if result.RequeueAfter == 0 || result.RequeueAfter > time.Minute {
 					t.Fatalf("it is reconciled after %s: %+v", result.RequeueAfter, s.Status)
 				}
-				w.clock.Step(result.RequeueAfter)
+				w.Clock.Step(result.RequeueAfter)
 			}
 			t.Errorf("it is not decided: %+v", w.source().Status)
 		})
@@ -350,7 +350,7 @@ func TestCoverageReturnsWithTheManager(t *testing.T) {
 	}
 	w.update(func(s *v1alpha1.CatalogSource) { s.Annotations = nil })
 	for range 3 {
-		w.clock.Step(2 * time.Hour)
+		w.Clock.Step(2 * time.Hour)
 		w.reconcile()
 	}
 	if e, _ := w.c.catalogs.Get(ref); e.Image != repo+":latest" || e.Index == nil || e.Index.Digest() != digestOne {
@@ -370,12 +370,12 @@ func TestABrokenSecretIsNotReadAllTheTime(t *testing.T) {
 	if w.reconcile(); len(w.packages()) != 1 {
 		t.Fatal("nothing is served")
 	}
-	must.NoError(t, w.c.client.Delete(t.Context(), secret))
+	must.NoError(t, w.client.Delete(t.Context(), secret))
 	v.set(func(v *verifier) { v.refused = []string{"other"} })
 	var result ctrl.Result
 	for range 8 {
 		result, _ = w.reconcile()
-		w.clock.Step(result.RequeueAfter)
+		w.Clock.Step(result.RequeueAfter)
 	}
 	if result.RequeueAfter < 10*time.Second || len(w.packages()) != 1 {
 		t.Errorf("it is tried again after %s, with packages %v", result.RequeueAfter, w.packages())
@@ -393,7 +393,7 @@ func TestAVerificationThatCannotEndIsRepeatedWithBackOff(t *testing.T) {
 	var result ctrl.Result
 	for range 8 {
 		result, _ = w.reconcile()
-		w.clock.Step(result.RequeueAfter)
+		w.Clock.Step(result.RequeueAfter)
 	}
 	if result.RequeueAfter < 10*time.Second {
 		t.Errorf("it is tried again after %s", result.RequeueAfter)
@@ -409,7 +409,7 @@ func TestAPolicyThatChangesDuringALoad(t *testing.T) {
 	if _, s := w.reconcile(); w.packages() != nil {
 		t.Errorf("packages %v of a refused image are published: %+v", w.packages(), s.Status)
 	}
-	w.clock.Step(time.Second)
+	w.Clock.Step(time.Second)
 	if _, s := w.reconcile(); w.packages() != nil || signature(s) != "False Unverified" {
 		t.Errorf("packages %v, signature %s", w.packages(), signature(s))
 	}

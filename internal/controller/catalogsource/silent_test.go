@@ -87,7 +87,7 @@ func TestAHundredSilentCatalogs(t *testing.T) {
 	for told < n+1 && time.Since(begun) < 30*time.Second {
 		time.Sleep(100 * time.Millisecond)
 		var list v1alpha1.CatalogSourceList
-		must.NoError(t, w.c.client.List(t.Context(), &list, client.InNamespace("olm")))
+		must.NoError(t, w.client.List(t.Context(), &list, client.InNamespace("olm")))
 		told = 0
 		for i := range list.Items {
 			s := &list.Items[i]

@@ -67,18 +67,17 @@ func TestATemplateFollowsTheCluster(t *testing.T) {
 	}
 	check("registry.example.com/cat:v36")
 	must.Equal(t, "looked at again", result.RequeueAfter, templateLife)
-	writes, others := w.writes, w.others.Load()
-	w.clock.Step(templateLife)
-	if w.reconcile(); w.writes != writes || w.others.Load() != others {
-		t.Errorf("looking again wrote %d statuses and %d other objects", w.writes-writes, w.others.Load()-others)
-	}
+	w.Taken()
+	w.Clock.Step(templateLife)
+	w.reconcile()
+	must.Empty(t, "writes of looking again", w.Writes())
 	w.versions.FakedServerVersion = &apiversion.Info{GitVersion: "v1.37.0"}
-	w.clock.Step(templateLife)
+	w.Clock.Step(templateLife)
 	_, s = w.reconcile()
 	check("registry.example.com/cat:v37")
 	// A version that cannot be found out is no reason to change anything.
 	w.versions.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("down") })
-	w.clock.Step(templateLife)
+	w.Clock.Step(templateLife)
 	_, s = w.reconcile()
 	check("registry.example.com/cat:v37")
 	w.update(func(s *v1alpha1.CatalogSource) { s.Annotations = nil })
@@ -101,9 +100,7 @@ func TestABadTemplateChangesNothing(t *testing.T) {
 // TestAnImageThatMayNotBeSet is reported, and takes nothing away.
 func TestAnImageThatMayNotBeSet(t *testing.T) {
 	w := newWorld(t, templated("registry.example.com/cat:v{kube_minor_version}"))
-	w.objects = func() error {
-		return apierrors.NewForbidden(schema.GroupResource{Resource: "catalogsources"}, "cat", errors.New("a policy"))
-	}
+	w.refuse(false, apierrors.NewForbidden(schema.GroupResource{Resource: "catalogsources"}, "cat", errors.New("a policy")))
 	if _, err := w.c.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err == nil || !strings.Contains(err.Error(), "a policy") {
 		t.Errorf("got %v", err)
 	}
@@ -113,7 +110,7 @@ func TestAnImageThatMayNotBeSet(t *testing.T) {
 		t.Errorf("image %s, status %+v", s.Spec.Image, s.Status)
 	}
 	must.Contain(t, "it is not told why", meta.FindStatusCondition(s.Status.Conditions, conditionTemplates).Message, "a policy")
-	w.objects = nil
+	w.Before = nil
 	if _, s = w.reconcile(); s.Spec.Image != "registry.example.com/cat:v36" || readyReason(s) != "True Serving" {
 		t.Errorf("image %s, status %+v", s.Spec.Image, s.Status)
 	}

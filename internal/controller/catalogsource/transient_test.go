@@ -38,21 +38,21 @@ func TestAnAPIServerThatIsGoneIsNoTroubleOfTheCatalog(t *testing.T) {
 	w.c.configMaps = live
 	w.reconcile()
 	w.serve()
-	w.objects = func() error { return gone }
+	w.refuse(false, gone)
 	if err := try(); err == nil {
 		t.Error("a Service that could not be written is no error")
 	}
 	if s := w.source(); s.Status.Reason != "" || len(w.packages()) != 1 {
 		t.Errorf("status %+v, packages %v", s.Status, w.packages())
 	}
-	w.objects = nil
+	w.Before = nil
 	if _, s := w.reconcile(); readyReason(s) != "True Serving" {
 		t.Errorf("status %+v", s.Status)
 	}
 	service := must.Value(w.service("cat"))(t)
 	service.Spec.Ports[0].TargetPort.IntVal = 1
 	must.NoError(t, w.user(service))
-	w.objects = func() error { return apierrors.NewForbidden(serviceKind, "cat", errors.New("no")) }
+	w.refuse(false, apierrors.NewForbidden(serviceKind, "cat", errors.New("no")))
 	if _, s := w.reconcile(); readyReason(s) != "True ServingWithProblems" || !strings.Contains(s.Status.Message, "forbidden") {
 		t.Errorf("what lasts is told: %+v", s.Status)
 	}

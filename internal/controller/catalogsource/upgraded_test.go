@@ -20,7 +20,7 @@ func TestAnUpgradeKeepsWhatWasServed(t *testing.T) {
 	w.restarted()
 	w.reconcile()
 	m := w.edit("content", "")
-	must.NoError(t, w.c.client.Delete(t.Context(), m))
+	must.NoError(t, w.client.Delete(t.Context(), m))
 	// The world after the manager was started again, as another build of the program than the one that made the indexes.
 	w.t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.index"))
@@ -42,7 +42,7 @@ func TestAnUpgradeKeepsWhatWasServed(t *testing.T) {
 	}
 	before := w.c.memory.known[ref].index
 	w.create(configMap("content", good))
-	w.clock.Step(time.Minute)
+	w.Clock.Step(time.Minute)
 	_, s := w.reconcile()
 	if now := w.c.memory.known[ref]; now.index == before || now.earlier || readyReason(s) != "True Serving" {
 		t.Errorf("the index is that of the other build: %t, status %+v", now.index == before, s.Status)

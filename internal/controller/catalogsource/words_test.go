@@ -24,11 +24,11 @@ func TestALastingFaultIsWrittenOnce(t *testing.T) {
 	}
 	for range 10 {
 		w.registry.err = fault()
-		w.clock.Step(catalogstore.LongestRetry)
+		w.Clock.Step(catalogstore.LongestRetry)
 		w.reconcile()
 	}
-	if w.writes > 1+9 {
-		t.Errorf("%d writes", w.writes)
+	if n := w.Count(reported); n > 1+9 {
+		t.Errorf("%d writes", n)
 	}
 	s := w.source()
 	s.Status.LatestImageRegistryPoll = nil
@@ -43,7 +43,7 @@ func TestALastingFaultIsWrittenOnce(t *testing.T) {
 	texts := map[string]bool{}
 	for range 3 {
 		w.registry.err = fault()
-		w.clock.Step(catalogstore.LongestRetry)
+		w.Clock.Step(catalogstore.LongestRetry)
 		_, s := w.reconcile()
 		texts[s.Status.Message] = true
 	}

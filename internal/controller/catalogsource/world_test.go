@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/netip"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
@@ -20,6 +19,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,16 +27,13 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	apiversion "k8s.io/apimachinery/pkg/version"
 	fakediscovery "k8s.io/client-go/discovery/fake"
 	clienttesting "k8s.io/client-go/testing"
-	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 const good = `{"schema":"olm.package","name":"a","defaultChannel":"stable"}
@@ -86,98 +83,53 @@ func (r *registry) Read(ctx context.Context, _ string, auth image.Auth) (*catalo
 }
 
 type world struct {
+	*fakeapi.Server
 	t        *testing.T
+	client   client.Client // of others
 	c        *Controller
 	registry *registry
-	clock    *clocktesting.FakeClock
 	indexes  *catalogstore.Cache
 	versions *fakediscovery.FakeDiscovery
-	mu       sync.Mutex       // of what follows
-	writes   int              // of statuses
-	others   atomic.Int32     // writes of anything else
-	statuses func(call) error // lets writes of statuses fail
-	objects  func() error     // lets writes of other objects fail
 }
 
-// call is a write that a test may let fail.
-type call struct{ object client.Object }
+// reported is the write of the status.
+const reported = "patch status CatalogSource cat"
 
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	must.NoError(t, errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme), networkingv1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), discoveryv1.AddToScheme(scheme), metav1.AddMetaToScheme(scheme)))
-	indexes := must.Value(catalogstore.OpenCache(t.TempDir()))(t)
-	w := &world{t: t, registry: &registry{content: "one"}, clock: clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0)), indexes: indexes}
-	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1alpha1.CatalogSource{}).
-		WithReturnManagedFields().WithInterceptorFuncs(w.interceptor()).Build()
-	w.c = w.controller(c)
+	scheme := fakeapi.Scheme(v1alpha1.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme, rbacv1.AddToScheme, discoveryv1.AddToScheme, metav1.AddMetaToScheme)
+	server := fakeapi.New(time.Unix(1_700_000_000, 0), fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1alpha1.CatalogSource{}).WithReturnManagedFields())
+	w := &world{Server: server, t: t, client: server.Inner, registry: &registry{content: "one"}, indexes: must.Value(catalogstore.OpenCache(t.TempDir()))(t)}
+	w.c = w.controller()
 	t.Cleanup(w.c.links.closeAll)
 	return w
 }
 
-func (w *world) interceptor() interceptor.Funcs {
-	return interceptor.Funcs{
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			if w.statuses != nil {
-				if err := w.statuses(call{o}); err != nil {
-					return err
-				}
-			}
-			w.mu.Lock()
-			w.writes++
-			w.mu.Unlock()
-			return c.SubResource(sub).Patch(ctx, o, p, opts...)
-		},
-		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			if err := w.write(); err != nil {
-				return err
-			}
-			return c.Patch(ctx, o, p, opts...)
-		},
-		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-			if err := w.write(); err != nil {
-				return err
-			}
-			return c.Apply(ctx, o, opts...)
-		},
-		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			if err := w.write(); err != nil {
-				return err
-			}
-			return c.Create(ctx, o, opts...)
-		},
-		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			if err := w.write(); err != nil {
-				return err
-			}
-			return c.Delete(ctx, o, opts...)
-		},
+// refuse lets the writes of statuses fail, or those of anything else.
+func (w *world) refuse(statuses bool, err error) {
+	w.Before = func(write string) error {
+		if (write == reported) == statuses {
+			return err
+		}
+		return nil
 	}
-}
-
-// write is a write of anything but a status.
-func (w *world) write() error {
-	w.others.Add(1)
-	if w.objects != nil {
-		return w.objects()
-	}
-	return nil
 }
 
 // controller is one that has just been started.
-func (w *world) controller(c client.Client) *Controller {
-	l := &links{dial: noDial, clock: w.clock}
+func (w *world) controller() *Controller {
+	c := w.Server
+	l := &links{dial: noDial, clock: w.Clock}
 	w.versions = &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{}, FakedServerVersion: &apiversion.Info{GitVersion: "v1.36.3+fl1"}}
-	remotes := addresses{links: l, indexes: w.indexes, secrets: c, clock: w.clock}
-	return &Controller{client: c, catalogs: catalogstore.NewSet(), clock: w.clock, grace: 10 * time.Second, waiting: make(chan struct{}, workers), links: l, secrets: &secrets{},
+	remotes := addresses{links: l, indexes: w.indexes, secrets: c, clock: w.Clock}
+	return &Controller{client: c, catalogs: catalogstore.NewSet(), clock: w.Clock, grace: 10 * time.Second, waiting: make(chan struct{}, workers), links: l, secrets: &secrets{},
 		images:     images{reader: w.registry, secrets: c},
-		configMaps: configMaps{live: c, client: c, indexes: w.indexes, clock: w.clock},
+		configMaps: configMaps{live: c, client: c, indexes: w.indexes, clock: w.Clock},
 		addresses:  remotes,
 		pods: &pods{reader: w.registry, secrets: c, server: remotes,
 			keeper: &grpccatalog.Keeper{Client: c, Reader: c, FieldOwner: string(fieldOwner), Settings: grpccatalog.Settings{OpmImage: "opm", UtilImage: "util"}}},
-		cluster:  clusterVersion(w.versions, w.clock),
+		cluster:  clusterVersion(w.versions, w.Clock),
 		metrics:  metrics.NewCatalogSources(),
-		services: &services{client: c, peers: &peers{reader: c, call: callTCP, clock: w.clock}, engine: &rollout.Engine{Client: c, FieldManager: string(fieldOwner)}},
+		services: &services{client: c, peers: &peers{reader: c, call: callTCP, clock: w.Clock}, engine: &rollout.Engine{Client: c, FieldManager: string(fieldOwner)}},
 	}
 }
 
@@ -218,7 +170,7 @@ func (w *world) reconcile() (ctrl.Result, *v1alpha1.CatalogSource) {
 func (w *world) source() *v1alpha1.CatalogSource {
 	w.t.Helper()
 	var s v1alpha1.CatalogSource
-	if err := w.c.client.Get(w.t.Context(), key, &s); client.IgnoreNotFound(err) != nil {
+	if err := w.client.Get(w.t.Context(), key, &s); client.IgnoreNotFound(err) != nil {
 		w.t.Fatal(err)
 	}
 	return &s
@@ -230,7 +182,7 @@ func (w *world) update(change func(*v1alpha1.CatalogSource)) {
 	s := w.source()
 	change(s)
 	s.Generation++
-	if err := w.c.client.Update(w.t.Context(), s); err != nil {
+	if err := w.client.Update(w.t.Context(), s); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -238,7 +190,7 @@ func (w *world) update(change func(*v1alpha1.CatalogSource)) {
 func (w *world) create(objects ...client.Object) {
 	w.t.Helper()
 	for _, o := range objects {
-		if err := w.c.client.Create(w.t.Context(), o); err != nil {
+		if err := w.client.Create(w.t.Context(), o); err != nil {
 			w.t.Fatal(err)
 		}
 	}
