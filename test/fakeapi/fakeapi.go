@@ -83,8 +83,12 @@ func Scheme(add ...func(*runtime.Scheme) error) *runtime.Scheme {
 	return scheme
 }
 
-// Fault asks one function before each write and after it.
+// Fault asks one function before each write and after it; nil is none.
 func (s *Server) Fault(fault func(write string, after bool) error) {
+	if fault == nil {
+		s.Before, s.After = nil, nil
+		return
+	}
 	s.Before = func(write string) error { return fault(write, false) }
 	s.After = func(write string) error { return fault(write, true) }
 }
@@ -134,7 +138,7 @@ func (s *Server) Made() int {
 // write notes a write, and makes it unless it is to fail.
 func (s *Server) write(verb string, dryRun []string, account string, o any, do func() error) error {
 	if len(dryRun) > 0 {
-		verb = "try"
+		verb, do = "try", func() error { return nil } // the fake client would apply
 	}
 	what := verb + " " + s.kindAndName(o)
 	if account != "" {

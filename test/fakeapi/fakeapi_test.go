@@ -32,14 +32,15 @@ func TestWritesAreNoted(t *testing.T) {
 	must.NoError(t, s.Status().Patch(t.Context(), pod, client.RawPatch("application/merge-patch+json", []byte(`{"status":{"message":"m"}}`))))
 	must.NoError(t, s.Apply(t.Context(), corev1apply.ConfigMap("a", "ns"), client.FieldOwner("me"), client.ForceOwnership))
 	must.NoError(t, s.As("ns/installer").Create(t.Context(), configMap("b"), client.DryRunAll))
-	must.NoError(t, s.As("ns/installer").Create(t.Context(), configMap("b")))
+	must.NoError(t, s.Apply(t.Context(), corev1apply.ConfigMap("b", "ns"), client.FieldOwner("me"), client.DryRunAll))
+	must.NoError(t, s.As("ns/installer").Create(t.Context(), configMap("b"))) // neither dry run has made it
 	must.NoError(t, s.Inner.Create(t.Context(), configMap("theirs")))
 	must.NoError(t, s.DeleteAllOf(t.Context(), &corev1.ConfigMap{}, client.InNamespace("ns")))
 	if creations := s.Count("create "); creations != 2 {
 		t.Errorf("%d writes are creations", creations)
 	}
-	must.Equal(t, "writes", s.Taken(), []string{"create Pod p", "patch status Pod p", "apply ConfigMap a", "try ConfigMap b as ns/installer", "create ConfigMap b as ns/installer", "deletecollection ConfigMap "})
-	if s.Made() != 6 || len(s.Writes()) != 0 {
+	must.Equal(t, "writes", s.Taken(), []string{"create Pod p", "patch status Pod p", "apply ConfigMap a", "try ConfigMap b as ns/installer", "try ConfigMap b", "create ConfigMap b as ns/installer", "deletecollection ConfigMap "})
+	if s.Made() != 7 || len(s.Writes()) != 0 {
 		t.Errorf("%d writes were made, and %v are left", s.Made(), s.Writes())
 	}
 }
@@ -72,6 +73,8 @@ func TestFaults(t *testing.T) {
 	})
 	must.Fail(t, "a write of which the answer is lost", s.Create(t.Context(), configMap("a")), "create ConfigMap a")
 	must.Equal(t, "asked before and after", asked, []bool{false, true})
+	s.Fault(nil)
+	must.NoError(t, s.Create(t.Context(), configMap("b")))
 }
 
 // TestReads can fail, or lag behind.
