@@ -277,6 +277,20 @@ func sameUID(ctx context.Context, c client.Reader, o client.Object, precondition
 	return nil
 }
 
+// Lists is a reader that asks before each list is read, which of a server only some are to do.
+type Lists struct {
+	client.Reader
+	Before func(list client.ObjectList, namespace string) error
+}
+
+// List implements client.Reader.
+func (l Lists) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	if err := l.Before(list, (&client.ListOptions{}).ApplyOptions(opts).Namespace); err != nil {
+		return err
+	}
+	return l.Reader.List(ctx, list, opts...)
+}
+
 // Settle makes passes until one writes nothing, and returns what the others wrote. A pass that fails ends the test, and so does one that would go on for ever.
 func (s *Server) Settle(t testing.TB, pass func() error) []string {
 	t.Helper()

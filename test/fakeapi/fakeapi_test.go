@@ -88,6 +88,16 @@ func TestReads(t *testing.T) {
 	must.Equal(t, "what the cache has", read.Data, stale.Data)
 	s.Read = func(_ client.Object, name string) error { return errors.New("no " + name) }
 	must.Fail(t, "a read", s.Get(t.Context(), client.ObjectKeyFromObject(stale), read), "no a")
+	lists := Lists{s, func(_ client.ObjectList, namespace string) error {
+		if namespace == "ns" {
+			return nil
+		}
+		return errors.New("not " + namespace)
+	}}
+	list := &corev1.ConfigMapList{}
+	must.NoError(t, lists.List(t.Context(), list, client.InNamespace("ns")))
+	must.Equal(t, "count of ConfigMaps", len(list.Items), 1)
+	must.Fail(t, "a list", lists.List(t.Context(), list, client.InNamespace("b")), "not b")
 }
 
 // TestAnotherObjectOfTheNameStays: a precondition of a deletion holds, as on a real API server.

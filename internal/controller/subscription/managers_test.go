@@ -1,7 +1,6 @@
 package subscription
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -180,26 +179,16 @@ func TestANamespaceThatChangesWhileItIsRead(t *testing.T) {
 // The operators that are replaced may be there a little longer.
 func (w *world) disturb(n int, replaced bool) *int {
 	reads, other := new(int), w.secondManager()
-	w.controller.live = lists{w.Server, func() {
+	w.controller.live = fakeapi.Lists{Reader: w.Server, Before: func(client.ObjectList, string) error {
 		if *reads++; *reads == n {
 			if _, err := other.Reconcile(w.t.Context(), request); err != nil {
 				w.t.Errorf("the other manager: %v", err)
 			}
 			w.carryOut(w.newestPlan(), !replaced)
 		}
+		return nil
 	}}
 	return reads
-}
-
-// lists is the API server where a function is called before each list is read.
-type lists struct {
-	client.Reader
-	before func()
-}
-
-func (l lists) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	l.before()
-	return l.Reader.List(ctx, list, opts...)
 }
 
 // carryOutAll lets managers take turns, and carries out what they plan, until nothing is planned any more.

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
@@ -59,11 +60,12 @@ func TestContentThatChangesMeanwhile(t *testing.T) {
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
 	w.serve("cat", pkg("a", "A", "", "1.0.0"))
 	changed := false
-	w.controller.live = lists{w.Server, func() {
+	w.controller.live = fakeapi.Lists{Reader: w.Server, Before: func(client.ObjectList, string) error {
 		if !changed {
 			changed = true
 			w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "", "1.0.0"))
 		}
+		return nil
 	}}
 	w.mustReconcile()
 	if plans := w.plans(); len(plans) > 0 || !changed {
