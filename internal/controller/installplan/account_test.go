@@ -33,7 +33,7 @@ func TestNewServiceAccountLimitsAtOnce(t *testing.T) {
 	group := &operatorsv1.OperatorGroup{}
 	w.get(t, group, "ns", "group")
 	group.Spec.ServiceAccountName = "limited"
-	must.NoError(t, w.Update(t.Context(), group))
+	must.NoError(t, w.Inner.Update(t.Context(), group))
 	w.controller.client = behind{w.WithWatch}
 	if p := w.settle(t, time.Minute); p.Status.Phase == v1alpha1.InstallPlanPhaseComplete {
 		t.Error("it was carried out with the permissions of the manager")
@@ -72,10 +72,10 @@ func TestGroupsAreConfirmedOnce(t *testing.T) {
 	group := &operatorsv1.OperatorGroup{}
 	w.get(t, group, "ns", "group")
 	group.Annotations = map[string]string{v1alpha1.ProvidedAPIsAnnotation: "Thing.v1.example.com"} // as every operator that comes lists
-	must.NoError(t, w.Update(t.Context(), group))
+	must.NoError(t, w.Inner.Update(t.Context(), group))
 	look(1)
 	group.Spec.ServiceAccountName = "limited"
-	must.NoError(t, w.Update(t.Context(), group))
+	must.NoError(t, w.Inner.Update(t.Context(), group))
 	look(2)
 }
 

@@ -43,7 +43,7 @@ func TestForeignPlanWaitsForItsPullSecret(t *testing.T) {
 	w := newWorld(t, foreignPlan(t, ref), source)
 	store := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
 	w.controller.Manifests = bundleio.Manifests{Blobs: blobs{}}
-	w.controller.Bundles = Images{Unpacker: bundleio.NewUnpacker(store, realClock{w.clock}, func() {}), Reader: w, Catalogs: w.controller.Catalogs, GlobalNamespace: "olm"}
+	w.controller.Bundles = Images{Unpacker: bundleio.NewUnpacker(store, realClock{w.Clock}, func() {}), Reader: w, Catalogs: w.controller.Catalogs, GlobalNamespace: "olm"}
 	waitsFor(t, w, "read pull secret olm/pull")
 	empty := pullSecret()
 	empty.Data = nil
@@ -52,7 +52,7 @@ func TestForeignPlanWaitsForItsPullSecret(t *testing.T) {
 	secret := &corev1.Secret{}
 	w.get(t, secret, "olm", "pull")
 	secret.Data = pullSecret().Data
-	must.NoError(t, w.Update(t.Context(), secret))
+	must.NoError(t, w.Inner.Update(t.Context(), secret))
 	var p *v1alpha1.InstallPlan
 	for range 20 { // the image comes in real time
 		if p = w.settle(t, time.Minute); p.Status.Phase == v1alpha1.InstallPlanPhaseComplete {
@@ -71,7 +71,7 @@ func TestLostManifestsWaitForThePolicy(t *testing.T) {
 		group := &operatorsv1.OperatorGroup{}
 		must.NoError(t, w.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "group"}, group))
 		group.Annotations = map[string]string{v1alpha1.BundleUnpackTimeoutAnnotation: value}
-		must.NoError(t, w.Update(t.Context(), group))
+		must.NoError(t, w.Inner.Update(t.Context(), group))
 	}
 	annotate("soon")
 	waitsFor(t, w, "it must be a duration such as 10m")

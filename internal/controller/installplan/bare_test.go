@@ -24,25 +24,25 @@ func TestAPlanWithoutContentIsLeftToItsWriter(t *testing.T) {
 	if err != nil || result.RequeueAfter != stepsDue {
 		t.Fatalf("got %+v, %v; want another look after %v", result, err, stepsDue)
 	}
-	w.clock.SetTime(epoch.Add(stepsDue))
+	w.Clock.SetTime(epoch.Add(stepsDue))
 	must.Value(w.reconcile(t))(t)
 	select {
-	case event := <-w.events.Events:
+	case event := <-w.Events.Events:
 		must.Contain(t, "the event", event, "NothingToInstall")
 		must.Contain(t, "the event", event, "write the steps")
 	default:
 		t.Error("that nothing comes is not reported")
 	}
-	w.clock.SetTime(epoch.Add(2 * time.Hour))
-	if _, err := w.reconcile(t); err != nil || len(w.events.Events) != 0 {
+	w.Clock.SetTime(epoch.Add(2 * time.Hour))
+	if _, err := w.reconcile(t); err != nil || len(w.Events.Events) != 0 {
 		t.Errorf("it is reported for ever: %v", err)
 	}
 	plan := w.plan(t, "plan")
-	if writes := w.taken(); len(writes) != 0 || plan.ResourceVersion != before {
+	if writes := w.Taken(); len(writes) != 0 || plan.ResourceVersion != before {
 		t.Fatalf("the plan was written: %v", writes)
 	}
 	plan.Status = v1alpha1.InstallPlanStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, CatalogSources: []string{}, Plan: []*v1alpha1.Step{withoutOperator(step(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}`))}}
-	must.NoErrorf(t, w.Status().Update(t.Context(), plan), "its writer meets")
+	must.NoErrorf(t, w.Inner.Status().Update(t.Context(), plan), "its writer meets")
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || !w.get(t, &corev1.ConfigMap{}, "ns", "c") {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
@@ -55,7 +55,7 @@ func TestANamedPlanIsTakenUpAtOnce(t *testing.T) {
 	must.Value(w.reconcile(t))(t)
 	plan := w.plan(t, "plan")
 	plan.Spec.ClusterServiceVersionNames = []string{"lone.v1.0.0"}
-	must.NoError(t, w.Update(t.Context(), plan))
+	must.NoError(t, w.Inner.Update(t.Context(), plan))
 	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 }
 

@@ -72,8 +72,8 @@ func TestWhatBelongsToOthersIsNotTaken(t *testing.T) {
 			}
 			hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
 			told := ""
-			for len(w.events.Events) > 0 {
-				told += <-w.events.Events
+			for len(w.Events.Events) > 0 {
+				told += <-w.Events.Events
 			}
 			if tc.told == "" && told != "" || !strings.Contains(told, tc.told) {
 				t.Errorf("Events %q, want %q", told, tc.told)

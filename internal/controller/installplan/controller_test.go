@@ -20,14 +20,14 @@ func TestCacheThatLagsBehind(t *testing.T) {
 	w := newWorld(t, wholePlan(t), pullSecret())
 	before := w.plan(t, "plan")
 	must.Value(w.reconcile(t))(t)
-	w.taken()
+	w.Taken()
 	reads := 0
-	w.stale = before
-	w.read = func(client.Object) error { reads++; return nil }
-	if _, err := w.reconcile(t); err != nil || len(w.taken()) != 0 || reads != 1 {
+	w.Stale = before
+	w.Read = func(client.Object, string) error { reads++; return nil }
+	if _, err := w.reconcile(t); err != nil || len(w.Taken()) != 0 || reads != 1 {
 		t.Errorf("%v; the work was done again: %d reads", err, reads)
 	}
-	w.stale = nil
+	w.Stale = nil
 	if _, err := w.reconcile(t); err != nil {
 		t.Error(err)
 	}

@@ -182,7 +182,7 @@ func TestCRDRemembersWhomItWasInstalledWith(t *testing.T) {
 	// What was written before by this controller is what it may also take away again.
 	old := live.DeepCopy()
 	w.get(t, old, "", live.Name)
-	must.NoError(t, w.Update(t.Context(), old, client.FieldOwner(fieldOwner)))
+	must.NoError(t, w.Inner.Update(t.Context(), old, client.FieldOwner(fieldOwner)))
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Fatal(p.Status.Message)
 	}
@@ -286,17 +286,17 @@ func TestCRDIsWaitedFor(t *testing.T) {
 	must.Equal(t, "message", p.Status.Message, "waiting: CustomResourceDefinition widgets.example.com: condition NamesAccepted is not set yet")
 	manifests := w.controller.Manifests
 	w.controller.Manifests = unreadable{} // waiting takes no manifests
-	w.taken()
-	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || len(w.taken()) != 0 {
+	w.Taken()
+	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || len(w.Taken()) != 0 {
 		t.Errorf("waiting: %s %s", p.Status.Phase, p.Status.Message)
 	}
 	w.controller.Manifests = manifests
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "widgets.example.com"}}
-	must.NoError(t, w.Delete(t.Context(), crd))
+	must.NoError(t, w.Inner.Delete(t.Context(), crd))
 	if p := w.settle(t, time.Minute); statuses(p)[crdKind] != v1alpha1.StepStatusWaitingForAPI || !w.get(t, crd, "", crd.Name) {
 		t.Fatalf("deleted meanwhile: %v", statuses(p))
 	}
-	must.NoError(t, setEstablished(t.Context(), w.WithWatch, crd.Name))
+	must.NoError(t, setEstablished(t.Context(), w.Inner, crd.Name))
 	requests := w.watcher().waitingFor(t.Context(), crd)
 	must.Equal(t, "the CRD wakes", len(requests), 1)
 	p = w.settle(t, time.Minute)

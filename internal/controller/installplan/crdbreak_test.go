@@ -1,7 +1,6 @@
 package installplan
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -10,13 +9,13 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // widget is a stored object that was last written in a version.
@@ -87,8 +86,8 @@ func TestAnUpgradeKeepsStoredObjects(t *testing.T) {
 				must.Contain(t, "message", p.Status.Message, part)
 			}
 			var events []string
-			for len(w.events.Events) > 0 {
-				events = append(events, <-w.events.Events)
+			for len(w.Events.Events) > 0 {
+				events = append(events, <-w.Events.Events)
 			}
 			if found := slices.ContainsFunc(events, func(e string) bool { return strings.Contains(e, crdReason) && strings.Contains(e, tc.event) }); found != (tc.event != "") {
 				t.Errorf("events %q, want one with %q", events, tc.event)
@@ -104,12 +103,12 @@ func TestADroppedVersionWaitsForUnreadObjects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, widget("a", "v1", nil), liveCRD(t, "v0 served, v1 served", "v1"), newPlan(step(t, csvYAML), step(t, withVersions("v1 served"))))
 			unread := true
-			w.controller.live = interceptor.NewClient(w.WithWatch, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
+			w.controller.live = fakeapi.Lists{Reader: w.Server, Before: func(l client.ObjectList, _ string) error {
 				if _, objects := l.(*unstructured.UnstructuredList); objects && unread && l.GetObjectKind().GroupVersionKind().Kind == "WidgetList" {
 					return errors.New("conversion webhook for example.com/v0, Kind=Widget failed: connection refused")
 				}
-				return c.List(ctx, l, opts...)
-			}})
+				return nil
+			}}
 			const want = "the new one does not have version v0, which is served, and objects may have been written in it last: repair what converts them, " +
 				"or let the version go: kubectl annotate --overwrite crd widgets.example.com operators.fairlead.dev/crd-upgrade-exemptions='servedVersionRemoval op.v1'"
 			if p := w.settle(t, time.Second); p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || !strings.Contains(p.Status.Message, want) || !strings.Contains(p.Status.Message, "connection refused") {
@@ -118,7 +117,7 @@ func TestADroppedVersionWaitsForUnreadObjects(t *testing.T) {
 			if exempted {
 				crd := &apiextensionsv1.CustomResourceDefinition{}
 				w.get(t, crd, "", "widgets.example.com")
-				must.NoError(t, w.Update(t.Context(), exemptedBy(crd, "servedVersionRemoval op.v1")))
+				must.NoError(t, w.Inner.Update(t.Context(), exemptedBy(crd, "servedVersionRemoval op.v1")))
 			} else {
 				unread = false
 			}
@@ -137,7 +136,7 @@ func TestAnExemptionBringsAPlanBack(t *testing.T) {
 	}
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	w.get(t, crd, "", "widgets.example.com")
-	must.NoError(t, w.Update(t.Context(), exemptedBy(crd, "servedVersionRemoval op.v1")))
+	must.NoError(t, w.Inner.Update(t.Context(), exemptedBy(crd, "servedVersionRemoval op.v1")))
 	must.Equal(t, "annotations", w.settle(t, 2*obstaclePause).Annotations[v1alpha1.RetryAnnotation], "CustomResourceDefinition widgets.example.com has changed")
 }
 
@@ -151,13 +150,13 @@ func TestADroppedVersionIsReportedBeforeApproval(t *testing.T) {
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval || p.Status.Message != want {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
-	w.taken()
+	w.Taken()
 	w.settle(t, time.Minute)
-	must.Empty(t, "it is written again", w.taken())
+	must.Empty(t, "it is written again", w.Taken())
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	w.get(t, crd, "", "widgets.example.com")
 	crd.Spec.Versions[0].Served = false
-	must.NoError(t, w.Update(t.Context(), crd))
+	must.NoError(t, w.Inner.Update(t.Context(), crd))
 	if got := w.watcher().waitingFor(t.Context(), crd); len(got) != 1 || got[0].Name != "plan" {
 		t.Errorf("the CRD brings back %v", got)
 	}

@@ -2,7 +2,6 @@ package installplan
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -18,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/crd"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -38,8 +38,6 @@ type split struct {
 	before func()
 }
 
-var errKilled = errors.New("killed")
-
 func (s *split) side(o runtime.Object) client.Client {
 	gvk, err := apiutil.GVKForObject(o, s.Scheme())
 	if err == nil && (gvk.Group == apiextensionsv1.GroupName || strings.HasSuffix(gvk.Group, ".example.com")) {
@@ -50,7 +48,7 @@ func (s *split) side(o runtime.Object) client.Client {
 
 func (s *split) alive(c client.Client) error {
 	if c == s.real && s.writes.Add(1) > s.dead.Load() && s.dead.Load() > 0 {
-		return errKilled
+		return fakeapi.ErrKilled
 	}
 	return nil
 }
@@ -121,7 +119,7 @@ func newCRDWorld(t *testing.T, others ...client.Object) *crdWorld {
 	c := &crdWorld{world: w, split: &split{Client: w.WithWatch, real: real}, crd: fmt.Sprintf("widgets.g%d.example.com", rand.Uint32())}
 	c.restart()
 	// A migration waits until all API servers must know of the last change of a CRD.
-	w.clock.SetTime(time.Now().Add(time.Hour))
+	w.Clock.SetTime(time.Now().Add(time.Hour))
 	t.Cleanup(func() { devcluster.DeleteDefinitions(t, c.crd[len("widgets."):]) })
 	return c
 }
@@ -188,7 +186,7 @@ func (w *crdWorld) submitManifests(t *testing.T, manifests ...string) {
 	t.Helper()
 	old := &v1alpha1.InstallPlan{}
 	if w.world.get(t, old, "ns", "plan") {
-		must.NoError(t, w.Delete(t.Context(), old))
+		must.NoError(t, w.Inner.Delete(t.Context(), old))
 	}
 	w.restart()
 	p := newPlan()
@@ -245,7 +243,7 @@ func (w *crdWorld) told() []string {
 	var texts []string
 	for {
 		select {
-		case e := <-w.events.Events:
+		case e := <-w.Events.Events:
 			texts = append(texts, e)
 		default:
 			return texts
@@ -412,7 +410,7 @@ func (w *crdWorld) makeStrict(t *testing.T) {
 	group := &operatorsv1.OperatorGroup{}
 	w.world.get(t, group, "ns", "group")
 	group.Annotations = map[string]string{CRDUpgradesAnnotation: "strict"}
-	must.NoError(t, w.Update(t.Context(), group))
+	must.NoError(t, w.Inner.Update(t.Context(), group))
 }
 
 // TestRefusedPlanSucceedsWhenObjectsAreMended changes the object that stands in the way.

@@ -26,8 +26,8 @@ func TestHowFarCRDsAre(t *testing.T) {
 	w.settle(t, 10*time.Second)
 	before, last := 0, w.plan(t, "plan").ResourceVersion
 	for i := range n {
-		must.NoError(t, setEstablished(t.Context(), w.WithWatch, name(i)))
-		w.clock.SetTime(w.clock.Now().Add(time.Second))
+		must.NoError(t, setEstablished(t.Context(), w.Inner, name(i)))
+		w.Clock.SetTime(w.Clock.Now().Add(time.Second))
 		must.Value(w.reconcile(t))(t)
 		if now := w.plan(t, "plan").ResourceVersion; now != last {
 			before, last = before+1, now

@@ -46,14 +46,14 @@ func TestPlanIsCarriedOutInOnePass(t *testing.T) {
 	for kind, status := range statuses(p) {
 		must.Equal(t, kind, status, v1alpha1.StepStatusCreated)
 	}
-	writes := w.taken()
-	if n := len(writes); n != len(p.Status.Plan)+1 || writes[n-1] != "status of plan" {
+	writes := w.Taken()
+	if n := len(writes); n != len(p.Status.Plan)+1 || writes[n-1] != reported {
 		t.Errorf("%d writes: %v", n, writes)
 	}
-	if slices.Index(writes, "create widgets.example.com") > slices.Index(writes, "create op.v1") || slices.Index(writes, "create op.v1") > slices.Index(writes, "create web") {
+	if slices.Index(writes, "create CustomResourceDefinition widgets.example.com") > slices.Index(writes, "create ClusterServiceVersion op.v1") || slices.Index(writes, "create ClusterServiceVersion op.v1") > slices.Index(writes, "create Service web") {
 		t.Errorf("order of writes: %v", writes)
 	}
-	if _, err := w.reconcile(t); err != nil || len(w.taken()) != 0 {
+	if _, err := w.reconcile(t); err != nil || len(w.Taken()) != 0 {
 		t.Errorf("a finished plan is written again: %v", err)
 	}
 }
@@ -181,8 +181,8 @@ func TestObstacles(t *testing.T) {
 				t.Errorf("condition %v", c)
 			}
 			must.Equal(t, "status", p.Status.Plan[len(p.Status.Plan)-1].Status, tc.status)
-			for _, write := range w.taken() {
-				must.Equal(t, "half installed", write, "status of plan")
+			for _, write := range w.Taken() {
+				must.Equal(t, "half installed", write, reported)
 			}
 		})
 	}
@@ -210,12 +210,12 @@ func TestOperatorInTwoNamespaces(t *testing.T) {
 
 func TestErrorsThatPassAreForgotten(t *testing.T) {
 	w := newWorld(t, wholePlan(t), pullSecret())
-	w.fault = func(what string, _ bool) error {
-		if what == "create web" {
+	w.Fault(func(what string, _ bool) error {
+		if what == "create Service web" {
 			return errors.New("webhook is not ready")
 		}
 		return nil
-	}
+	})
 	p := w.settle(t, 30*time.Second)
 	want := "retrying execution due to error: create Service ns/web: webhook is not ready"
 	if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || p.Status.Message != want {
@@ -224,7 +224,7 @@ func TestErrorsThatPassAreForgotten(t *testing.T) {
 	if got := statuses(p)["Service"]; got != v1alpha1.StepStatusNotPresent {
 		t.Errorf("step is %s", got)
 	}
-	w.fault = nil
+	w.Fault(nil)
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || p.Status.Message != "" || statuses(p)["Service"] != v1alpha1.StepStatusCreated {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
@@ -232,17 +232,17 @@ func TestErrorsThatPassAreForgotten(t *testing.T) {
 
 func TestRepeatedFailureWritesOnce(t *testing.T) {
 	w := newWorld(t, wholePlan(t), pullSecret())
-	w.fault = func(what string, _ bool) error {
-		if what == "create web" {
+	w.Fault(func(what string, _ bool) error {
+		if what == "create Service web" {
 			return apierrors.NewForbidden(schema.GroupResource{Resource: "services"}, "web", errors.New("no"))
 		}
 		return nil
-	}
+	})
 	w.settle(t, time.Second)
-	w.taken()
+	w.Taken()
 	w.settle(t, 20*time.Minute)
-	for _, write := range w.taken() {
-		must.Equal(t, "write while nothing changes", write, "create web")
+	for _, write := range w.Taken() {
+		must.Equal(t, "write while nothing changes", write, "create Service web")
 	}
 }
 
@@ -253,7 +253,7 @@ func limitedWorld(t *testing.T, deny func(what string) error, objects ...client.
 	group := &operatorsv1.OperatorGroup{}
 	w.get(t, group, "ns", "group")
 	group.Spec.ServiceAccountName, group.Status.ServiceAccountRef = "limited", account
-	must.NoError(t, w.Update(t.Context(), group))
+	must.NoError(t, w.Inner.Update(t.Context(), group))
 	w.controller.Accounts = accountClients{denied{w.WithWatch, deny}}
 	return w
 }
@@ -267,6 +267,7 @@ func (a accountClients) Client(_ context.Context, namespace, name string) (clien
 	return a.limited, nil
 }
 
+// denied is the client of a service account. It tells creations and applications apart that are dry runs, as the notes of the API server do not.
 type denied struct {
 	client.Client
 	deny func(what string) error
@@ -280,7 +281,7 @@ func (d denied) Create(ctx context.Context, o client.Object, opts ...client.Crea
 }
 
 func (d denied) Apply(ctx context.Context, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-	if err := d.deny("apply " + o.(named).GetName()); err != nil {
+	if err := d.deny("apply " + o.(interface{ GetName() string }).GetName()); err != nil {
 		return err
 	}
 	return d.Client.Apply(ctx, o, opts...)
@@ -344,7 +345,7 @@ func TestOperatorGroupProblems(t *testing.T) {
 	if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || w.get(t, &v1alpha1.ClusterServiceVersion{}, "ns", "op.v1") {
 		t.Errorf("%s, or a ClusterServiceVersion was made", p.Status.Phase)
 	}
-	must.NoError(t, w.Delete(t.Context(), second))
+	must.NoError(t, w.Inner.Delete(t.Context(), second))
 	if requests := w.watcher().inNamespace(t.Context(), second); len(requests) != 1 {
 		t.Fatalf("the OperatorGroup wakes %v", requests)
 	}
@@ -352,8 +353,8 @@ func TestOperatorGroupProblems(t *testing.T) {
 }
 
 func TestKindsThatTheClusterDoesNotKnow(t *testing.T) {
-	unknown := func(group string) func(client.Object) error {
-		return func(o client.Object) error {
+	unknown := func(group string) func(client.Object, string) error {
+		return func(o client.Object, _ string) error {
 			if gvk := o.GetObjectKind().GroupVersionKind(); gvk.Group == group {
 				return &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
 			}
@@ -362,11 +363,11 @@ func TestKindsThatTheClusterDoesNotKnow(t *testing.T) {
 	}
 	t.Run("an integration is left out", func(t *testing.T) {
 		w := newWorld(t, newPlan(step(t, csvYAML), step(t, ruleYAML), step(t, serviceYAML)))
-		w.read = unknown("monitoring.coreos.com")
+		w.Read = unknown("monitoring.coreos.com")
 		p := w.settle(t, time.Minute)
 		must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseComplete)
 		must.Equal(t, "message", p.Status.Message, "left out, because the operator does without: PrometheusRule alerts")
-		if want := "api-server resource not found installing PrometheusRule alerts: GroupVersionKind monitoring.coreos.com/v1, Kind=PrometheusRule not found on the cluster. "; !strings.Contains(<-w.events.Events, want) {
+		if want := "api-server resource not found installing PrometheusRule alerts: GroupVersionKind monitoring.coreos.com/v1, Kind=PrometheusRule not found on the cluster. "; !strings.Contains(<-w.Events.Events, want) {
 			t.Error("no Event says why")
 		}
 		if got := statuses(p); got["PrometheusRule"] != v1alpha1.StepStatusNotCreated || got["Service"] != v1alpha1.StepStatusCreated {
@@ -377,18 +378,18 @@ func TestKindsThatTheClusterDoesNotKnow(t *testing.T) {
 		crd := strings.NewReplacer("widgets.example.com", "prometheusrules.monitoring.coreos.com", "example.com", "monitoring.coreos.com",
 			"kind: Widget,", "kind: PrometheusRule,").Replace(crdYAML)
 		w := newWorld(t, newPlan(step(t, csvYAML), step(t, crd), step(t, ruleYAML)))
-		w.read = unknown("monitoring.coreos.com")
+		w.Read = unknown("monitoring.coreos.com")
 		hasPhase(t, w.settle(t, 10*time.Second), v1alpha1.InstallPlanPhaseInstalling)
 		requests := w.watcher().waitingFor(t.Context(), &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "prometheusrules.monitoring.coreos.com"}})
 		must.Equal(t, "the CRD wakes", len(requests), 1)
-		w.read = nil
+		w.Read = nil
 		if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || statuses(p)["PrometheusRule"] != v1alpha1.StepStatusCreated {
 			t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 		}
 	})
 	t.Run("anything else fails", func(t *testing.T) {
 		w := newWorld(t, newPlan(step(t, csvYAML), step(t, budgetYAML)))
-		w.read = unknown("policy")
+		w.Read = unknown("policy")
 		p := w.settle(t, 2*time.Minute)
 		want := "api-server resource not found installing PodDisruptionBudget op: GroupVersionKind policy/v1, Kind=PodDisruptionBudget not found on the cluster. "
 		if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || !strings.HasPrefix(p.Status.Message, want) {
@@ -401,12 +402,12 @@ func TestOptionalStepMayFail(t *testing.T) {
 	optional := step(t, priorityYAML)
 	optional.Optional = true
 	w := newWorld(t, newPlan(step(t, csvYAML), optional, step(t, serviceYAML)))
-	w.fault = func(what string, _ bool) error {
-		if what == "create urgent" {
+	w.Fault(func(what string, _ bool) error {
+		if what == "create PriorityClass urgent" {
 			return errors.New("boom")
 		}
 		return nil
-	}
+	})
 	p := w.settle(t, time.Minute)
 	if got := statuses(p); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || got["PriorityClass"] != v1alpha1.StepStatusNotCreated || got["Service"] != v1alpha1.StepStatusCreated {
 		t.Errorf("%s: %v", p.Status.Phase, got)
@@ -420,14 +421,14 @@ func TestWarningsBecomeEvents(t *testing.T) {
 	w.settle(t, time.Minute)
 	want := `Warning AppliedWithWarnings 1 warning(s) generated during installation of operator "op.v1" (Service "web"): unknown field "spec.selektor"`
 	select {
-	case got := <-w.events.Events:
+	case got := <-w.Events.Events:
 		if got != want {
 			t.Errorf("event %q", got)
 		}
 	default:
 		t.Error("no event")
 	}
-	if n := len(w.events.Events); n != 0 {
+	if n := len(w.Events.Events); n != 0 {
 		t.Errorf("%d more events", n)
 	}
 }
@@ -436,12 +437,12 @@ func TestManualApproval(t *testing.T) {
 	plan := wholePlan(t)
 	plan.Spec.Approval, plan.Spec.Approved, plan.Status.Phase = v1alpha1.ApprovalManual, false, v1alpha1.InstallPlanPhaseRequiresApproval
 	w := newWorld(t, plan, pullSecret())
-	if _, err := w.reconcile(t); err != nil || len(w.taken()) != 0 {
+	if _, err := w.reconcile(t); err != nil || len(w.Taken()) != 0 {
 		t.Fatalf("an unapproved plan causes writes: %v", err)
 	}
 	p := w.plan(t, "plan")
 	p.Spec.Approved = true
-	must.NoError(t, w.Update(t.Context(), p))
+	must.NoError(t, w.Inner.Update(t.Context(), p))
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || p.Status.StartTime == nil {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
@@ -451,18 +452,18 @@ func TestPlansWithoutSteps(t *testing.T) {
 	plan := newPlan()
 	plan.OwnerReferences = []metav1.OwnerReference{{APIVersion: "operators.coreos.com/v1alpha1", Kind: "Subscription", Name: "op", UID: "uid-sub"}}
 	w := newWorld(t, plan)
-	if result, err := w.reconcile(t); err != nil || result.RequeueAfter != stepsDue || len(w.taken()) != 0 {
+	if result, err := w.reconcile(t); err != nil || result.RequeueAfter != stepsDue || len(w.Taken()) != 0 {
 		t.Errorf("a plan that is still being written: %v %v", result, err)
 	}
-	w.clock.SetTime(epoch.Add(stepsDue))
+	w.Clock.SetTime(epoch.Add(stepsDue))
 	if result, err := w.reconcile(t); err != nil || result.RequeueAfter != 0 || !strings.Contains(w.plan(t, "plan").Status.Message, "has not written the steps") {
 		t.Errorf("a plan whose steps do not come: %v %v", result, err)
 	}
-	w.taken()
-	if _, err := w.reconcile(t); err != nil || len(w.taken()) != 0 {
+	w.Taken()
+	if _, err := w.reconcile(t); err != nil || len(w.Taken()) != 0 {
 		t.Errorf("what has been said is said again: %v", err)
 	}
-	must.NoError(t, w.Delete(t.Context(), newPlan()))
+	must.NoError(t, w.Inner.Delete(t.Context(), newPlan()))
 	if _, err := w.reconcile(t); err != nil {
 		t.Errorf("a plan that is gone: %v", err)
 	}

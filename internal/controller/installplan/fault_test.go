@@ -149,7 +149,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 				w := newWorld(t, wholePlan(t), pullSecret())
 				w.controller.engine.Parallel = 1
 				n, dead := 0, false
-				w.fault = func(_ string, isAfter bool) error {
+				w.Fault(func(_ string, isAfter bool) error {
 					if !isAfter {
 						n++
 					}
@@ -158,11 +158,12 @@ func TestKilledAtEveryWrite(t *testing.T) {
 						return errors.New("killed")
 					}
 					return nil
-				}
+				})
 				_, _ = w.reconcile(t)
 				reached = dead
 				checkStatus(t, w.plan(t, "plan"))
-				w.fault, w.controller.memory = nil, memory{}
+				w.Fault(nil)
+				w.controller.memory = memory{}
 				p := w.settle(t, time.Minute)
 				hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
 				for kind, status := range statuses(p) {
@@ -185,48 +186,49 @@ func TestAnySchedule(t *testing.T) {
 			w := newWorld(t, wholePlan(t), pullSecret())
 			w.controller.RetryTimeout = 24 * time.Hour // giving up is another test
 			w.controller.engine.Parallel = 1           // so that a seed is one schedule
-			w.fault = func(string, bool) error { return randomError(rng, 0.15) }
-			w.read = func(client.Object) error { return randomError(rng, 0.02) }
+			w.Fault(func(string, bool) error { return randomError(rng, 0.15) })
+			w.Read = func(client.Object, string) error { return randomError(rng, 0.02) }
 			before := w.plan(t, "plan")
 			for range 12 {
 				// Change something around the controller.
 				second := &operatorsv1.OperatorGroup{}
 				second.Namespace, second.Name = "ns", "second"
-				w.stale = nil
+				w.Stale = nil
 				switch rng.IntN(8) {
 				case 0:
 					w.controller.memory = memory{}
 				case 1:
-					w.stale = before
+					w.Stale = before
 				case 2:
-					calmly(w, func() error { return w.Create(t.Context(), second) })
+					_ = w.Inner.Create(t.Context(), second)
 				case 3:
-					_ = w.Delete(t.Context(), second)
+					_ = w.Inner.Delete(t.Context(), second)
 				case 4:
 					w.establish = !w.establish
 				}
 				_, _ = w.reconcile(t)
-				w.clock.SetTime(w.clock.Now().Add(time.Duration(rng.IntN(5000)) * time.Millisecond))
-				now := calmly(w, func() *v1alpha1.InstallPlan { return w.plan(t, "plan") })
+				w.Clock.SetTime(w.Clock.Now().Add(time.Duration(rng.IntN(5000)) * time.Millisecond))
+				now := w.plan(t, "plan")
 				checkStatus(t, now)
 				checkFinishedStay(t, before, now)
 				before = now
 			}
 			// End all disturbance.
-			w.fault, w.read, w.stale, w.establish = nil, nil, nil, true
+			w.Fault(nil)
+			w.Read, w.Stale, w.establish = nil, nil, true
 			second := &operatorsv1.OperatorGroup{}
 			second.Namespace, second.Name = "ns", "second"
-			must.NoError(t, client.IgnoreNotFound(w.Delete(t.Context(), second)))
+			must.NoError(t, client.IgnoreNotFound(w.Inner.Delete(t.Context(), second)))
 			if crd := (&apiextensionsv1.CustomResourceDefinition{}); w.get(t, crd, "", "widgets.example.com") && len(crd.Status.Conditions) == 0 {
-				must.NoError(t, setEstablished(t.Context(), w.WithWatch, crd.Name))
+				must.NoError(t, setEstablished(t.Context(), w.Inner, crd.Name))
 			}
 			p := w.settle(t, 10*time.Minute)
 			checkFinishedStay(t, before, p)
 			checkStatus(t, p)
 			hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
 			must.Equal(t, "installed objects", installedObjects(t, w), want)
-			w.taken()
-			if _, err := w.reconcile(t); err != nil || len(w.taken()) != 0 {
+			w.Taken()
+			if _, err := w.reconcile(t); err != nil || len(w.Taken()) != 0 {
 				t.Errorf("a finished plan is written: %v", err)
 			}
 		})
@@ -259,14 +261,6 @@ func randomError(rng *rand.Rand, likely float64) error {
 		apierrors.NewForbidden(resource, "x", errors.New("denied")), apierrors.NewTooManyRequests("slow down", 1), apierrors.NewAlreadyExists(resource, "x"),
 	}
 	return all[rng.IntN(len(all))]
-}
-
-// calmly does something that is not disturbed.
-func calmly[T any](w *world, do func() T) T {
-	fault, read, stale := w.fault, w.read, w.stale
-	w.fault, w.read, w.stale = nil, nil, nil
-	defer func() { w.fault, w.read, w.stale = fault, read, stale }()
-	return do()
 }
 
 func checkFinishedStay(t *testing.T, before, after *v1alpha1.InstallPlan) {

@@ -31,13 +31,13 @@ func TestMisfitsAreToldBeforeApproval(t *testing.T) {
 	if p.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval || p.Status.StartTime != nil {
 		t.Errorf("%+v", p.Status)
 	}
-	w.taken()
+	w.Taken()
 	w.settle(t, time.Minute)
-	must.Empty(t, "it is written again", w.taken())
+	must.Empty(t, "it is written again", w.Taken())
 	group := &operatorsv1.OperatorGroup{}
 	must.NoError(t, w.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "group"}, group))
 	group.Status.Namespaces = []string{"ns"}
-	must.NoError(t, w.Update(t.Context(), group))
+	must.NoError(t, w.Inner.Update(t.Context(), group))
 	must.Equal(t, "message", w.settle(t, time.Minute).Status.Message, "")
 }
 
@@ -83,17 +83,17 @@ func TestMisfitsHoldAutomaticPlans(t *testing.T) {
 	if c, some := v1alpha1.NewInstallPlanCondition(&p.Status); !some || c.Message != words || c.Type != v1alpha1.SubscriptionInstallPlanPending {
 		t.Errorf("a Subscription would say %+v", c)
 	}
-	for _, write := range w.taken() {
-		must.Equal(t, "write", write, "status of plan")
+	for _, write := range w.Taken() {
+		must.Equal(t, "write", write, reported)
 	}
-	w.clock.SetTime(w.clock.Now().Add(time.Hour))
-	if result, err := w.reconcile(t); err != nil || result.RequeueAfter > 0 || len(w.taken()) > 0 {
+	w.Clock.SetTime(w.Clock.Now().Add(time.Hour))
+	if result, err := w.reconcile(t); err != nil || result.RequeueAfter > 0 || len(w.Taken()) > 0 {
 		t.Errorf("again after %s (%v), or written again", result.RequeueAfter, err)
 	}
 	group := &operatorsv1.OperatorGroup{}
 	w.get(t, group, "ns", "group")
 	group.Status.Namespaces = []string{"ns"}
-	must.NoError(t, w.Update(t.Context(), group))
+	must.NoError(t, w.Inner.Update(t.Context(), group))
 	must.Equal(t, "the group wakes", len(w.watcher().inNamespace(t.Context(), group)), 1)
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || p.Status.Message != "" || p.Status.GetCondition(v1alpha1.InstallPlanInstalled).Status != "True" {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)

@@ -76,14 +76,14 @@ func TestPlansOfTheOtherImplementation(t *testing.T) {
 			store := must.Value(image.Open(t.TempDir(), image.Config{}))(t)
 			w := newWorld(t, tc.plan, catalogSource("olm", "catalog", 0))
 			w.controller.Manifests = bundleio.Manifests{Blobs: blobs{}}
-			w.controller.Bundles = Images{Unpacker: bundleio.NewUnpacker(store, realClock{w.clock}, func() {}), Reader: w, Catalogs: w.controller.Catalogs, GlobalNamespace: "olm"}
+			w.controller.Bundles = Images{Unpacker: bundleio.NewUnpacker(store, realClock{w.Clock}, func() {}), Reader: w, Catalogs: w.controller.Catalogs, GlobalNamespace: "olm"}
 			p := w.settle(t, 20*time.Minute)
 			if tc.message != "" {
 				if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || !strings.Contains(p.Status.Message, tc.message) {
 					t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
 				}
 				tc.mend(t, w)
-				w.clock.SetTime(w.clock.Now().Add(10 * time.Minute))
+				w.Clock.SetTime(w.Clock.Now().Add(10 * time.Minute))
 				p = w.settle(t, time.Minute)
 			}
 			hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
@@ -109,7 +109,7 @@ func TestForeignPlanHalfDone(t *testing.T) {
 	w := newWorld(t, plan)
 	w.controller.Manifests = bundleio.Manifests{Blobs: blobs{}}
 	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
-	if got := w.taken(); len(got) != 1 {
+	if got := w.Taken(); len(got) != 1 {
 		t.Errorf("writes %v, want the status alone", got)
 	}
 }

@@ -89,8 +89,8 @@ func TestHandWrittenPlans(t *testing.T) {
 				t.Errorf("resolved %+v, lookups %+v, catalogs %v", resolved, p.Status.BundleLookups, p.Status.CatalogSources)
 			}
 			checkStatus(t, p)
-			w.taken()
-			if _, err := w.reconcile(t); err != nil || len(w.taken()) != 0 {
+			w.Taken()
+			if _, err := w.reconcile(t); err != nil || len(w.Taken()) != 0 {
 				t.Errorf("a finished plan is written: %v", err)
 			}
 		})
@@ -116,17 +116,17 @@ func TestHandWrittenApproval(t *testing.T) {
 	if p.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval || len(installs(p, "ClusterServiceVersion")) != 2 {
 		t.Fatalf("%s with steps %v", p.Status.Phase, statuses(p))
 	}
-	if writes := w.taken(); slices.ContainsFunc(writes, func(s string) bool { return s != "status of plan" }) {
+	if writes := w.Taken(); slices.ContainsFunc(writes, func(s string) bool { return s != reported }) {
 		t.Errorf("before the approval: %v", writes)
 	}
 	p.Spec.ClusterServiceVersionNames = []string{"lone.v1.0.0"}
-	must.NoError(t, w.Update(t.Context(), p))
+	must.NoError(t, w.Inner.Update(t.Context(), p))
 	p = w.settle(t, time.Minute)
 	if got := installs(p, "ClusterServiceVersion"); !slices.Equal(got, []string{"lone.v1.0.0"}) || p.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval {
 		t.Fatalf("after its spec changed: %s with %v", p.Status.Phase, got)
 	}
 	p.Spec.Approved = true
-	must.NoError(t, w.Update(t.Context(), p))
+	must.NoError(t, w.Inner.Update(t.Context(), p))
 	if p = w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || w.get(t, &v1alpha1.ClusterServiceVersion{}, "ns", "web.v1.0.0") {
 		t.Errorf("after the approval: %s: %s", p.Status.Phase, p.Status.Message)
 	}
@@ -173,12 +173,12 @@ func TestHandWrittenPlansThatCannotBe(t *testing.T) {
 				must.Contain(t, "message without", p.Status.Message, text)
 			}
 			must.Lack(t, "a message about Subscriptions, of which there are none", strings.ToLower(p.Status.Message), "subscription")
-			w.taken()
-			if _, err := w.reconcile(t); err != nil || len(w.taken()) != 0 {
+			w.Taken()
+			if _, err := w.reconcile(t); err != nil || len(w.Taken()) != 0 {
 				t.Errorf("it is said again: %v", err)
 			}
 			p.Spec.ClusterServiceVersionNames, p.Spec.CatalogSource, p.Spec.CatalogSourceNamespace = []string{"lone.v1.0.0"}, "cat", "ns"
-			must.NoError(t, w.Update(t.Context(), p))
+			must.NoError(t, w.Inner.Update(t.Context(), p))
 			if p = w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 				t.Errorf("after its spec was corrected: %s: %s", p.Status.Phase, p.Status.Message)
 			}
@@ -206,7 +206,7 @@ func TestCatalogsAreAskedInOrder(t *testing.T) {
 				group := &operatorsv1.OperatorGroup{}
 				w.get(t, group, "ns", "group")
 				group.Annotations = map[string]string{v1alpha1.ExcludeGlobalNamespaceAnnotation: "true"}
-				must.NoError(t, w.Update(t.Context(), group))
+				must.NoError(t, w.Inner.Update(t.Context(), group))
 			}
 			if p := w.settle(t, time.Minute); !slices.Equal(p.Status.CatalogSources, []string{tc.want}) {
 				t.Errorf("from %v, want %s: %s", p.Status.CatalogSources, tc.want, p.Status.Message)
@@ -227,7 +227,7 @@ func TestHandWrittenPlanChangesItsCatalog(t *testing.T) {
 	}
 	p := w.plan(t, "plan")
 	p.Spec.CatalogSourceNamespace = "olm"
-	must.NoError(t, w.Update(t.Context(), p))
+	must.NoError(t, w.Inner.Update(t.Context(), p))
 	if p := w.settle(t, time.Minute); !slices.Equal(p.Status.CatalogSources, []string{"global"}) {
 		t.Errorf("still from %v: %s", p.Status.CatalogSources, p.Status.Message)
 	}
@@ -266,7 +266,7 @@ func TestBundleLookupsTellOfTheRegistry(t *testing.T) {
 	pulled := lone
 	pulled.image = strings.TrimPrefix(server.URL, "http://") + "/lone:v1"
 	w := newWorld(t, append([]client.Object{handMade("Automatic", "lone.v1.0.0")}, objects...)...)
-	w.controller.Unpacker = bundleio.NewUnpacker(store, realClock{w.clock}, func() {})
+	w.controller.Unpacker = bundleio.NewUnpacker(store, realClock{w.Clock}, func() {})
 	w.shop(t, "ns", "cat", pulled)
 	var p *v1alpha1.InstallPlan
 	for range 20 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -17,52 +18,52 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // limitTo makes the manager one of namespace ns alone: its cache holds no other ClusterServiceVersions, and where it is denied them, the API
 // server does not tell of others either.
 func (w *world) limitTo(denied bool) {
-	forbidden := apierrors.NewForbidden(v1alpha1.GroupVersion.WithResource("clusterserviceversions").GroupResource(), "", errors.New("not yours"))
 	w.controller.Namespaces = []string{"ns"}
-	w.controller.client = interceptor.NewClient(w.WithWatch, interceptor.Funcs{
-		List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
-			var options client.ListOptions
-			switch options.ApplyOptions(opts); l.(type) {
-			case *v1alpha1.ClusterServiceVersionList:
-				opts = append(opts, client.InNamespace("ns"))
-			case *v1alpha1.InstallPlanList:
-				if options.Namespace != "" && options.Namespace != "ns" {
-					return fmt.Errorf("unable to list: %v because of unknown namespace for the cache", options.Namespace)
-				}
-			}
-			return c.List(ctx, l, opts...)
-		},
-	})
-	if !denied {
-		return
-	}
-	w.controller.live = interceptor.NewClient(w.WithWatch, interceptor.Funcs{
-		List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
-			var options client.ListOptions
-			options.ApplyOptions(opts)
+	w.controller.client = limitedCache{w.Server}
+	if denied {
+		w.controller.live = fakeapi.Lists{Reader: limitedReader{w.Server}, Before: func(l client.ObjectList, namespace string) error {
 			_, operators := l.(*v1alpha1.ClusterServiceVersionList)
 			_, plans := l.(*v1alpha1.InstallPlanList)
-			if operators || plans && options.Namespace != "ns" {
-				return forbidden
+			if operators || plans && namespace != "ns" {
+				return notYours
 			}
-			return c.List(ctx, l, opts...)
-		},
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-			if o.GetObjectKind().GroupVersionKind().Kind == v1alpha1.ClusterServiceVersionKind && key.Namespace != "ns" {
-				return forbidden
-			}
-			if _, is := o.(*v1alpha1.ClusterServiceVersion); is && key.Namespace != "ns" {
-				return forbidden
-			}
-			return c.Get(ctx, key, o, opts...)
-		},
-	})
+			return nil
+		}}
+	}
+}
+
+var notYours = apierrors.NewForbidden(v1alpha1.GroupVersion.WithResource("clusterserviceversions").GroupResource(), "", errors.New("not yours"))
+
+// limitedCache has what is in namespace ns.
+type limitedCache struct{ client.Client }
+
+func (c limitedCache) List(ctx context.Context, l client.ObjectList, opts ...client.ListOption) error {
+	var options client.ListOptions
+	switch options.ApplyOptions(opts); l.(type) {
+	case *v1alpha1.ClusterServiceVersionList:
+		opts = append(opts, client.InNamespace("ns"))
+	case *v1alpha1.InstallPlanList:
+		if options.Namespace != "" && options.Namespace != "ns" {
+			return fmt.Errorf("unable to list: %v because of unknown namespace for the cache", options.Namespace)
+		}
+	}
+	return c.Client.List(ctx, l, opts...)
+}
+
+// limitedReader may read no ClusterServiceVersion outside of namespace ns.
+type limitedReader struct{ client.Reader }
+
+func (r limitedReader) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	_, is := o.(*v1alpha1.ClusterServiceVersion)
+	if key.Namespace != "ns" && (is || o.GetObjectKind().GroupVersionKind().Kind == v1alpha1.ClusterServiceVersionKind) {
+		return notYours
+	}
+	return r.Reader.Get(ctx, key, o, opts...)
 }
 
 // TestLimitedManagersRespectOtherNamespaces has a manager that does not watch the namespace of an operator which has to do with what a
@@ -115,8 +116,8 @@ func TestLimitedManagersRespectOtherNamespaces(t *testing.T) {
 			}
 			must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseFailed)
 			must.Contain(t, "message", p.Status.Message, tc.refused)
-			for _, write := range w.taken() {
-				must.Equal(t, "it has done", write, "status of plan")
+			for _, write := range w.Taken() {
+				must.Equal(t, "it has done", write, reported)
 			}
 		})
 	}

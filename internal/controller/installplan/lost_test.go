@@ -39,7 +39,7 @@ func (b blobs) Get(_ context.Context, digest string) ([]byte, error) {
 
 func (w *world) remove(t *testing.T, o client.Object) {
 	t.Helper()
-	must.NoError(t, w.Delete(t.Context(), o))
+	must.NoError(t, w.Inner.Delete(t.Context(), o))
 }
 
 // referring keeps every manifest by reference, as if it were large.
@@ -64,7 +64,7 @@ func lostWorld(t *testing.T) *world {
 	}
 	clear(contents)
 	p.Spec.Approved = true
-	must.NoError(t, w.Update(t.Context(), p))
+	must.NoError(t, w.Inner.Update(t.Context(), p))
 	return w
 }
 

@@ -90,7 +90,7 @@ func TestManifestsByReference(t *testing.T) {
 	w.store["ref:1"] = referring.Resource.Manifest
 	p := w.plan(t, "plan")
 	p.Status.Plan[1].Resource.Manifest = "ref:1"
-	must.NoError(t, w.Status().Update(t.Context(), p))
+	must.NoError(t, w.Inner.Status().Update(t.Context(), p))
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || p.Status.Plan[1].Resource.Manifest != "ref:1" {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}

@@ -1,7 +1,6 @@
 package installplan
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -12,9 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // failedOn has a plan that failed on Service web, as somebody else has it.
@@ -24,14 +21,14 @@ func failedOn(t *testing.T, service *corev1.Service, fault func(string, bool) er
 	plan.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.SubscriptionKind, Name: "s", UID: "s"}}
 	service.Namespace, service.Name = "ns", "web"
 	w := newWorld(t, append(others, plan, service)...)
-	w.fault = fault
+	w.Fault(fault)
 	if p := w.settle(t, 10*time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || p.Annotations[v1alpha1.RetryAnnotation] != "" {
 		t.Fatalf("%s %v: %s", p.Status.Phase, p.Annotations, p.Status.Message)
 	}
-	w.fault = nil
-	w.taken()
+	w.Fault(nil)
+	w.Taken()
 	w.settle(t, 5*time.Minute)
-	must.Empty(t, "looking at what stays as it is writes", w.taken())
+	must.Empty(t, "looking at what stays as it is writes", w.Taken())
 	return w
 }
 
@@ -41,7 +38,7 @@ func (w *world) change(t *testing.T, do func(*corev1.Service)) {
 	s := &corev1.Service{}
 	w.get(t, s, "ns", "web")
 	do(s)
-	must.NoError(t, w.Update(t.Context(), s))
+	must.NoError(t, w.Inner.Update(t.Context(), s))
 }
 
 // TestWhatAPlanFailedOnIsLookedAt has a plan fail on an object of somebody else. As soon as it would not be refused any more, the plan says
@@ -56,7 +53,7 @@ func TestWhatAPlanFailedOnIsLookedAt(t *testing.T) {
 		}
 	}
 	refuse := func(what string, after bool) error {
-		if what == "apply web" && !after {
+		if what == "apply Service web" && !after {
 			return errors.New("field is immutable")
 		}
 		return nil
@@ -72,14 +69,12 @@ func TestWhatAPlanFailedOnIsLookedAt(t *testing.T) {
 			w.remove(t, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web"}})
 		}, "Service ns/web is gone"},
 		"its kind is gone": {metav1.ObjectMeta{}, nil, func(_ *testing.T, w *world) { // A cluster in which a kind has been uninstalled.
-			w.controller.live = interceptor.NewClient(w.WithWatch, interceptor.Funcs{
-				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-					if gvk := o.GetObjectKind().GroupVersionKind(); gvk.Kind == "Service" {
-						return &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: gvk.Group, Kind: "Service"}, SearchedVersions: []string{gvk.Version}}
-					}
-					return c.Get(ctx, key, o, opts...)
-				},
-			})
+			w.Read = func(o client.Object, _ string) error {
+				if gvk := o.GetObjectKind().GroupVersionKind(); gvk.Kind == "Service" {
+					return &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
+				}
+				return nil
+			}
 		}, "Service ns/web is gone"},
 		"its status changes": {metav1.ObjectMeta{}, nil, func(t *testing.T, w *world) {
 			w.change(t, func(s *corev1.Service) {

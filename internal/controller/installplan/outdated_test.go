@@ -68,8 +68,8 @@ func TestAnOldPlanDoesNotGoBehindWhatIsInstalled(t *testing.T) {
 			crd := &apiextensionsv1.CustomResourceDefinition{}
 			w.get(t, crd, "", "widgets.example.com")
 			must.Equal(t, "the CRD went back", len(crd.Spec.Versions), 2)
-			for _, write := range w.taken() {
-				must.Equal(t, "it has done", write, "status of plan")
+			for _, write := range w.Taken() {
+				must.Equal(t, "it has done", write, reported)
 			}
 		})
 	}
@@ -82,13 +82,13 @@ func TestAPlanWithSeveralOfALine(t *testing.T) {
 	second.Resolving, service.Resolving = "op.v2", "op.v2"
 	w := newWorld(t, newPlan(step(t, csvYAML), second, service))
 	broken := true
-	w.fault = func(what string, _ bool) error {
-		if broken && what == "create web" {
+	w.Fault(func(what string, _ bool) error {
+		if broken && what == "create Service web" {
 			broken = false
 			return errors.New("boom")
 		}
 		return nil
-	}
+	})
 	if p := w.settle(t, 10*time.Minute); broken || p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}

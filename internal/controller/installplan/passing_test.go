@@ -42,22 +42,16 @@ func TestAnAPIServerThatIsAwayIsWaitedFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, newPlan(step(t, csvYAML), step(t, serviceYAML)))
-			w.fault = refusing(err)
+			w.Fault(refusing(err))
 			p := w.settle(t, 10*time.Minute)
 			if p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling || !strings.HasPrefix(p.Status.Message, "retrying execution due to error: create Service ns/web: ") {
 				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 			}
-			tries := 0
-			for _, write := range w.taken() {
-				if write == "create web" {
-					tries++
-				}
-			}
-			if tries > 60 {
+			if tries := w.Count("create Service web"); tries > 60 {
 				t.Errorf("%d attempts within 10 minutes", tries)
 			}
 			checkStatus(t, p)
-			w.fault = nil
+			w.Fault(nil)
 			hasPhase(t, w.settle(t, forbiddenPause), v1alpha1.InstallPlanPhaseComplete)
 		})
 	}
@@ -66,9 +60,9 @@ func TestAnAPIServerThatIsAwayIsWaitedFor(t *testing.T) {
 // TestOtherErrorsAreNotWaitedForBesides: that one of two objects is refused fails the plan, and it is given its time after the API server is back.
 func TestOtherErrorsAreNotWaitedForBesides(t *testing.T) {
 	w := newWorld(t, newPlan(step(t, csvYAML), step(t, serviceYAML)))
-	w.fault = refusing(apierrors.NewTooManyRequests("slow down", 1))
+	w.Fault(refusing(apierrors.NewTooManyRequests("slow down", 1)))
 	w.settle(t, 10*time.Minute)
-	w.fault = refusing(errors.New("field is immutable"))
+	w.Fault(refusing(errors.New("field is immutable")))
 	if p := w.settle(t, DefaultRetryTimeout/2); p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling {
 		t.Errorf("it is %s at once: %s", p.Status.Phase, p.Status.Message)
 	}
@@ -103,7 +97,7 @@ func failed(t *testing.T, w *world) *world {
 // repeated as soon as that is over, and before that it writes nothing.
 func TestWhatPassesIsLookedAt(t *testing.T) {
 	webhook := apierrors.NewInternalError(errors.New(`failed calling webhook "x.example.com": no endpoints available for service "x"`))
-	unserved := func(o client.Object) error {
+	unserved := func(o client.Object, _ string) error {
 		if gvk := o.GetObjectKind().GroupVersionKind(); gvk.Kind == "Service" {
 			return &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
 		}
@@ -113,15 +107,14 @@ func TestWhatPassesIsLookedAt(t *testing.T) {
 		begin func(*world)
 		again string
 	}{
-		"a webhook": {func(w *world) { w.fault = refusing(webhook) }, "the API server can write Service ns/web again"},
-		"a kind":    {func(w *world) { w.read = unserved }, "the API server serves the kind of Service ns/web now"},
+		"a webhook": {func(w *world) { w.Fault(refusing(webhook)) }, "the API server can write Service ns/web again"},
+		"a kind":    {func(w *world) { w.Read = unserved }, "the API server serves the kind of Service ns/web now"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := failedWithout(t, tc.begin)
 			must.Equal(t, "nothing has changed, and it", w.settle(t, 5*time.Minute).Annotations[v1alpha1.RetryAnnotation], "")
-			w.mu.Lock()
-			w.fault, w.read = nil, nil
-			w.mu.Unlock()
+			w.Fault(nil)
+			w.Read = nil
 			p := w.settle(t, 2*obstaclePause)
 			if got := p.Annotations[v1alpha1.RetryAnnotation]; got != tc.again {
 				t.Errorf("annotation %q, want %q", got, tc.again)

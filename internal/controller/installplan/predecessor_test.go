@@ -66,7 +66,7 @@ func TestFieldsOfOthersStay(t *testing.T) {
 	service := &corev1.Service{}
 	w.installedBy(t, "catalog", serviceYAML, service, func(o client.Object) { o.SetLabels(map[string]string{v1alpha1.ManagedLabel: "true"}) })
 	service.Annotations, service.Spec.ExternalIPs = map[string]string{"theirs": "x"}, []string{"192.0.2.1"}
-	must.NoError(t, w.Update(t.Context(), service, client.FieldOwner("kubectl-edit")))
+	must.NoError(t, w.Inner.Update(t.Context(), service, client.FieldOwner("kubectl-edit")))
 	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 	if w.get(t, service, "ns", "web"); service.Annotations["theirs"] != "x" || len(service.Spec.ExternalIPs) != 1 {
 		t.Errorf("annotations %v, addresses %v", service.Annotations, service.Spec.ExternalIPs)

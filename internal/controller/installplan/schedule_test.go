@@ -74,27 +74,28 @@ func TestAnyHandWrittenSchedule(t *testing.T) {
 			rng := chance(seed, 7)
 			w := newWorld(t, append([]client.Object{handMade("Manual", "web.v1.0.0")}, objects...)...)
 			contents := &forgetful{store: w.store, rng: rng}
-			registry := &moody{rng: rng, clock: w.clock.Now, bundles: map[string]offer{}}
+			registry := &moody{rng: rng, clock: w.Clock.Now, bundles: map[string]offer{}}
 			for _, o := range whole {
 				registry.bundles[o.name()] = o
 			}
 			w.controller.Manifests, w.controller.Bundles = contents, registry
 			w.controller.RetryTimeout, w.controller.engine.Parallel = 24*time.Hour, 1
-			w.fault = func(string, bool) error { return randomError(rng, 0.1) }
-			w.read = func(client.Object) error { return randomError(rng, 0.02) }
+			w.Fault(func(string, bool) error { return randomError(rng, 0.1) })
+			w.Read = func(client.Object, string) error { return randomError(rng, 0.02) }
 			for range 25 {
 				contents.lost = rng.IntN(3) == 0
-				calmly(w, func() error { disturbPlan(t, w, rng); return nil })
+				disturbPlan(t, w, rng)
 				_, _ = w.reconcile(t)
-				w.clock.SetTime(w.clock.Now().Add(time.Duration(rng.IntN(5000)) * time.Millisecond))
-				checkStatus(t, calmly(w, func() *v1alpha1.InstallPlan { return w.plan(t, "plan") }))
+				w.Clock.SetTime(w.Clock.Now().Add(time.Duration(rng.IntN(5000)) * time.Millisecond))
+				checkStatus(t, w.plan(t, "plan"))
 			}
-			w.fault, w.read, contents.lost, registry.willing = nil, nil, rng.IntN(2) == 0, true
+			w.Fault(nil)
+			w.Read, contents.lost, registry.willing = nil, rng.IntN(2) == 0, true
 			w.controller.memory = memory{}
 			w.shop(t, "ns", "cat", whole...)
 			p := w.plan(t, "plan")
 			p.Spec.Approved = true
-			must.NoError(t, w.Update(t.Context(), p))
+			must.NoError(t, w.Inner.Update(t.Context(), p))
 			p = w.settle(t, 10*time.Minute)
 			checkStatus(t, p)
 			hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
@@ -123,10 +124,10 @@ func disturbPlan(t *testing.T, w *world, rng *rand.Rand) {
 	case 5:
 		if p.Status.StartTime == nil {
 			p.Spec.ClusterServiceVersionNames = [][]string{{"web.v1.0.0"}, {"web.v2.0.0", "base.v1.0.0"}, {"lone.v1.0.0"}}[rng.IntN(3)]
-			must.NoError(t, w.Update(t.Context(), p))
+			must.NoError(t, w.Inner.Update(t.Context(), p))
 		}
 	case 6:
 		p.Spec.Approved = rng.IntN(3) == 0 || p.Status.StartTime != nil
-		must.NoError(t, w.Update(t.Context(), p))
+		must.NoError(t, w.Inner.Update(t.Context(), p))
 	}
 }

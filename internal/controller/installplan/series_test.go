@@ -3,7 +3,6 @@ package installplan
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,9 +57,9 @@ func TestSeriesOfFailures(t *testing.T) {
 // run is settle for plans that may be looked at without an end: it gives up after so many passes.
 func (w *world) run(t *testing.T, limit time.Duration, most int) (p *v1alpha1.InstallPlan, passes int) {
 	t.Helper()
-	for end := w.clock.Now().Add(limit); w.clock.Now().Before(end); passes++ {
+	for end := w.Clock.Now().Add(limit); w.Clock.Now().Before(end); passes++ {
 		if passes == most {
-			t.Fatalf("%d passes within %s", passes, w.clock.Now().Sub(end.Add(-limit)))
+			t.Fatalf("%d passes within %s", passes, w.Clock.Now().Sub(end.Add(-limit)))
 		}
 		before := w.plan(t, "plan").ResourceVersion
 		result, err := w.reconcile(t)
@@ -73,7 +72,7 @@ func (w *world) run(t *testing.T, limit time.Duration, most int) (p *v1alpha1.In
 		case result.RequeueAfter == 0:
 			return p, passes
 		}
-		w.clock.SetTime(w.clock.Now().Add(result.RequeueAfter))
+		w.Clock.SetTime(w.Clock.Now().Add(result.RequeueAfter))
 	}
 	return p, passes
 }
@@ -99,18 +98,18 @@ func TestAnAPIServerThatIsAwayNowAndThen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, newPlan(step(t, csvYAML), step(t, serviceYAML)))
 			n := 0
-			w.fault = func(what string, after bool) error {
-				if what == "create web" && !after {
+			w.Fault(func(what string, after bool) error {
+				if what == "create Service web" && !after {
 					n++
 					return fault(n)
 				}
 				return nil
-			}
+			})
 			p, _ := w.run(t, 20*time.Minute, 500)
 			must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseFailed)
-			statuses := len(slices.DeleteFunc(w.taken(), func(what string) bool { return what != "status of plan" }))
+			statuses := w.Count(reported)
 			if n > 100 || statuses > n+2 {
-				t.Errorf("%d attempts and %d writes of the status within %s", n, statuses, w.clock.Now().Sub(epoch))
+				t.Errorf("%d attempts and %d writes of the status within %s", n, statuses, w.Clock.Now().Sub(epoch))
 			}
 			checkStatus(t, p)
 		})
@@ -123,12 +122,12 @@ func TestAnAPIThatIsDead(t *testing.T) {
 	plan.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.SubscriptionKind, Name: "s", UID: "s"}}
 	w := newWorld(t, plan)
 	dead := apierrors.NewServiceUnavailable("no endpoints available for service")
-	w.fault = func(what string, after bool) error {
+	w.Fault(func(what string, after bool) error {
 		if (strings.HasSuffix(what, " web")) && !after {
 			return dead
 		}
 		return nil
-	}
+	})
 	if p, _ := w.run(t, awayTimeout-time.Minute, 500); p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling {
 		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
@@ -136,11 +135,11 @@ func TestAnAPIThatIsDead(t *testing.T) {
 	if p.Status.Phase != v1alpha1.InstallPlanPhaseFailed || !strings.Contains(p.Status.Message, "no endpoints available for service") {
 		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
-	w.taken()
+	w.Taken()
 	if p, passes := w.run(t, 5*time.Minute, 100); p.Annotations[v1alpha1.RetryAnnotation] != "" || passes > 12 {
 		t.Errorf("after %d looks at what is still dead the plan says %q", passes, p.Annotations[v1alpha1.RetryAnnotation])
 	}
-	w.fault = nil
+	w.Fault(nil)
 	if p, _ := w.run(t, 2*obstaclePause, 100); p.Annotations[v1alpha1.RetryAnnotation] != "the API server can write Service ns/web again" {
 		t.Errorf("when the API is back the plan says %q", p.Annotations[v1alpha1.RetryAnnotation])
 	}

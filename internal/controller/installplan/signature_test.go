@@ -191,17 +191,17 @@ func (w *signedWorld) approve(change func(*v1alpha1.InstallPlanStatus)) {
 	w.t.Helper()
 	p := w.plan(w.t, "plan")
 	p.Spec.Approved = true
-	if err := w.Update(w.t.Context(), p); err != nil {
+	if err := w.Inner.Update(w.t.Context(), p); err != nil {
 		w.t.Fatal(err)
 	}
 	if change != nil {
 		p = w.plan(w.t, "plan")
 		change(&p.Status)
-		if err := w.Status().Update(w.t.Context(), p); err != nil {
+		if err := w.Inner.Status().Update(w.t.Context(), p); err != nil {
 			w.t.Fatal(err)
 		}
 	}
-	w.taken()
+	w.Taken()
 }
 
 // settled looks at the plan until a condition of its first lookup, or its phase, is as wanted.
@@ -233,7 +233,7 @@ func judged(p *v1alpha1.InstallPlan, status corev1.ConditionStatus) bool {
 
 // written are the writes of anything but the plan.
 func (w *signedWorld) written() []string {
-	return slices.DeleteFunc(w.taken(), func(s string) bool { return s == "status of plan" })
+	return slices.DeleteFunc(w.Taken(), func(s string) bool { return s == reported })
 }
 
 // TestCatalogOfAPlanIsVerifiedAgain: a plan whose bundles are in the image of a catalog waits for approval while the policy is tightened.
@@ -324,7 +324,7 @@ func TestVerificationKeepsNoWorker(t *testing.T) {
 	}
 	p := w.plan(t, "plan")
 	if p.Status.Message != "waiting: the signatures of bundle lone.v1.0.0 are being verified" || !concernsCatalogs(p) || len(w.written()) > 0 {
-		t.Errorf("%s: %s; writes %v", p.Status.Phase, p.Status.Message, w.taken())
+		t.Errorf("%s: %s; writes %v", p.Status.Phase, p.Status.Message, w.Taken())
 	}
 	for w.queue.Len() > 0 { // what came of reading the catalog
 		r, _ := w.queue.Get()
@@ -473,14 +473,14 @@ func TestARefusedPlanHasNotBegun(t *testing.T) {
 				!strings.Contains(p.Status.Message, "add a rule for its repository to the policy") {
 				t.Errorf("%s since %v, %s: %s", p.Status.Phase, p.Status.StartTime, reason, p.Status.Message)
 			}
-			w.taken()
+			w.Taken()
 			for range 3 {
 				result, err := w.reconcile(t)
 				if err != nil || result.RequeueAfter == 0 {
 					t.Errorf("it is verified again after %s: %v", result.RequeueAfter, err)
 				}
 			}
-			must.Empty(t, "while nothing changes it writes", w.taken())
+			must.Empty(t, "while nothing changes it writes", w.Taken())
 			test.accept(w)
 			for end := time.Now().Add(20 * time.Second); p.Status.StartTime == nil && time.Now().Before(end); p = w.plan(t, "plan") {
 				must.Value(w.reconcile(t))(t)
@@ -548,8 +548,8 @@ func TestAFailedPlanIsVerifiedBeforeItIsRetried(t *testing.T) {
 	if p = w.settle(t, time.Second); p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling {
 		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
-	must.NoError(t, w.Delete(t.Context(), group))
-	w.taken()
+	must.NoError(t, w.Inner.Delete(t.Context(), group))
+	w.Taken()
 	if p = w.settle(t, time.Second); complete(p) || len(w.written()) > 0 {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
@@ -650,6 +650,13 @@ func TestNoVerificationWithoutPullSecrets(t *testing.T) {
 	for name, o := range map[string]offer{"in an image": {pkg: "greeter-operator", version: "1.0.0"}, "in a catalog": lone} {
 		t.Run(name, func(t *testing.T) {
 			w := newSignedWorld(t, false, o.name())
+			var away atomic.Bool // bundles are read meanwhile
+			w.Read = func(o client.Object, _ string) error {
+				if _, is := o.(*v1alpha1.CatalogSource); is && away.Load() {
+					return errors.New("etcd is away")
+				}
+				return nil
+			}
 			w.require(everything)
 			if o.pkg == "greeter-operator" {
 				o, _ = w.greeter("v1", "1.0.0")
@@ -658,21 +665,12 @@ func TestNoVerificationWithoutPullSecrets(t *testing.T) {
 			w.settled(waitsForApproval)
 			w.require(everything + "\n") // another policy, to be asked
 			w.approve(nil)
-			w.world.mu.Lock()
-			w.world.read = func(o client.Object) error {
-				if _, is := o.(*v1alpha1.CatalogSource); is {
-					return errors.New("etcd is away")
-				}
-				return nil
-			}
-			w.world.mu.Unlock()
+			away.Store(true)
 			p := w.settled(func(p *v1alpha1.InstallPlan) bool { return strings.Contains(p.Status.Message, "etcd is away") })
 			if writes := w.written(); len(writes) > 0 || p.Status.Phase != v1alpha1.InstallPlanPhaseInstalling {
 				t.Errorf("%s: writes %v", p.Status.Phase, writes)
 			}
-			w.world.mu.Lock()
-			w.world.read = nil
-			w.world.mu.Unlock()
+			away.Store(false)
 			w.settled(complete)
 		})
 	}

@@ -165,12 +165,12 @@ func TestApprovalStaysAsItWasWritten(t *testing.T) {
 			plan.Annotations, plan.Labels = map[string]string{"argocd.argoproj.io/tracking-id": "x"}, map[string]string{"app.kubernetes.io/instance": "y"}
 			w := newWorld(t, plan, pullSecret())
 			if fails {
-				w.fault = func(what string, _ bool) error {
-					if strings.HasPrefix(what, "create web") {
+				w.Fault(func(what string, _ bool) error {
+					if strings.HasPrefix(what, "create Service web") {
 						return errors.New("broken")
 					}
 					return nil
-				}
+				})
 			}
 			before := w.plan(t, "plan")
 			after := w.settle(t, 10*time.Minute)
@@ -210,7 +210,7 @@ func TestMetrics(t *testing.T) {
 	if n, warned := scraped(t, w.controller.Metrics, "install_plan_count"), scraped(t, w.controller.Metrics, "installplan_warnings_total"); n != 1 || warned != 1 {
 		t.Errorf("%v plans, %v warnings; want one each", n, warned)
 	}
-	must.NoError(t, w.Delete(t.Context(), plan))
+	must.NoError(t, w.Inner.Delete(t.Context(), plan))
 	must.Value(w.reconcile(t))(t)
 	if n := scraped(t, w.controller.Metrics, "install_plan_count"); n != 0 {
 		t.Errorf("%v plans after the only one was deleted", n)

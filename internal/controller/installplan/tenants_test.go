@@ -58,8 +58,8 @@ func TestTenantsWithDifferentDefinitions(t *testing.T) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	w.get(t, crd, "", "widgets.example.com")
 	crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties = map[string]apiextensionsv1.JSONSchemaProps{"size": {Type: "integer"}}
-	must.NoError(t, w.Update(t.Context(), crd))
-	must.NoError(t, w.Delete(t.Context(), w.plan(t, "plan")))
+	must.NoError(t, w.Inner.Update(t.Context(), crd))
+	must.NoError(t, w.Inner.Delete(t.Context(), w.plan(t, "plan")))
 	must.NoError(t, w.Create(t.Context(), newPlan(step(t, csvYAML), step(t, sized()))))
 	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 }
@@ -88,7 +88,7 @@ func TestTwoTenantsAtOnce(t *testing.T) {
 	unchanged(t, w)
 	must.NoError(t, w.Get(t.Context(), client.ObjectKeyFromObject(rival), rival))
 	rival.Status.Phase = v1alpha1.InstallPlanPhaseFailed
-	must.NoError(t, w.Status().Update(t.Context(), rival))
+	must.NoError(t, w.Inner.Status().Update(t.Context(), rival))
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Errorf("%s: %s, though the other one has failed", p.Status.Phase, p.Status.Message)
 	}
@@ -103,13 +103,13 @@ func TestDifferentDefinitionsAreToldBeforeApproval(t *testing.T) {
 	if p := w.settle(t, time.Minute); !strings.HasPrefix(p.Status.Message, misfitPrefix+otherwise) || p.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
-	w.taken()
+	w.Taken()
 	w.settle(t, time.Minute)
-	must.Empty(t, "it is written again", w.taken())
+	must.Empty(t, "it is written again", w.Taken())
 	if got := w.watcher().awaitingOperators(t.Context(), other); len(got) != 1 || got[0].Name != "plan" {
 		t.Errorf("the other operator wakes %v", got)
 	}
-	must.NoError(t, w.Delete(t.Context(), other))
+	must.NoError(t, w.Inner.Delete(t.Context(), other))
 	must.Equal(t, "message", w.settle(t, time.Minute).Status.Message, "")
 	must.Empty(t, "nothing is told, and yet an operator elsewhere wakes", w.watcher().awaitingOperators(t.Context(), other))
 }

@@ -29,7 +29,7 @@ func upgradeWorld(t *testing.T) *world {
 	if p := w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 		t.Fatal(p.Status.Message)
 	}
-	must.NoError(t, w.Delete(t.Context(), w.plan(t, "plan")))
+	must.NoError(t, w.Inner.Delete(t.Context(), w.plan(t, "plan")))
 	must.Value(w.reconcile(t))(t)
 	// Replace op.v1 of wholePlan: the CRD serves one more version, the Service has another port, the Role another name.
 	change := func(manifest string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(manifest) }
@@ -50,8 +50,8 @@ func upgradeWorld(t *testing.T) *world {
 	status := plan.Status
 	must.NoError(t, w.Create(t.Context(), plan))
 	plan.Status = status
-	must.NoError(t, w.Status().Update(t.Context(), plan))
-	w.taken()
+	must.NoError(t, w.Inner.Status().Update(t.Context(), plan))
+	w.Taken()
 	w.controller.engine.Parallel = 1
 	return w
 }
@@ -117,7 +117,7 @@ func TestUpgradeKilledAtEveryWrite(t *testing.T) {
 func (w *world) killedAt(t *testing.T, at int, after bool) (reached bool) {
 	t.Helper()
 	n, dead := 0, false
-	w.fault = func(_ string, isAfter bool) error {
+	w.Fault(func(_ string, isAfter bool) error {
 		if !isAfter {
 			n++
 		}
@@ -126,13 +126,14 @@ func (w *world) killedAt(t *testing.T, at int, after bool) (reached bool) {
 			return errors.New("killed")
 		}
 		return nil
-	}
+	})
 	for range 5 { // passes until it is killed, or there is nothing more to do
 		if _, err := w.reconcile(t); dead || err != nil {
 			break
 		}
 	}
-	w.fault, w.controller.memory = nil, memory{}
+	w.Fault(nil)
+	w.controller.memory = memory{}
 	return dead
 }
 
@@ -167,13 +168,13 @@ func TestConflictOnEveryStatusWrite(t *testing.T) {
 			w := newWorld(t, append([]client.Object{plan, pullSecret()}, objects...)...)
 			w.shop(t, "ns", "cat", whole...)
 			conflicts, odd := 0, false
-			w.fault = func(what string, after bool) error {
-				if odd = what == "status of plan" && !after && !odd; !odd {
+			w.Fault(func(what string, after bool) error {
+				if odd = what == reported && !after && !odd; !odd {
 					return nil
 				}
 				conflicts++
 				return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("installplans").GroupResource(), "plan", errors.New("modified"))
-			}
+			})
 			p := w.settle(t, time.Minute)
 			if p.Status.Phase != v1alpha1.InstallPlanPhaseComplete || conflicts == 0 {
 				t.Errorf("after %d conflicts: %s: %s", conflicts, p.Status.Phase, p.Status.Message)
@@ -197,13 +198,13 @@ func TestALabelDuringAPassRepeatsNothing(t *testing.T) {
 			meanwhile := w.plan(t, "plan")
 			c.change(meanwhile)
 			once := false
-			w.fault = func(what string, after bool) error {
-				if once || after || what != "status of plan" {
+			w.Fault(func(what string, after bool) error {
+				if once || after || what != reported {
 					return nil
 				}
 				once = true
-				return w.Update(t.Context(), meanwhile)
-			}
+				return w.Inner.Update(t.Context(), meanwhile)
+			})
 			if _, err := w.reconcile(t); apierrors.IsConflict(errors.Unwrap(err)) != c.again || err != nil != c.again {
 				t.Errorf("the pass ended with: %v", err)
 			}
@@ -224,7 +225,7 @@ func TestTwoManagersAtOnce(t *testing.T) {
 			request := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "plan"}}
 			var both sync.WaitGroup
 			for range 2 {
-				c := &Controller{Options: w.controller.Options, client: w.WithWatch, live: w.WithWatch, events: w.events, engine: w.controller.engine}
+				c := &Controller{Options: w.controller.Options, client: w.WithWatch, live: w.WithWatch, events: w.Events, engine: w.controller.engine}
 				c.Metrics = metrics.NewInstallPlans()
 				both.Go(func() {
 					for range 20 {
@@ -239,17 +240,13 @@ func TestTwoManagersAtOnce(t *testing.T) {
 			hasPhase(t, p, v1alpha1.InstallPlanPhaseComplete)
 			must.Equal(t, "installed objects", installedObjects(t, w), want)
 			made := map[string]int{}
-			for _, write := range w.taken() {
+			for _, write := range w.Taken() {
 				if strings.HasPrefix(write, "create") {
 					made[write]++
 				}
 			}
 			for write, n := range made {
-				most := 2 // one succeeds; the other manager may have been on its way
-				if write == "create op" {
-					most = 4 // two objects have that name
-				}
-				if n > most {
+				if n > 2 { // one succeeds; the other manager may have been on its way
 					t.Errorf("%s was tried %d times", write, n)
 				}
 			}

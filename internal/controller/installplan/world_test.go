@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,16 +15,15 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -35,125 +33,47 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// world is a fake API server with a controller on it.
+// world is a fake API server with a controller on it. What its other clients do goes through Inner where it is not to be noted.
 type world struct {
-	client.WithWatch
+	*fakeapi.Server
 	controller *Controller
-	clock      *clocktesting.FakePassiveClock
-	events     *record.FakeRecorder
 	store      store
-
-	mu     sync.Mutex
-	uids   int
-	writes []string
 	// establish is what becomes of a new CRD.
 	establish bool
-	// fault is asked before and after each write of what.
-	fault func(what string, after bool) error
-	// stale is what reads of the plan return instead of the plan, as a cache that lags behind would.
-	stale *v1alpha1.InstallPlan
-	// read is asked before each read.
-	read func(o client.Object) error
 }
+
+// reported is the write of the status.
+const reported = "patch status InstallPlan plan"
 
 func newWorld(t testing.TB, objects ...client.Object) *world {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha1.AddToScheme, operatorsv1.AddToScheme,
-	} {
-		must.NoError(t, add(scheme))
-	}
 	catalog := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "c"}, Spec: v1alpha1.CatalogSourceSpec{Secrets: []string{pullSecret().Name}}}
 	if slices.ContainsFunc(objects, func(o client.Object) bool { _, is := o.(*corev1.Secret); return is && o.GetName() == pullSecret().Name }) {
 		objects = append(slices.Clone(objects), catalog)
 	}
-	w := &world{establish: true, clock: clocktesting.NewFakePassiveClock(epoch), events: record.NewFakeRecorder(1000), store: store{}}
 	group := &operatorsv1.OperatorGroup{}
 	group.Namespace, group.Name, group.Status.Namespaces = "ns", "group", []string{""}
-	w.WithWatch = fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().
-		WithStatusSubresource(&v1alpha1.InstallPlan{}, &apiextensionsv1.CustomResourceDefinition{}).
-		WithObjects(group).WithObjects(objects...).WithInterceptorFuncs(w.funcs()).Build()
+	scheme := fakeapi.Scheme(clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha1.AddToScheme, operatorsv1.AddToScheme)
+	w := &world{establish: true, store: store{}, Server: fakeapi.New(epoch, fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().
+		WithStatusSubresource(&v1alpha1.InstallPlan{}, &apiextensionsv1.CustomResourceDefinition{}).WithObjects(group).WithObjects(objects...))}
+	w.OneAtATime = true
+	w.Beneath(interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error { // an API server establishes CRDs
+		err := c.Create(ctx, o, opts...)
+		if err == nil && w.establish && o.GetObjectKind().GroupVersionKind().Kind == crdKind {
+			return setEstablished(ctx, c, o.GetName())
+		}
+		return err
+	}})
 	w.controller = &Controller{
-		Options: Options{Manifests: w.store, OperatorNamespace: "olm", RetryTimeout: DefaultRetryTimeout, Clock: w.clock, Catalogs: catalogstore.NewSet(), Metrics: metrics.NewInstallPlans(),
-			Unpacker: bundleio.NewUnpacker(nil, realClock{w.clock}, func() {})},
-		client: w.WithWatch, live: w.WithWatch, events: w.events,
+		Options: Options{Manifests: w.store, OperatorNamespace: "olm", RetryTimeout: DefaultRetryTimeout, Clock: w.Clock, Catalogs: catalogstore.NewSet(), Metrics: metrics.NewInstallPlans(),
+			Unpacker: bundleio.NewUnpacker(nil, realClock{w.Clock}, func() {})},
+		client: w.WithWatch, live: w.WithWatch, events: w.Events,
 		engine: &rollout.Engine{Client: w.WithWatch, FieldManager: fieldOwner},
 	}
 	return w
 }
 
 func (w *world) watcher() watcher { return watcher{w.controller} }
-
-func (w *world) funcs() interceptor.Funcs {
-	return interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-			w.mu.Lock()
-			read := w.read
-			w.mu.Unlock()
-			if read != nil {
-				if err := read(o); err != nil {
-					return err
-				}
-			}
-			if p, ok := o.(*v1alpha1.InstallPlan); ok && w.stale != nil {
-				w.stale.DeepCopyInto(p)
-				return nil
-			}
-			return c.Get(ctx, key, o, opts...)
-		},
-		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			if asked := (&client.CreateOptions{}).ApplyOptions(opts); len(asked.DryRun) > 0 {
-				return w.write("try", o, func() error { return nil })
-			}
-			return w.write("create", o, func() error {
-				w.uids++
-				o.SetUID(types.UID(fmt.Sprintf("uid-%d", w.uids)))
-				o.SetCreationTimestamp(metav1.NewTime(w.clock.Now()))
-				if err := c.Create(ctx, o, opts...); err != nil {
-					return err
-				}
-				if w.establish && o.GetObjectKind().GroupVersionKind().Kind == crdKind {
-					return setEstablished(ctx, c, o.GetName())
-				}
-				return nil
-			})
-		},
-		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-			if asked := (&client.ApplyOptions{}).ApplyOptions(opts); len(asked.DryRun) > 0 {
-				return w.write("try", o.(named), func() error { return nil }) // the fake would write it
-			}
-			return w.write("apply", o.(named), func() error { return c.Apply(ctx, o, opts...) })
-		},
-		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			return w.write("patch", o, func() error { return c.Patch(ctx, o, p, opts...) })
-		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			return w.write("status of", o, func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
-		},
-	}
-}
-
-type named interface{ GetName() string }
-
-func (w *world) write(verb string, o named, do func() error) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	what := verb + " " + o.GetName()
-	w.writes = append(w.writes, what)
-	if w.fault != nil {
-		if err := w.fault(what, false); err != nil {
-			return err
-		}
-	}
-	if err := do(); err != nil {
-		return err
-	}
-	if w.fault != nil {
-		return w.fault(what, true)
-	}
-	return nil
-}
 
 func setEstablished(ctx context.Context, c client.Client, name string) error {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -172,19 +92,10 @@ func setEstablished(ctx context.Context, c client.Client, name string) error {
 	return c.Status().Update(ctx, crd)
 }
 
-// taken returns the writes since the last call.
-func (w *world) taken() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	writes := w.writes
-	w.writes = nil
-	return writes
-}
-
 func (w *world) plan(t testing.TB, name string) *v1alpha1.InstallPlan {
 	t.Helper()
 	p := &v1alpha1.InstallPlan{}
-	must.NoError(t, w.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: name}, p))
+	must.NoError(t, w.Inner.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: name}, p))
 	return p
 }
 
@@ -205,7 +116,7 @@ func (w *world) reconcile(t testing.TB) (ctrl.Result, error) {
 // settle looks at the plan until there is nothing more to do, or the time is over, and returns what became of it.
 func (w *world) settle(t testing.TB, limit time.Duration) *v1alpha1.InstallPlan {
 	t.Helper()
-	for end := w.clock.Now().Add(limit); ; {
+	for end := w.Clock.Now().Add(limit); ; {
 		before := w.plan(t, "plan").ResourceVersion
 		result, err := w.reconcile(t)
 		switch {
@@ -216,7 +127,7 @@ func (w *world) settle(t testing.TB, limit time.Duration) *v1alpha1.InstallPlan 
 		case result.RequeueAfter == 0:
 			return w.plan(t, "plan")
 		}
-		if w.clock.SetTime(w.clock.Now().Add(result.RequeueAfter)); w.clock.Now().After(end) {
+		if w.Clock.SetTime(w.Clock.Now().Add(result.RequeueAfter)); w.Clock.Now().After(end) {
 			return w.plan(t, "plan")
 		}
 	}
@@ -224,7 +135,7 @@ func (w *world) settle(t testing.TB, limit time.Duration) *v1alpha1.InstallPlan 
 
 func (w *world) get(t testing.TB, o client.Object, namespace, name string) bool {
 	t.Helper()
-	err := w.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, o)
+	err := w.Inner.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, o)
 	if client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +172,7 @@ func (unreadable) Store(context.Context, []byte) (string, error) { return "", er
 func (unreadable) Refer(context.Context, []byte) (string, error) { return "", errors.New("unreadable") }
 
 // realClock has the time of day of the test, and real waits.
-type realClock struct{ *clocktesting.FakePassiveClock }
+type realClock struct{ *clocktesting.FakeClock }
 
 func (realClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
 func (realClock) NewTimer(d time.Duration) clock.Timer   { return clock.RealClock{}.NewTimer(d) }

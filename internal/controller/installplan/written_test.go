@@ -23,7 +23,7 @@ import (
 // back that is taken for behind.
 func TestWriteThatChangesNothingIsNotWaitedFor(t *testing.T) {
 	w := newWorld(t, handMade("Manual", "lone.v1.0.0"), catalogSource("ns", "cat", 0))
-	w.controller.client = interceptor.NewClient(w.WithWatch, interceptor.Funcs{
+	w.controller.client = interceptor.NewClient(w.WithWatch, interceptor.Funcs{ // no fault lets a write succeed that changes nothing
 		SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
 			return nil
 		},
@@ -45,17 +45,17 @@ func TestWarningsAreToldOnce(t *testing.T) {
 	there := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", Labels: map[string]string{"olm.managed": "true"}}}
 	w := newWorld(t, there, newPlan(step(t, csvYAML), strange))
 	refuse := true
-	w.fault = func(what string, after bool) error {
-		if refuse && what == "status of plan" && !after {
+	w.Fault(func(what string, after bool) error {
+		if refuse && what == reported && !after {
 			return errors.New("away")
 		}
 		return nil
-	}
+	})
 	for range 3 {
 		if _, err := w.reconcile(t); err == nil {
 			t.Fatal("the status was written")
 		}
-		if n, counted := len(w.events.Events), scraped(t, w.controller.Metrics, "installplan_warnings_total"); n != 0 || counted != 0 {
+		if n, counted := len(w.Events.Events), scraped(t, w.controller.Metrics, "installplan_warnings_total"); n != 0 || counted != 0 {
 			t.Errorf("%d Events and %v counted before the status was written", n, counted)
 		}
 	}
@@ -63,7 +63,7 @@ func TestWarningsAreToldOnce(t *testing.T) {
 	for range 3 {
 		must.Value(w.reconcile(t))(t)
 	}
-	if n, counted := len(w.events.Events), scraped(t, w.controller.Metrics, "installplan_warnings_total"); n != 1 || counted != 1 {
+	if n, counted := len(w.Events.Events), scraped(t, w.controller.Metrics, "installplan_warnings_total"); n != 1 || counted != 1 {
 		t.Errorf("%d Events, %v counted; want one", n, counted)
 	}
 }
@@ -97,11 +97,11 @@ func TestRefusedPlanDoesNothing(t *testing.T) {
 			if !strings.HasPrefix(p.Status.Message, tc.message) {
 				t.Errorf("message %q, want %q", p.Status.Message, tc.message)
 			}
-			must.Empty(t, "writes", slices.DeleteFunc(w.taken(), func(s string) bool { return s == "status of plan" }))
+			must.Empty(t, "writes", slices.DeleteFunc(w.Taken(), func(s string) bool { return s == reported }))
 			role := &rbacv1.ClusterRole{}
 			w.get(t, role, "", "op.v1-1")
 			role.Finalizers, role.Labels = nil, map[string]string{v1alpha1.ManagedLabel: "true"}
-			must.NoError(t, w.Update(t.Context(), role))
+			must.NoError(t, w.Inner.Update(t.Context(), role))
 			if p = w.settle(t, time.Minute); p.Status.Phase != v1alpha1.InstallPlanPhaseComplete {
 				t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 			}
@@ -142,7 +142,7 @@ func TestServiceAccountsAreShared(t *testing.T) {
 				}
 				again := newPlan(step(t, csvYAML), step(t, accountYAML))
 				p.Status = again.Status
-				must.NoError(t, w.Status().Update(t.Context(), p))
+				must.NoError(t, w.Inner.Status().Update(t.Context(), p))
 			}
 		})
 	}
