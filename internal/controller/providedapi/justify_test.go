@@ -212,7 +212,7 @@ func TestUpgradeDoesNotFlap(t *testing.T) {
 	k.delete(v1)
 	k.Taken()
 	roles := k.pass(kindCRD, etcd)
-	if writes := k.Taken(); len(k.provided()) != 4 || roles[etcd+"-v1-edit"].Name == "" || !strings.HasPrefix(writes[0], "apply ClusterRole "+etcd+"-v1-") {
+	if writes := k.Taken(); len(k.provided()) != 4 || roles[etcd+"-v1-edit"].Name == "" || len(writes) == 0 || !strings.HasPrefix(writes[0], "apply ClusterRole "+etcd+"-v1-") {
 		t.Errorf("afterwards: %v, written were %v", k.provided(), writes)
 	}
 }
