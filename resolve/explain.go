@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
+
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 const (
@@ -17,7 +18,7 @@ func (u *Unsatisfiable) Error() string {
 	var out strings.Builder
 	var lines []string
 	for _, r := range u.Reasons() {
-		line := Tidy(r.Origin.Text, maxTextSize)
+		line := safetext.Line(r.Origin.Text, maxTextSize)
 		if r.More > 0 {
 			line += fmt.Sprintf(" (and %d more alike)", r.More)
 		}
@@ -37,7 +38,7 @@ func (u *Unsatisfiable) Error() string {
 	out.WriteString("there is no solution")
 	for i := len(u.Core) - 1; i >= 0; i-- {
 		if hint := u.Core[i].Origin.Hint; hint != "" {
-			out.WriteString("\n" + Tidy(hint, maxTextSize))
+			out.WriteString("\n" + safetext.Line(hint, maxTextSize))
 			break
 		}
 	}
@@ -77,18 +78,4 @@ func (u *Unsatisfiable) Reasons() []Reason {
 type kinship struct {
 	rule, needs string
 	single      int // the only one of its line, from 1
-}
-
-// Tidy makes text of unknown authors one line of at most size bytes, and three more where it is cut.
-func Tidy(text string, size int) string {
-	clean := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, text)
-	if len(clean) <= size {
-		return clean
-	}
-	return strings.ToValidUTF8(clean[:size], "") + "..."
 }

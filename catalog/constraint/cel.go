@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -13,6 +12,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -56,7 +56,7 @@ func compareVersions(a, b ref.Val) ref.Val {
 func Compile(rule string) (*Rule, error) {
 	program, err := compile(rule)
 	if err != nil {
-		return nil, fmt.Errorf("CEL rule %q: %s", clip(rule, 100), clip(err.Error(), 500))
+		return nil, fmt.Errorf("CEL rule %q: %s", safetext.Truncate(rule, 100), safetext.Truncate(err.Error(), 500))
 	}
 	return &Rule{Text: rule, program: program}, nil
 }
@@ -96,14 +96,6 @@ func compile(rule string) (cel.Program, error) {
 	// Bound the work of an evaluation. CEL itself counts calls, and charges for the sizes of what they work on only where it knows the types; values of
 	// properties can be anything.
 	return env.Program(checked, cel.CostLimit(maxCost), cel.CostTracking(sizes{}), cel.CustomDecorator(guard))
-}
-
-// clip shortens a text that comes from elsewhere.
-func clip(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // Meets tells whether the properties meet the rule. A rule that fails on them, or costs too much, is not met.

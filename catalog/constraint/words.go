@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	"github.com/google/cel-go/cel"
 )
 
@@ -22,7 +23,7 @@ func inWords(err error) error {
 		return fmt.Errorf("its value is not JSON: %w", err)
 	}
 	if field, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-		return fmt.Errorf("it has a field %s, which is not known", clip(field, 100))
+		return fmt.Errorf("it has a field %s, which is not known", safetext.Truncate(field, 100))
 	}
 	return err
 }
@@ -31,7 +32,7 @@ func inWords(err error) error {
 func a(kind string) string {
 	article := map[string]string{"array": "a list", "object": "an object", "string": "a text", "bool": "true or false", "number": "a number"}[kind]
 	if article == "" {
-		return clip(kind, 100)
+		return safetext.Truncate(kind, 100)
 	}
 	return article
 }

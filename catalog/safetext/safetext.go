@@ -1,5 +1,6 @@
 // Package safetext bounds texts of catalogs, registries and other authors before a message repeats them: how long they are, and that they
-// stay in one line. It knows nothing of catalogs, so that anything may import it.
+// stay in one line. It knows nothing of catalogs, so that anything may import it: it is the one place that truncates and lists, for public
+// packages and for internal/messages alike.
 package safetext
 
 import (
@@ -27,6 +28,18 @@ func OneLine(text string) string {
 	}, text)
 }
 
+// Line returns a text as one line of at most so many bytes, and three more where it is cut.
+func Line(text string, most int) string { return Truncate(OneLine(text), most) }
+
+// Fit returns a text of at most so many bytes, the three that mark a cut included. What it has cut already stays as it is.
+func Fit(text string, most int) string {
+	const mark = "..."
+	if len(text) <= most {
+		return text
+	}
+	return Truncate(text, most-len(mark))
+}
+
 // Quote quotes a name for a message, of a long one the beginning.
 func Quote(name string) string { return strconv.Quote(Truncate(name, 100)) }
 
@@ -42,13 +55,27 @@ func QuoteList(names []string) string {
 
 // List joins the first items, and counts the others: "a, b and 3 more", or with another separator than a comma "a; b; and 3 more".
 func List(items []string, most int, separator string) string {
-	more := len(items) - most
+	return Sample(items[:min(most, len(items))], len(items), separator)
+}
+
+// Sample is List for the first of so many items, where only those are known.
+func Sample(first []string, all int, separator string) string {
+	text, more := strings.Join(first, separator), all-len(first)
 	if more <= 0 {
-		return strings.Join(items, separator)
+		return text
 	}
 	and := separator
 	if separator == ", " {
 		and = " "
 	}
-	return fmt.Sprintf("%s%sand %d more", strings.Join(items[:most], separator), and, more)
+	return fmt.Sprintf("%s%sand %d more", text, and, more)
+}
+
+// First returns the first items, and one that counts the others by a format such as "and %d more". It leaves the items as they are.
+func First(items []string, most int, others string) []string {
+	more := len(items) - most
+	if more <= 0 {
+		return items
+	}
+	return append(items[:most:most], fmt.Sprintf(others, more))
 }

@@ -25,7 +25,7 @@ type rule struct {
 // rules is the table of the architecture page, from the bottom to the top.
 var rules = []rule{
 	{pkg: "version"},
-	{pkg: "resolve", may: []string{"version"}},
+	{pkg: "resolve", may: []string{"catalog/safetext"}},
 	{pkg: "catalog", may: []string{"version"}},
 	{pkg: "catalog/prune", may: []string{"catalog", "version"}},
 	{pkg: "catalog/template", may: []string{"catalog", "version"}},
@@ -39,7 +39,7 @@ var rules = []rule{
 	{pkg: "catalog/constraint", may: []string{"catalog", "version"}},
 	{pkg: "internal/resolution", may: []string{"catalog", "resolve", "version", "api/operators", "bundle", "internal/content/image", "internal/messages"}},
 	{pkg: "internal/resolution/snapshot", may: []string{"api/olm", "internal/content/catalogstore", "internal/resolution", "api/operators", "catalog", "version", "bundle", "internal/content/image"}, client: true},
-	{pkg: "internal/content/image", may: []string{"catalog/safetext", "api/olm", "internal/messages"}},
+	{pkg: "internal/content/image", may: []string{"api/olm", "internal/messages"}},
 	{pkg: "internal/content/signature", may: []string{"catalog/safetext", "internal/messages", "internal/content/image"}},
 	{pkg: "internal/content/catalogstore", may: []string{"catalog", "internal/content/image", "internal/messages", "bundle"}},
 	{pkg: "internal/content/catalogserver", may: []string{"api/registry", "catalog", "internal/content/catalogstore", "internal/content/image", "internal/messages"}},
@@ -52,12 +52,12 @@ var rules = []rule{
 	{pkg: "internal/metrics", may: []string{"internal/platform"}, client: true},
 	{pkg: "internal/messages", may: []string{"catalog/safetext"}},
 	{pkg: "internal/tenancy", may: []string{"api/operators", "bundle"}},
-	{pkg: "internal/rollout", may: []string{"api/operators"}, client: true},
+	{pkg: "internal/rollout", may: []string{"api/operators", "catalog/safetext"}, client: true},
 	{pkg: "internal/ops/migrate", may: []string{"api", "internal/messages", "internal/rollout"}},
 	{pkg: "internal/ops", may: append(libraries, "api"), client: true},
 	{pkg: "internal/rollout/revision", may: []string{"api/olm", "api/operators", "internal/messages", "internal/rollout", "version"}, client: true},
 	{pkg: "internal/rollout/permissions", may: []string{"catalog/safetext", "config"}, client: true},
-	{pkg: "internal/rollout/crd", may: []string{"internal/messages"}, client: true},
+	{pkg: "internal/rollout/crd", may: []string{"catalog/safetext", "internal/messages"}, client: true},
 	{pkg: "internal/rollout/desired", may: []string{"api/olm", "api/operators", "bundle/registryv1", "catalog", "internal/content/bundleio", "internal/content/image", "internal/resolution", "internal/rollout/revision", "version"}},
 	{pkg: "internal/content/bundleio", may: append(libraries, "api/operators", "bundle", "catalog", "internal/content/image", "api", "internal/content/catalogstore"), client: true},
 	// The controllers of the v0 API know nothing of the v1 API, and those of the v1 API of the other only what they take over from it.

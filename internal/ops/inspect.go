@@ -9,6 +9,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog/safetext"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -213,12 +214,9 @@ func (o *objects) operator(csv *v1alpha1.ClusterServiceVersion) Node {
 				unmet = append(unmet, text)
 			}
 		}
-		if more := len(unmet) - maxRequirements; more > 0 {
-			unmet = append(unmet[:maxRequirements], fmt.Sprintf("and %d more requirements", more))
-		}
 		n.Reason = csv.Status.Message
 		if csv.Status.Reason == v1alpha1.CSVReasonRequirementsNotMet && len(unmet) > 0 {
-			n.Reason = strings.Join(unmet, "\n")
+			n.Reason = strings.Join(safetext.First(unmet, maxRequirements, "and %d more requirements"), "\n")
 		}
 	}
 	for i := range o.deployments.Items {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -83,7 +84,7 @@ func (b *dependencies) meet(ctx context.Context) error {
 						return false
 					}, known: func(r *register) []resolve.Var { return r.all }, find: everything, text: fmt.Sprintf("with label %q", label)}, "")
 				case n.channel != nil:
-					origin := n.origin(field, "%s has an olm.label.required that names no label: %s", n.label(), resolve.Tidy(string(p.Value), maxBrief))
+					origin := n.origin(field, "%s has an olm.label.required that names no label: %s", n.label(), messages.Line(string(p.Value), maxBrief))
 					origin.Hint = fmt.Sprintf("ask the authors of package %s to correct olm.label.required #%d of %s", n.bundle.Package, i, n.bundle.Name)
 					b.problem.Depends(next, nil, origin)
 				}
@@ -139,7 +140,7 @@ func (b *dependencies) depend(v resolve.Var, field string, c condition, message 
 		const short, shortMessage = 200, 120
 		brief := what
 		if len(what) > short || strings.Contains(what, ruleText) {
-			brief = "what " + strings.TrimPrefix(field, "properties, ") + " of " + n.bundle.Name + " asks for" + said(resolve.Tidy(message, shortMessage))
+			brief = "what " + strings.TrimPrefix(field, "properties, ") + " of " + n.bundle.Name + " asks for" + said(messages.Line(message, shortMessage))
 		}
 		b.nobody(n, c, &origin, brief)
 	}

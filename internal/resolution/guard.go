@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/catalog/constraint"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // stake is a need of another extension that is met now, and that another version of the package could leave unmet.
@@ -85,8 +86,5 @@ func Unmet(in ExtensionRequest) []string {
 		}
 		all = append(all, fmt.Sprintf("%s, which is installed, requires %s, and what other ClusterExtensions have installed does not meet that", in.Installed.Name, describe(n.what)))
 	}
-	if more := len(all) - maxUnmet; more > 0 {
-		all = append(all[:maxUnmet], fmt.Sprintf("and %d more of its needs are not met", more))
-	}
-	return all
+	return safetext.First(all, maxUnmet, "and %d more of its needs are not met")
 }

@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/constraint"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/resolve"
 	"fairlead.dev/fairlead/version"
 )
@@ -253,7 +254,7 @@ func (b *requirements) provide(c constraint.Constraint, place string) string {
 	case c.GVK == nil && c.Package == nil:
 		if c.FailureMessage != "" {
 			const short = 120
-			place += " (" + resolve.Tidy(c.FailureMessage, short) + ")"
+			place += " (" + messages.Line(c.FailureMessage, short) + ")"
 		}
 		return "create, upgrade or delete ClusterExtensions so that what " + place + " asks for is met"
 	case len(packages) == 0:

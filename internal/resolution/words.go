@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog/safetext"
-	"fairlead.dev/fairlead/resolve"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // These functions write what explanations of both APIs say alike.
 
 // oneLine makes text of unknown authors one line of bounded length.
-func oneLine(text string) string { return resolve.Tidy(text, maxTextSize) }
+func oneLine(text string) string { return messages.Line(text, maxTextSize) }
 
 // list names some things.
 func list(noun string, names []string) string {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 )
@@ -117,21 +117,11 @@ const (
 
 // Error is the text of the first few, and the number of the others.
 func (f Failures) Error() string {
-	var b strings.Builder
-	for i, err := range f[:min(len(f), failuresShown)] {
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		text := err.Error()
-		if len(text) > failureLength {
-			text = strings.ToValidUTF8(text[:failureLength], "") + "..."
-		}
-		b.WriteString(text)
+	var texts []string
+	for _, err := range f[:min(len(f), failuresShown)] {
+		texts = append(texts, safetext.Truncate(err.Error(), failureLength))
 	}
-	if more := len(f) - failuresShown; more > 0 {
-		fmt.Fprintf(&b, "; and %d more", more)
-	}
-	return b.String()
+	return safetext.Sample(texts, len(f), "; ")
 }
 
 // Unwrap returns the errors.

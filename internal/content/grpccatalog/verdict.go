@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/catalog/safetext"
+	"fairlead.dev/fairlead/internal/messages"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -74,7 +74,7 @@ func condition(p *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition
 
 // words say, in those of the cluster where there are any, why a pod is not ready or is dead.
 func words(p *corev1.Pod) string {
-	return safetext.Truncate(safetext.OneLine(rawWords(p)), maxWordsSize)
+	return messages.Line(rawWords(p), maxWordsSize)
 }
 
 func rawWords(p *corev1.Pod) string {

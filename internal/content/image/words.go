@@ -7,10 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strings"
-	"unicode"
 
-	"fairlead.dev/fairlead/catalog/safetext"
+	"fairlead.dev/fairlead/internal/messages"
 	"github.com/docker/distribution/registry/api/errcode"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
@@ -18,46 +16,8 @@ import (
 // maxWords bounds what is repeated of a registry's answer, in bytes.
 const maxWords = 400
 
-// flapping lists text that differs between two occurrences of the same
-// trouble: it would make a status condition change on every attempt.
-var flapping = []struct {
-	pattern *regexp.Regexp
-	instead string
-}{
-	{regexp.MustCompile(`\b(read|write|dial) (tcp|udp)([46]?) \S+->(\S+?)(:?)(\s|$)`), "$1 $2$3 $4$5$6"}, // own end of a connection
-	{regexp.MustCompile(`(https?://[^\s"?]+)\?[^\s"]*`), "$1"},                                           // signed URLs
-	{regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), "..."},
-	{regexp.MustCompile(`(?i)\b(request|trace|correlation|host|ray|session|span)[ _-]?id\b["']?[:= ]+["']?[^\s"',;)]+`), "$1 id ..."},
-	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?`), "..."},
-	{regexp.MustCompile(`\b\d{4}/\d\d/\d\d \d\d:\d\d:\d\d`), "..."},
-	{regexp.MustCompile(`\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [A-Z]{3}`), "..."},
-	{regexp.MustCompile(`(?i)\b(trace|span|request|reference)( |: ?)#?[0-9a-f.]{16,}`), "$1$2..."},
-	{regexp.MustCompile(`\b1\d{9}(\d{3})?\b`), "..."}, // seconds or milliseconds since 1970
-	{regexp.MustCompile(`(?i)\b(again|retry|retrying|resets?) (in|after) \d[\d.]*( ?([mµn]?s|m|h|(milli)?seconds?|minutes?|hours?))?\b`), "$1 $2 ..."},
-	{regexp.MustCompile(`(?i)\bretry-after: ?[^\s,;]+`), "retry-after: ..."},
-	{regexp.MustCompile(`\(heuristic tuning data: [^)]*\): `), ""},
-	{regexp.MustCompile(`after reconnecting at offset \d+`), "after reconnecting"},
-	{regexp.MustCompile(`Content-Range \d+-\d+/\d+`), "Content-Range"},
-}
-
-// steady returns s on one line, without control characters, without text that
-// flaps, and not too long.
-func steady(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > 4*maxWords { // before the patterns: their cost is bounded too
-		s = s[:4*maxWords]
-	}
-	for _, f := range flapping {
-		s = f.pattern.ReplaceAllString(s, f.instead)
-	}
-	return safetext.Truncate(s, maxWords)
-}
+// steady returns s on one line, the same for the same answer, and not too long.
+func steady(s string) string { return messages.Answer(s, maxWords) }
 
 // words returns what the registry, or the network, said: the innermost text
 // that carries it, without the layers of "while doing" around it.

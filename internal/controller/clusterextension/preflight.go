@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
@@ -121,10 +121,8 @@ func reportData(reports map[string]string) map[string]string {
 	}) {
 		text := reports[crd]
 		most := min(maxReport, left)
-		if left -= min(len(text), most); len(text) > most {
-			text = strings.ToValidUTF8(text[:most], "") + fmt.Sprintf("... (and %d bytes more, for which there is no room)", len(text)-most)
-		}
-		data[crd] = text
+		left -= min(len(text), most)
+		data[crd] = messages.Bound(text, most)
 	}
 	return data
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
@@ -114,12 +115,7 @@ func hasSucceeded(set *olmv1.ClusterObjectSet) bool {
 const maxListed = 20
 
 // list is one line for each, and the number of those that are left out.
-func list(lines []string) string {
-	if more := len(lines) - maxListed; more > 0 {
-		lines = append(lines[:maxListed:maxListed], fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(lines, "\n")
-}
+func list(lines []string) string { return safetext.List(lines, maxListed, "\n") }
 
 func setCondition(set *olmv1.ClusterObjectSet, condition metav1.Condition, now time.Time) {
 	olmv1.SetCondition(&set.Status.Conditions, condition, set.Generation, metav1.NewTime(now.Truncate(time.Second)))

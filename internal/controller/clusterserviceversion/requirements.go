@@ -20,6 +20,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/tenancy"
 )
 
@@ -201,10 +202,8 @@ func (r *requirements) notMet() finding {
 		}
 		unmet = append(unmet, text)
 	}
-	if rest := len(unmet) - maxUnmet; rest > 0 {
-		unmet = append(unmet[:maxUnmet], fmt.Sprintf("and %d more, see status.requirementStatus", rest))
-	}
-	return finding{holds: len(unmet) > 0, detail: strings.Join(unmet, "; ")}
+	detail := strings.Join(safetext.First(unmet, maxUnmet, "and %d more, see status.requirementStatus"), "; ")
+	return finding{holds: len(unmet) > 0, detail: detail}
 }
 
 // judgeKubeVersion compares without the leading v, and without what distributions append to the server's version.

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
-	"fairlead.dev/fairlead/resolve"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -104,7 +105,7 @@ func lookupCondition(name string, s bundleio.State) (v1alpha1.BundleLookupCondit
 	switch {
 	case s.Err != nil:
 		c.Type, c.Reason = v1alpha1.BundleLookupFailed, bundleio.ReasonOf(s.Err)
-		c.Message = resolve.Tidy(s.Err.Error(), maxProblem)
+		c.Message = messages.Line(s.Err.Error(), maxProblem)
 	case s.Done():
 		return c, false
 	case s.Slow != "":
@@ -176,7 +177,7 @@ func setConditions(l *v1alpha1.BundleLookup, wanted []v1alpha1.BundleLookupCondi
 				continue
 			}
 			stays = true
-			c.Message = cut(c.Message, maxLookupMessage) // as it is written: else each pass would write it again
+			c.Message = safetext.Fit(c.Message, maxLookupMessage) // as it is written: else each pass would write it again
 			if old := l.GetCondition(t); old.Status != c.Status || old.Reason != c.Reason || old.Message != c.Message {
 				l.SetCondition(c, now)
 			}

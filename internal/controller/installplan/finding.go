@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
-	"fairlead.dev/fairlead/resolve"
 )
 
 // finding is what the names in a plan come to: bundles to install, and operators that are there already and in no catalog. Or it is a
@@ -26,7 +26,7 @@ type finding struct {
 func unresolvable(reason v1alpha1.InstallPlanConditionReason, text string) finding {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines[:min(len(lines), maxLines)] {
-		lines[i] = resolve.Tidy(line, maxProblem)
+		lines[i] = messages.Line(line, maxProblem)
 	}
 	return finding{reason: reason, problem: strings.Join(lines[:min(len(lines), maxLines)], "\n")}
 }

@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
-	"fairlead.dev/fairlead/resolve"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -71,7 +71,7 @@ func readAgain(lookup v1alpha1.BundleLookup, why error) error {
 	if errors.As(why, &waiting) {
 		return why
 	}
-	return &fetchError{name: lookup.Identifier, awaits: fmt.Sprintf(whyAgain, lookup.Identifier) + resolve.Tidy(why.Error(), maxProblem)}
+	return &fetchError{name: lookup.Identifier, awaits: fmt.Sprintf(whyAgain, lookup.Identifier) + messages.Line(why.Error(), maxProblem)}
 }
 
 // whyAgain begins what is said of a bundle that is waited for.
@@ -134,7 +134,7 @@ func (r Images) fromCatalog(ctx context.Context, namespace string, lookup v1alph
 	case served.Index == nil && served.Problem == "":
 		return bundleio.Request{}, awaits("catalog %s, which it is in, is still being loaded", ref)
 	case served.Index == nil:
-		return bundleio.Request{}, awaits("catalog %s, which it is in, has no content: %s", ref, resolve.Tidy(served.Problem, maxProblem))
+		return bundleio.Request{}, awaits("catalog %s, which it is in, has no content: %s", ref, messages.Line(served.Problem, maxProblem))
 	case b == nil:
 		return bundleio.Request{}, awaits("catalog %s does not have it any more: delete the InstallPlan to have one made that is still wanted", ref)
 	default:

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
 
@@ -114,9 +114,4 @@ func (x *execution) outcome() outcome {
 // listed is how many texts a message has room for.
 const listed = 5
 
-func list(texts []string) string {
-	if more := len(texts) - listed; more > 0 {
-		texts = append(texts[:listed:listed], fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(texts, "; ")
-}
+func list(texts []string) string { return safetext.List(texts, listed, "; ") }

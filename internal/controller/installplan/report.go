@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
 
@@ -159,25 +160,16 @@ const (
 // bounded shortens the messages of a status: no message makes a plan larger than resolution.MaxPlanContent leaves room for.
 func bounded(s planStatus) planStatus {
 	s = *s.DeepCopy()
-	s.Message = cut(s.Message, maxMessage)
+	s.Message = safetext.Fit(s.Message, maxMessage)
 	for i := range s.Conditions {
-		s.Conditions[i].Message = cut(s.Conditions[i].Message, maxMessage)
+		s.Conditions[i].Message = safetext.Fit(s.Conditions[i].Message, maxMessage)
 	}
 	for i := range s.BundleLookups {
 		for j := range s.BundleLookups[i].Conditions {
-			s.BundleLookups[i].Conditions[j].Message = cut(s.BundleLookups[i].Conditions[j].Message, maxLookupMessage)
+			s.BundleLookups[i].Conditions[j].Message = safetext.Fit(s.BundleLookups[i].Conditions[j].Message, maxLookupMessage)
 		}
 	}
 	return s
-}
-
-// cut shortens a text to a limit in bytes. What was cut before stays as it is.
-func cut(text string, limit int) string {
-	const more = "..."
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit-len(more)], "") + more
 }
 
 // unreportable reports a status that the API server does not take because the plan is too large with it, as one that another program filled may be:
@@ -186,7 +178,7 @@ func (c *Controller) unreportable(plan *v1alpha1.InstallPlan, next planStatus, e
 	if !rollout.IsTooLarge(err) {
 		return err
 	}
-	c.events.Event(plan, corev1.EventTypeWarning, notWrittenReason, cut(fmt.Sprintf("the InstallPlan is too large for its status to be written: "+
+	c.events.Event(plan, corev1.EventTypeWarning, notWrittenReason, safetext.Fit(fmt.Sprintf("the InstallPlan is too large for its status to be written: "+
 		"delete it to have a smaller one made; the status is %s: %s", next.Phase, next.Message), maxLookupMessage))
 	return reconcile.Terminal(err)
 }

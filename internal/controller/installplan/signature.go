@@ -13,7 +13,6 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
-	"fairlead.dev/fairlead/resolve"
 )
 
 // Signatures verifies the bundles of plans under the signature policy as it is now.
@@ -143,7 +142,7 @@ func (r Images) coverable(ctx context.Context, namespace string, lookup v1alpha1
 	case served.Withheld:
 		absent = "is withheld until the signature policy accepts it"
 	case served.Problem != "":
-		absent = "has no content: " + resolve.Tidy(served.Problem, maxProblem)
+		absent = "has no content: " + messages.Line(served.Problem, maxProblem)
 	}
 	return image.Undecided(fmt.Errorf("image %s has no accepted signature of its own, and catalog %s, which may cover it, %s: "+
 		"it is verified again once the catalog is served (%s)", lookup.Path, ref, absent, messages.Error(refusal)))

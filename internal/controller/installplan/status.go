@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/content/image"
 
 	corev1 "k8s.io/api/core/v1"
@@ -157,7 +158,7 @@ func retryAfter(next planStatus, done outcome, now time.Time, timeout time.Durat
 
 // setInstalled sets the condition when it says something new.
 func setInstalled(s *planStatus, c v1alpha1.InstallPlanCondition, now time.Time) {
-	c.Message = cut(c.Message, maxMessage) // as it is written: else each pass would write it again
+	c.Message = safetext.Fit(c.Message, maxMessage) // as it is written: else each pass would write it again
 	if !s.GetCondition(c.Type).Equals(c) {
 		s.SetCondition(c, metav1.NewTime(now))
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/resolve"
+	"fairlead.dev/fairlead/internal/messages"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -138,4 +138,4 @@ func prefixed(prefix, text string) string {
 // maxText bounds, in bytes, what a status repeats of texts from outside.
 const maxText = 1000
 
-func tidy(text string) string { return resolve.Tidy(text, maxText) }
+func tidy(text string) string { return messages.Line(text, maxText) }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"fairlead.dev/fairlead/catalog/safetext"
+	"fairlead.dev/fairlead/internal/messages"
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -95,13 +97,10 @@ func Held(ctx context.Context, reader client.Reader, crd *definition) ([]string,
 	for i := range list.Items {
 		if o := &list.Items[i]; len(o.Finalizers) > 0 {
 			all = append(all, fmt.Sprintf("%s %s waits for its finalizers %s", crd.Spec.Names.Kind, nameIn(o.Namespace, o.Name),
-				clip(strings.Join(o.Finalizers, ", "), maxText)))
+				messages.Line(strings.Join(o.Finalizers, ", "), maxText)))
 		}
 	}
-	if more := len(all) - heldTold; more > 0 {
-		all = append(all[:heldTold], fmt.Sprintf("%d more objects of %s wait for theirs", more, crd.Name))
-	}
-	return all, nil
+	return safetext.First(all, heldTold, "%d more objects of "+crd.Name+" wait for theirs"), nil
 }
 
 // Written is an object whose last writer used one of the versions that go.

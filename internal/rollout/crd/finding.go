@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode"
 
+	"fairlead.dev/fairlead/catalog/safetext"
+	"fairlead.dev/fairlead/internal/messages"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 )
@@ -130,17 +131,17 @@ func NewUnsafeError(crd string, findings []Finding) error {
 // Error lists the first findings and says how many there are. Report has them all.
 func (e *UnsafeError) Error() string {
 	text := fmt.Sprintf("validating upgrade for CRD %q: ", e.CRD)
-	for i, f := range e.Findings {
+	size := len(text) - len("\n")
+	var lines []string
+	for i, f := range e.Findings[:min(maxLines, len(e.Findings))] {
 		line := f.String()
-		if i >= maxLines || i > 0 && len(text)+len(line) > maxBytes {
-			return text + fmt.Sprintf("\nand %d more", len(e.Findings)-i)
+		if i > 0 && size+len(line) > maxBytes {
+			break
 		}
-		if i > 0 {
-			text += "\n"
-		}
-		text += line
+		size += len(line) + len("\n")
+		lines = append(lines, line)
 	}
-	return text
+	return text + safetext.Sample(lines, len(e.Findings), "\n")
 }
 
 // Report is everything there is to say about an upgrade, exempted findings included, with what to do about each.
@@ -162,20 +163,7 @@ func Report(crd string, findings []Finding) string {
 const maxText = 1000
 
 // short makes a value from a CRD fit for a line of a message.
-func short(text string) string { return clip(text, 120) }
-
-// clip makes a text from outside fit for a message: at most some bytes, and nothing that does not print.
-func clip(text string, limit int) string {
-	if len(text) > limit {
-		text = strings.ToValidUTF8(text[:limit], "") + "..."
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, text)
-}
+func short(text string) string { return messages.Line(text, 120) }
 
 // names lists a set in order.
 func names(set sets.Set[string]) string { return short(strings.Join(sets.List(set), ", ")) }

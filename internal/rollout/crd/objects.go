@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // How many pages of objects a pass reads. What does not stand in the way is not worth more than a sample.
@@ -120,7 +122,7 @@ func (o *Objects) conclude(u Change, v *Verdict) {
 	if scan.Losing > 0 {
 		note(Finding{CRD: u.Desired.Name, Check: StoredContent,
 			What: fmt.Sprintf("risk of data loss updating %q: the schema of version %s, which objects are stored in from now on, does not know all of their fields: "+
-				"%d of %d objects lose some with the next write: %s", u.Desired.Name, StorageVersion(u.Desired), scan.Losing, scan.Objects, sample(scan.Losing, texts(scan.Losses))),
+				"%d of %d objects lose some with the next write: %s", u.Desired.Name, StorageVersion(u.Desired), scan.Losing, scan.Objects, safetext.Sample(texts(scan.Losses), scan.Losing, "; ")),
 			Remedy: "keep a copy of these objects, and move what the fields hold to where the new version has it"}, v.Keeps)
 	}
 	if scan.Written > 0 {
@@ -130,7 +132,7 @@ func (o *Objects) conclude(u Change, v *Verdict) {
 		names := strings.Join(v.Dropped, ", ")
 		note(Finding{CRD: u.Desired.Name, Check: ServedVersionRemoval, Version: names,
 			What: fmt.Sprintf("CustomResourceDefinition %s: the new one does not have version %s, which is served: %d of %d objects were last written in it, so its clients would fail: %s",
-				u.Desired.Name, names, scan.Written, scan.Objects, sample(scan.Written, first)),
+				u.Desired.Name, names, scan.Written, scan.Objects, safetext.Sample(first, scan.Written, "; ")),
 			Remedy: fmt.Sprintf("upgrade first to a bundle whose CRD has the version with served: false, or write these objects in another version, or let the version go: %s",
 				u.exemption(ServedVersionRemoval))}, true)
 	}
@@ -158,7 +160,7 @@ func existing(u Change, invalid, read int, first []string) Finding {
 	}
 	return Finding{CRD: u.Desired.Name, Check: ExistingObjects, Remedy: remedy,
 		What: fmt.Sprintf("error validating existing CRs against new CRD's schema for %q: updated validation is too restrictive: "+
-			"%d of %d objects become invalid: %s", u.Desired.Name, invalid, read, sample(invalid, first))}
+			"%d of %d objects become invalid: %s", u.Desired.Name, invalid, read, safetext.Sample(first, invalid, "; "))}
 }
 
 // unreadable says that objects cannot be compared with the new schema, and why.
@@ -169,12 +171,4 @@ func unreadable(u Change, why string) Finding {
 		f.Remedy = "the new one does without this webhook, so its objects must be readable before it goes: mend the webhook of the operator that runs, or delete the objects that it does not convert"
 	}
 	return f
-}
-
-func sample(all int, first []string) string {
-	text := strings.Join(first, "; ")
-	if more := all - len(first); more > 0 {
-		text += fmt.Sprintf("; and %d more", more)
-	}
-	return text
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 )
@@ -53,7 +54,7 @@ func sameDefinition(u Change, owners []Operator) []Finding {
 	first := all[:min(len(all), listed)]
 	return []Finding{{Check: SharedDefinition,
 		What: fmt.Sprintf("CustomResourceDefinition %s is owned by %s, and %s defines it otherwise, while a cluster has one definition for all namespaces: %s",
-			u.Desired.Name, list(others), u.By, sample(len(all), first)),
+			u.Desired.Name, list(others), u.By, safetext.Sample(first, len(all), "; ")),
 		Remedy: fmt.Sprintf("install a version that brings the same definition, or upgrade %s to this one first, or remove it", list(others)),
 	}}
 }

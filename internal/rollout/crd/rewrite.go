@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"fairlead.dev/fairlead/catalog/safetext"
+	"fairlead.dev/fairlead/internal/messages"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,14 +41,11 @@ func (m Migration) rewrite(ctx context.Context, list *metav1.PartialObjectMetada
 	// Name the first objects that failed, and say how many there are.
 	var names []string
 	var first error
-	count := 0
 	for i, err := range failed {
 		if err == nil {
 			continue
 		}
-		if count++; count <= sampled {
-			names = append(names, nameIn(list.Items[i].Namespace, list.Items[i].Name))
-		}
+		names = append(names, nameIn(list.Items[i].Namespace, list.Items[i].Name))
 		if first == nil {
 			first = err
 		}
@@ -54,10 +53,7 @@ func (m Migration) rewrite(ctx context.Context, list *metav1.PartialObjectMetada
 	if first == nil {
 		return nil
 	}
-	if more := count - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("and %d more", more))
-	}
-	return &RewriteError{Why: m.Why(), Objects: names, Err: first}
+	return &RewriteError{Why: m.Why(), Objects: safetext.First(names, sampled, "and %d more"), Err: first}
 }
 
 // rewriteOne rewrites an object. An answer that it is gone is not trusted: webhooks that refuse a write may give any.
@@ -99,7 +95,7 @@ type RewriteError struct {
 
 // Error names the objects, why they stand in the way, and what to do.
 func (e *RewriteError) Error() string {
-	return fmt.Sprintf("%s must be rewritten, but that fails for %s: %s; mend or delete these objects", e.Why, strings.Join(e.Objects, ", "), clip(e.Err.Error(), maxText))
+	return fmt.Sprintf("%s must be rewritten, but that fails for %s: %s; mend or delete these objects", e.Why, strings.Join(e.Objects, ", "), messages.Line(e.Err.Error(), maxText))
 }
 
 // Unwrap is the first cause.
@@ -162,5 +158,5 @@ type LossError struct {
 func (e *LossError) Error() string {
 	return fmt.Sprintf("%s must be rewritten as %s, which does not know fields that were set: %s; to keep them, set served: true for the version "+
 		"once more, move what the fields hold, and set it to false again; to give them up, write each of these objects once, such as by an annotation",
-		e.Why, e.Storage, sample(e.Count, texts(e.Objects)))
+		e.Why, e.Storage, safetext.Sample(texts(e.Objects), e.Count, "; "))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 )
@@ -137,12 +138,8 @@ const listed = 5
 
 func list(operators []Operator) string {
 	var texts []string
-	for i, o := range operators {
-		if i == listed {
-			texts = append(texts, fmt.Sprintf("%d more", len(operators)-i))
-			break
-		}
+	for _, o := range operators {
 		texts = append(texts, o.String())
 	}
-	return strings.Join(texts, ", ")
+	return strings.Join(safetext.First(texts, listed, "%d more"), ", ")
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/catalog/safetext"
+	"fairlead.dev/fairlead/internal/messages"
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -62,11 +64,7 @@ type Loss struct {
 
 // String names the object and its fields.
 func (l Loss) String() string {
-	fields := l.Fields
-	if more := len(fields) - sampled; more > 0 {
-		fields = append(slices.Clone(fields[:sampled]), fmt.Sprintf("and %d more", more))
-	}
-	return nameIn(l.Namespace, l.Name) + ": " + strings.Join(fields, ", ")
+	return nameIn(l.Namespace, l.Name) + ": " + strings.Join(safetext.First(l.Fields, sampled, "and %d more"), ", ")
 }
 
 // way is one version to read all objects in.
@@ -146,7 +144,7 @@ func (c *Scan) page(ctx context.Context) (spent int64, _ error) {
 	err := next.next(ctx, list, c.limit)
 	switch {
 	case conversionFails(err), isUnserved(err) && !apihelpers.IsCRDConditionTrue(c.live, apiextensionsv1.Established): // the upgrade may well be what repairs it
-		c.Unread = clip(err.Error(), maxText)
+		c.Unread = messages.Line(err.Error(), maxText)
 		c.turn()
 		return 0, nil
 	case apierrors.IsResourceExpired(err):

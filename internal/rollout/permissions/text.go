@@ -3,6 +3,8 @@ package permissions
 import (
 	"fmt"
 	"strings"
+
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 const (
@@ -51,16 +53,14 @@ func Message(missing []MissingRule, incomplete error) string {
 
 // bounded is lines that are indented, as many as there is room for.
 func bounded(lines []string) string {
-	var b strings.Builder
+	const indent = "\n  "
+	short, fit, size := make([]string, len(lines)), 0, 0
 	for i, line := range lines {
-		if len(line) > maxLine {
-			line = strings.ToValidUTF8(line[:maxLine], "") + "... (cut)"
+		short[i] = safetext.Truncate(line, maxLine)
+		if size += len(short[i]); size <= maxMessage {
+			fit++
 		}
-		if b.Len()+len(line) > maxMessage {
-			fmt.Fprintf(&b, "\n  ... and %d more lines", len(lines)-i)
-			break
-		}
-		b.WriteString("\n  " + line)
+		size += len(indent)
 	}
-	return b.String()
+	return strings.Join(append([]string{""}, safetext.First(short, fit, "... and %d more lines")...), indent)
 }
