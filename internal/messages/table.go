@@ -3,15 +3,26 @@ package messages
 import (
 	"strings"
 	"unicode/utf8"
-
-	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // maxCell is how much is printed of a cell, in bytes.
 const maxCell = 2 << 10
 
 // Clean makes a text of unknown authors one line without control characters.
-func Clean(text string) string { return safetext.Truncate(safetext.OneLine(text), maxCell) }
+func Clean(text string) string { return Line(text, maxCell) }
+
+// Short makes a text of unknown authors one line of at most so many characters. It cuts after a word where there is one.
+func Short(text string, most int) string {
+	characters := []rune(Clean(text))
+	if len(characters) <= most {
+		return string(characters)
+	}
+	cut := string(characters[:most-1])
+	if space := strings.LastIndexByte(cut, ' '); space > most/2 {
+		cut = cut[:space]
+	}
+	return strings.TrimRight(cut, " ,.;:") + "…"
+}
 
 // Table aligns rows, the first of which are the headings. An empty cell is a dash, so that columns can be counted by programs; the last
 // column is not filled up.

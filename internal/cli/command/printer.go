@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"fairlead.dev/fairlead/internal/messages"
 	"golang.org/x/term"
 )
 
@@ -46,7 +47,7 @@ func (p *ProgressPrinter) Doing(format string, args ...any) {
 	p.erase()
 	p.current = "  … " + fmt.Sprintf(format, args...)
 	if utf8.RuneCountInString(p.current) >= p.width { // so that it can be rewritten in place
-		p.current = string([]rune(p.current)[:p.width-2]) + "…"
+		p.current = messages.Short(p.current, p.width-1)
 	}
 	io.WriteString(p.out, p.current)
 }

@@ -66,21 +66,8 @@ func (f Found) Write(w io.Writer) error {
 		if p.Deprecation != "" {
 			text = "deprecated: " + p.Deprecation
 		}
-		rows = append(rows, []string{p.Name, p.Newest, p.DefaultChannel, p.Catalog, shortened(text, maxDescription)})
+		rows = append(rows, []string{p.Name, p.Newest, p.DefaultChannel, p.Catalog, messages.Short(text, maxDescription)})
 	}
 	_, err := fmt.Fprint(w, messages.Table(rows...))
 	return err
-}
-
-// shortened cuts a text that has more characters than fit, after a word where there is one.
-func shortened(text string, size int) string {
-	characters := []rune(messages.Clean(text))
-	if len(characters) <= size {
-		return string(characters)
-	}
-	cut := string(characters[:size-1])
-	if space := strings.LastIndexByte(cut, ' '); space > size/2 {
-		cut = cut[:space]
-	}
-	return strings.TrimRight(cut, " ,.;:") + "…"
 }
