@@ -41,7 +41,7 @@ func TestATerminalKeepsTheLiveLineLastUntilItIsDone(t *testing.T) {
 	p.Done("it")
 	p.Doing("more")
 	p.Text("end")
-	cut := "  … a line that is muc…"
+	cut := "  … a line that is…"
 	want := cut + "\r\x1b[K" + "   0.50s · news\n" + cut + "\r\x1b[K" + "   1.00s ✓ it\n" + "  … more" + "\r\x1b[K" + "end\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
