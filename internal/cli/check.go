@@ -39,7 +39,7 @@ func newCheckCommand(s command.Streams) *cobra.Command {
 		Long: `Find what stands between installed operators and a version of Kubernetes, before the cluster is upgraded: objects of their bundles and
 APIs they declare that this version serves no more, versions of Kubernetes that they need, and versions of OpenShift that their authors exclude.
 
-Looked at are the operators of all namespaces, of both APIs, or of one with -n; or, with -f, files and directories with manifests of bundles.
+It checks the operators of all namespaces, of both APIs, or of one with -n; or, with -f, files and directories with manifests of bundles.
 What an operator does with the API of Kubernetes while it runs cannot be seen here.
 
 Exit code 0: nothing was found. 2: something was found. 1: it could not be checked.`,

@@ -18,7 +18,7 @@ func newClusterStartCommand(s command.Streams, which *clusterFlags) *cobra.Comma
 	cmd := &cobra.Command{
 		Use:   "start",
 		Short: "Start a cluster, in the background unless told otherwise",
-		Long: `Start a cluster and return when it runs pods. It goes on in the background until 'fairlead cluster stop'.
+		Long: `Start a cluster and return when it runs pods. It keeps running in the background until 'fairlead cluster stop'.
 Started again, it has its objects and images back.`,
 		Example: `  fairlead cluster start
   export KUBECONFIG=$(fairlead cluster kubeconfig)

@@ -19,8 +19,8 @@ func newHistoryCommand(s command.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history NAME",
 		Short: "List the revisions of a ClusterExtension that are kept",
-		Long: `List the revisions of a ClusterExtension that are kept, the newest first. Each holds all its objects, so that it can be gone back to
-with fairlead rollback.`,
+		Long: `List the revisions of a ClusterExtension that are kept, the newest first. Each holds all its objects, so that fairlead rollback can
+return to it.`,
 		Args: command.Usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := format.Check(); err != nil {
@@ -52,12 +52,12 @@ type rollback struct {
 const rollbackHelp = `Go back to an earlier revision of a ClusterExtension: its objects are applied again as they were, whatever the catalogs have by then.
 
 Before anything is written it is proven that nothing is lost: no CustomResourceDefinition may lose a version that custom resources are
-stored in, none that would be deleted may have custom resources, and where a schema becomes narrower all custom resources are looked at. What
+stored in, none that would be deleted may have custom resources, and where a schema becomes narrower all custom resources are checked. What
 is in the way is listed, and then nothing is done.
 
 The ClusterExtension stays at that revision, and its version is pinned, until fairlead upgrade says otherwise.
 
-Exit code 0: it was gone back, or --dry-run found nothing in the way. 3: something is in the way, or you did not say yes. 1: something went
+Exit code 0: it was rolled back, or --dry-run found nothing in the way. 3: something is in the way, or you did not say yes. 1: something went
 wrong. 2: wrong usage.`
 
 func newRollbackCommand(s command.Streams) *cobra.Command {
@@ -126,7 +126,7 @@ func (r *rollback) run(ctx context.Context, c client.Client, name string) error 
 	defer cancel()
 	e, err := ops.WaitExtension(ctx, c, name, func(_, message string) { printer.Note("%s", message) })
 	if err != nil {
-		return fmt.Errorf("%w\nThe manager goes on as soon as the cause is gone. To stay at what was: fairlead upgrade %s", err, name)
+		return fmt.Errorf("%w\nThe manager continues as soon as the cause is gone. To stay at what was: fairlead upgrade %s", err, name)
 	}
 	if e.Status.Install != nil {
 		printer.Done("%s is installed again and works", e.Status.Install.Bundle.Name)

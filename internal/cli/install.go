@@ -29,7 +29,7 @@ that begin with "v1:" are about that. What is missing is said before anything is
 ClusterExtension is shown as it changes.
 
 With --image the bundle of that image is installed by the v1 API, whatever catalogs have: for tests and hotfixes. A tag is followed once, and the
-digest is kept. fairlead upgrade NAME --image exchanges it, and fairlead upgrade NAME --image '' goes on with what catalogs have.`
+digest is kept. fairlead upgrade NAME --image exchanges it, and fairlead upgrade NAME --image '' continues with what catalogs have.`
 
 func newInstallCommand(s command.Streams) *cobra.Command {
 	var k kubeconfig.Flags

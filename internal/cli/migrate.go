@@ -33,7 +33,7 @@ type migration struct {
 }
 
 const migrateHelp = `Make a ClusterExtension of an operator that a Subscription has installed, without touching its workloads: pods are not restarted, and
-Deployments are not rolled out. First everything is listed that is taken over, added and removed, what differs, and what is in the way; then it
+Deployments are not rolled out. First everything is listed that is adopted, added and removed, what differs, and what is in the way; then it
 is asked.
 
 Before anything is changed, all of it is kept in a Secret. --undo NAME takes a migration back: NAME is the ClusterExtension,
@@ -165,7 +165,7 @@ func (m *migration) act(ctx context.Context, v *ops.Move, text func(io.Writer) e
 		return command.ExitError{Code: command.ExitNo}
 	}
 	if err != nil {
-		return fmt.Errorf("%w\nWhat was done is listed above, and Secret %s has what there was before. The same command goes on from here; to take it back: fairlead migrate --undo %s%s",
+		return fmt.Errorf("%w\nWhat was done is listed above, and Secret %s has what there was before. The same command continues from here; to take it back: fairlead migrate --undo %s%s",
 			err, v.BackupSecret, v.Extension.Name, m.again)
 	}
 	printer.Done("%s", after)

@@ -28,8 +28,8 @@ func TestAMigrationThatIsNotAsPlanned(t *testing.T) {
 		not  string
 	}{
 		"it is done":     {nil, command.ExitOK, "done", "error"},
-		"not as planned": {fmt.Errorf("x: %w", &ops.StaleError{Subscription: "ops/kite", Changed: []string{"it has kite.v2"}}), command.ExitNo, "it has kite.v2", "goes on from here"},
-		"gone wrong":     {errors.New("no cluster"), command.ExitFailed, "goes on from here; to take it back: fairlead migrate --undo e --backup-namespace kept", "not as it was"},
+		"not as planned": {fmt.Errorf("x: %w", &ops.StaleError{Subscription: "ops/kite", Changed: []string{"it has kite.v2"}}), command.ExitNo, "it has kite.v2", "continues from here"},
+		"gone wrong":     {errors.New("no cluster"), command.ExitFailed, "continues from here; to take it back: fairlead migrate --undo e --backup-namespace kept", "not as it was"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer

@@ -24,7 +24,7 @@ import (
 func newPlanCommand(s command.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan [NAME]",
-		Short: "Tell what would change for a ClusterExtension; look at InstallPlans",
+		Short: "Tell what would change for a ClusterExtension; show InstallPlans",
 		Long:  planHelp,
 		Example: `  fairlead plan etcd
   fairlead plan -f extension.yaml -o json

@@ -25,7 +25,7 @@ that the manager runs.
 ClusterExtensions, of the cluster or in files, are resolved too, with the ClusterCatalogs beside them and those that --catalog names.
 --extension asks about one of them alone, in short. Where there is a ClusterExtension for that package, that is meant: what is installed
 and what the flags do not say is as it says. Otherwise it is a new one. --installed-bundle NAME reads the version from the catalogs. A
-bundle that none of them has, such as a hotfix, goes on by its version: with NAME@VERSION, every bundle whose skipRange contains VERSION
+bundle that none of them has, such as a hotfix, upgrades by its version: with NAME@VERSION, every bundle whose skipRange contains VERSION
 follows on it, and with --upgrade-constraint-policy SelfCertified any other does.
 
 Exit code 0: there is a solution. 3: there is none for at least one Subscription or extension, or the OperatorGroup does not fit an

@@ -26,7 +26,7 @@ CustomResourceDefinition; then it is asked.
 
 NAME is a ClusterExtension; or a Subscription of the namespace, the package that it asks for, or a ClusterServiceVersion.
 
-A CustomResourceDefinition goes when it has no custom resources and nobody else has or needs it. One with custom resources stays, they keep
+A CustomResourceDefinition goes when it has no custom resources and no one else has or needs it. One with custom resources stays, they keep
 working as far as they need no operator, and they are converted no more by a webhook that goes. --delete-crd names one that is to go all the
 same: its custom resources are deleted first, while the operator still runs and can do what their finalizers stand for.
 
@@ -34,7 +34,7 @@ ClusterExtensions that the manager has installed for the needs of this one are l
 another one needs, or that have custom resources.
 
 Exit code 0: it is removed, or --dry-run has shown it. 3: nothing was removed, because you did not say yes. 1: something went wrong; the
-error names the command that goes on where it stopped: a Subscription is gone by then, and its ClusterServiceVersion is named. 2: wrong usage.`
+error names the command that continues where it stopped: a Subscription is gone by then, and its ClusterServiceVersion is named. 2: wrong usage.`
 
 func newUninstallCommand(s command.Streams) *cobra.Command {
 	r := removal{Change: command.Change{Streams: s}}

@@ -33,8 +33,8 @@ type upgrade struct {
 
 const upgradeHelp = `Change what an operator asks for, and wait until it has it.
 
-NAME is a ClusterExtension: --version, --channel and --upgrade-constraint-policy say what it asks for from now on; an empty value takes a
-wish back. --image has the bundle of an image installed, whatever catalogs have. Without any of them, an extension that fairlead rollback has set back follows its catalogs again.
+NAME is a ClusterExtension: --version, --channel and --upgrade-constraint-policy say what it asks for from now on; an empty value
+removes a request. --image has the bundle of an image installed, whatever catalogs have. Without any of them, an extension that fairlead rollback has set back follows its catalogs again.
 
 Or NAME is a Subscription of the namespace: --channel changes its channel, and --approve approves the InstallPlan that waits for that.
 
@@ -149,7 +149,7 @@ func (u *upgrade) extension(cmd *cobra.Command, c client.Client, name string) er
 	defer cancel()
 	e, err := ops.WaitExtension(ctx, c, name, func(_, message string) { printer.Note("%s", message) })
 	if err != nil {
-		return fmt.Errorf("%w\nWhat was installed stays, and the upgrade goes on when the cause is gone. To go back: fairlead rollback %s", err, name)
+		return fmt.Errorf("%w\nWhat was installed stays, and the upgrade continues when the cause is gone. To go back: fairlead rollback %s", err, name)
 	}
 	if e.Status.Install != nil {
 		printer.Done("%s is installed and works", e.Status.Install.Bundle.Name)
@@ -190,7 +190,7 @@ func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.O
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("%w\nWhat was installed stays, and the upgrade goes on when the cause is gone", err)
+		return fmt.Errorf("%w\nWhat was installed stays, and the upgrade continues when the cause is gone", err)
 	}
 	printer.Done("%s is installed and running", csv)
 	return nil
@@ -198,7 +198,7 @@ func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.O
 
 // approvable tells of a plan that waits for somebody to approve it.
 func (u *upgrade) approvable(plan string) {
-	fmt.Fprintf(u.streams.Out, "%s, waits for approval: look at it with fairlead plan show, and add --approve\n", plan)
+	fmt.Fprintf(u.streams.Out, "%s, waits for approval: see it with fairlead plan show, and add --approve\n", plan)
 }
 
 // tell says what has changed, or would, and whether there is something to wait for.

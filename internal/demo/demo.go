@@ -182,7 +182,7 @@ func (d *Demo) prepareNamespace(ctx context.Context) error {
 	}
 	if len(earlier.Items) > 0 {
 		return fmt.Errorf("namespace %s of cluster %s has the Subscriptions of an earlier demo, so there would be no story to tell: "+
-			"choose another cluster with --name, or look at this one with: fairlead cluster start --name %s", namespace, d.options.Name, d.options.Name)
+			"choose another cluster with --name, or see this one with: fairlead cluster start --name %s", namespace, d.options.Name, d.options.Name)
 	}
 	for _, object := range []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},

@@ -85,7 +85,7 @@ var programEnv = []string{"GOFLAGS=", "CGO_ENABLED=0"}
 func buildHost(ctx context.Context, root, dir string) (string, error) {
 	mark, err := fingerprint(root)
 	if err != nil {
-		return "", fmt.Errorf("look at the sources of the embedded cluster: %w", err)
+		return "", fmt.Errorf("read the sources of the embedded cluster: %w", err)
 	}
 	binary := filepath.Join(dir, "devcluster-"+mark)
 	if _, err := os.Stat(binary); err == nil {

@@ -31,7 +31,7 @@ func addCatalogFlags(cmd *cobra.Command, o *Options) {
 	flags.Int64Var(&o.CatalogLimits.Memory, CatalogMemoryFlag, DefaultCatalogMemory,
 		"how much memory one catalog may take, in bytes; one that takes more is refused. The memory limit of the container should be at least three times as much, and 256 MiB more")
 	flags.BoolVar(&pods.Always, "catalog-pods", false, "run the images of catalogs as pods, also those that the manager can serve itself")
-	flags.StringVar(&pods.Settings.OpmImage, "opmImage", defaultOpmImage, "image that serves catalogs which are taken out of their images, in pods")
+	flags.StringVar(&pods.Settings.OpmImage, "opmImage", defaultOpmImage, "image that serves catalogs which are extracted from their images, in pods")
 	flags.StringVar(&pods.Settings.UtilImage, "util-image", defaultUtilImage, "image with the program that takes catalogs out of their images, in pods")
 	flags.BoolVar(&setUser, "set-workload-user-id", false, "run restricted catalog pods as user 1001 (default: as the user of the image)")
 	cmd.PreRun = func(*cobra.Command, []string) {

@@ -58,7 +58,7 @@ func (f Files) load(own Certificate, profile *platform.Source) (*identity, error
 	var clients dynamiccertificates.CAContentProvider
 	if f.ClientCA != "" {
 		if i.clients, err = dynamiccertificates.NewDynamicCAContentFromFile("metrics-clients", f.ClientCA); err != nil {
-			return nil, fmt.Errorf("serve metrics over TLS: use the authorities in %s: %w; see --client-ca", f.ClientCA, err)
+			return nil, fmt.Errorf("serve metrics over TLS: use the CA certificates in %s: %w; see --client-ca", f.ClientCA, err)
 		}
 		// Without authorities those of the system would be believed, so nothing is asked for then.
 		base.ClientAuth, clients = tls.VerifyClientCertIfGiven, i.clients

@@ -55,11 +55,11 @@ func (m *Mover) another(sub *unstructured.Unstructured, v *Move) error {
 	case sub == nil || sub.GetUID() == v.Backup.Subscription.GetUID():
 		return nil
 	case sub.GetAnnotations()[frozenKey] == name:
-		return fmt.Errorf("has the backup, and going back was begun: %s goes on with that", m.undoCommand(name))
+		return fmt.Errorf("has the backup, and going back was begun: %s continues with that", m.undoCommand(name))
 	case v.Done:
 		return fmt.Errorf("has the backup of an earlier one of that name, which is ClusterExtension %s now: delete the Secret when there is no need for the way back", name)
 	}
-	return fmt.Errorf("has the backup of another Subscription of that name: %s goes back to that; or delete the Secret, and there is no way back", m.undoCommand(name))
+	return fmt.Errorf("has the backup of another Subscription of that name: %s returns to that; or delete the Secret, and there is no way back", m.undoCommand(name))
 }
 
 // asBefore refuses to go on where the ClusterExtension that is still to be made would be another one now: it is what a user has agreed to, and

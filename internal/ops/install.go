@@ -52,7 +52,7 @@ func InstallPackage(ctx context.Context, c client.Client, o InstallOptions) (cre
 			continue
 		}
 		return nil, fmt.Errorf("install package %s: there is Subscription %s/%s already, and it is not the one that would be created; "+
-			"look at it with: fairlead status -n %s; change it with: kubectl -n %s edit subscription %s; or delete it", o.Package, o.Namespace, sub.Name, o.Namespace, o.Namespace, sub.Name)
+			"see it with: fairlead status -n %s; change it with: kubectl -n %s edit subscription %s; or delete it", o.Package, o.Namespace, sub.Name, o.Namespace, o.Namespace, sub.Name)
 	}
 	note := func(object client.Object, kind string) error {
 		err := c.Create(ctx, object)

@@ -35,7 +35,7 @@ func (o ExtensionOptions) existing(ctx context.Context, c client.Client, a *Aske
 			there = true
 		case live.Name == a.Extension.Name:
 			return false, fmt.Errorf("install package %s: there is ClusterExtension %s already, and it is not the one that would be created; "+
-				"look at it with: kubectl get clusterextension %[2]s -o yaml; change it with: fairlead upgrade %[2]s; or choose another name with --name", o.Package, live.Name)
+				"see it with: kubectl get clusterextension %[2]s -o yaml; change it with: fairlead upgrade %[2]s; or choose another name with --name", o.Package, live.Name)
 		case same:
 			a.Notes = append(a.Notes, fmt.Sprintf("ClusterExtension %s installs package %s, too: of their objects that have the same names, only the first one gets its own", live.Name, o.Package))
 		}

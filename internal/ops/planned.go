@@ -21,7 +21,7 @@ type StaleError struct {
 }
 
 func (e *StaleError) Error() string {
-	return fmt.Sprintf("migrate Subscription %s: it is not as it was when this was planned, and nothing was done:\n  - %s\nLook at the plan of what there is now: the same command makes it",
+	return fmt.Sprintf("migrate Subscription %s: it is not as it was when this was planned, and nothing was done:\n  - %s\nCheck the plan of what there is now: the same command makes it",
 		e.Subscription, strings.Join(e.Changed, "\n  - "))
 }
 

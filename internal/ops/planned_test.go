@@ -128,7 +128,7 @@ func TestNothingIsDoneThatWasNotPlanned(t *testing.T) {
 		"an upgrade under way": {func(p *planned) { p.plan(true) }, "InstallPlan ops/install-x is being carried out"},
 		"an upgrade to come": {func(p *planned) {
 			p.editSubscription(func(s *v1alpha1.Subscription) { s.Status.CurrentCSV = "kite.v2" })
-		}, "goes on to ClusterServiceVersion kite.v2"},
+		}, "continues to ClusterServiceVersion kite.v2"},
 		"another version of that name": {func(p *planned) {
 			again := p.csv.DeepCopy()
 			again.UID, again.ResourceVersion = "c3", ""

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ExtensionChange is what is to be different about a ClusterExtension. Nil fields stay as they are; empty ones take a wish back.
+// ExtensionChange is what is to be different about a ClusterExtension. Nil fields stay as they are; empty ones remove a request.
 type ExtensionChange struct {
 	Version   *string
 	Channels  *[]string
@@ -192,7 +192,7 @@ func changeSubscription(ctx context.Context, c client.Client, key client.ObjectK
 	options = append(options, fieldOwner)
 	if change.Channel != nil && sub.Spec != nil && sub.Spec.Channel != *change.Channel {
 		if change.Approve {
-			return nil, "", errors.New("a plan that waits now is of the channel that was: change the channel, look at the plan that comes, and approve that")
+			return nil, "", errors.New("a plan that waits now is of the channel that was: change the channel, check the plan that comes, and approve that")
 		}
 		said = append(said, fmt.Sprintf("channel: %s -> %s", cmp.Or(sub.Spec.Channel, nothing), cmp.Or(*change.Channel, nothing)))
 		if err := patch(ctx, c, sub.DeepCopy(), map[string]any{"channel": *change.Channel}, options); err != nil {

@@ -54,7 +54,7 @@ type WaitsError struct {
 }
 
 func (w *WaitsError) Error() string {
-	return fmt.Sprintf("upgrade of Subscription %s: %s, waits for approval: look at it with fairlead plan show, and add --approve", w.Subscription, w.Plan)
+	return fmt.Sprintf("upgrade of Subscription %s: %s, waits for approval: see it with fairlead plan show, and add --approve", w.Subscription, w.Plan)
 }
 
 // WaitUpgrade is Wait for a Subscription that had an operator before: it returns when its newest version runs. A plan for

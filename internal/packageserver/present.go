@@ -88,7 +88,7 @@ func (p *present) refresh(ctx context.Context) error {
 	defer p.making.Unlock()
 	fresh, err := p.look(ctx)
 	if err != nil {
-		return fmt.Errorf("look at what catalogs offer: %w", err)
+		return fmt.Errorf("read what catalogs offer: %w", err)
 	}
 	p.replace(fresh)
 	return nil

@@ -186,7 +186,7 @@ func (r *NamespaceResult) String() string {
 			}
 		}
 		for _, h := range g.Held {
-			fmt.Fprintf(&b, "  held back for %s", h.Asker)
+			fmt.Fprintf(&b, "  not chosen for %s", h.Asker)
 			if h.Wanted != "" {
 				fmt.Fprintf(&b, ": %s", h.Wanted)
 			}

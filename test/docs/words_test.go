@@ -2,9 +2,14 @@ package docs
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,10 +17,11 @@ import (
 )
 
 // unused are the words that the last table of docs/glossary.md rules out, as far as they have no other meaning in prose.
-var unused = regexp.MustCompile(`(?i)\b(somebody|nobody|anybody|whoever|anew|heal(s|ed|ing)?|take[sn]? over|taking over|took over|taken out|let go|gone back|goes back to|look(s|ed|ing)? at|patience|haste|lull|roll-outs?|in the words of|wish(es)?)\b`)
+var unused = regexp.MustCompile(`(?i)\b(somebody|nobody|anybody|whoever|anew|heal(s|ed|ing)?|take[sn]? over|taking over|took over|taken out|let go|gone back|goes back to|look(s|ed|ing)? at|patience|haste|lull|roll-outs?|in the words of|wish(es)?|held back|goes on|had again|authorities)\b`)
 
-// printed is what a page shows of a program, which has words of its own: blocks, and what is between back-quotes or quotes.
-var printed = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|\\]\\([^)\n]*\\)")
+// printed is what a page shows of a program, which has words of its own: blocks, and what is between back-quotes or quotes. The timestamp
+// authorities are those of Sigstore.
+var printed = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|\\]\\([^)\n]*\\)|timestamp authorities")
 
 // TestWords keeps out of the documents what the glossary rules out.
 func TestWords(t *testing.T) {
@@ -37,6 +43,58 @@ func TestWords(t *testing.T) {
 		for _, found := range misworded(text) {
 			t.Errorf("%s:%s: docs/glossary.md has the word to write", page, found)
 		}
+	}
+}
+
+// TestWordsOfCode keeps them out of what the programs print, and of the manifests. The code of tests, and what is generated, is not read.
+func TestWordsOfCode(t *testing.T) {
+	read := 0
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		name := entry.Name()
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (name == "testdata" || strings.HasPrefix(name, ".") && len(name) > 2 || path == filepath.Join(root, "test")):
+			return filepath.SkipDir
+		case strings.HasSuffix(name, "_test.go"), strings.HasPrefix(name, "zz_generated."), strings.HasSuffix(name, ".pb.go"):
+			return nil
+		case strings.HasSuffix(name, ".go"):
+			read++
+			wordsOfGo(t, path)
+		case strings.HasSuffix(name, ".yaml") && strings.HasPrefix(path, filepath.Join(root, "config")):
+			read++
+			for i, line := range strings.Split(string(must.Value(os.ReadFile(path))(t)), "\n") {
+				report(t, fmt.Sprintf("%s:%d", path, i+1), line)
+			}
+		}
+		return nil
+	})
+	must.NoError(t, err)
+	if read < 1000 {
+		t.Fatalf("read only %d files", read)
+	}
+}
+
+// wordsOfGo reads the literals of a file that have words between spaces: others are names.
+func wordsOfGo(t *testing.T, path string) {
+	t.Helper()
+	files := token.NewFileSet()
+	file := must.Value(parser.ParseFile(files, path, nil, 0))(t)
+	ast.Inspect(file, func(n ast.Node) bool {
+		if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			if text := must.Value(strconv.Unquote(literal.Value))(t); strings.Contains(text, " ") {
+				report(t, files.Position(literal.Pos()).String(), text)
+			}
+		}
+		return true
+	})
+}
+
+// report fails for what is ruled out in a text that is prose but for what it quotes.
+func report(t *testing.T, place, text string) {
+	t.Helper()
+	for _, word := range unused.FindAllString(printed.ReplaceAllString(text, "_"), -1) {
+		t.Errorf("%s: %q: docs/glossary.md has the word to write", place, word)
 	}
 }
 

@@ -39,7 +39,7 @@ written elsewhere, whatever the image holds. A bundle that is not valid is refus
 		Args:    command.Usage(cobra.ExactArgs(1)),
 	}
 	cmd.Flags().StringVar(&dir, "out", ".", "directory to write the files into")
-	cmd.Flags().StringVarP(&rootCA, "root-ca", "c", "", "file with the authorities of the registry's certificate, besides those of the system")
+	cmd.Flags().StringVarP(&rootCA, "root-ca", "c", "", "file with the CA certificates of the registry, besides those of the system")
 	cmd.Flags().BoolVarP(&unchecked, "skip-validation", "v", false, "write the files even if the bundle is not valid")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		r := &bundleio.Renderer{}

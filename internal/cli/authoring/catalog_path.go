@@ -18,7 +18,7 @@ func newCatalogPathCommand(s command.Streams) *cobra.Command {
 		Use:   "path REF FROM [TO]",
 		Short: "Show each upgrade on the way from one version of a package to another",
 		Long: `Show each upgrade on the way from one version of a package to another, and the edge that makes it, for both APIs. FROM and TO
-are versions or names of bundles; FROM need not be in the catalog any more. Without TO the way goes on as far as it can.
+are versions or names of bundles; FROM need not be in the catalog any more. Without TO the way continues as far as it can.
 
 v0: of the entries on the replaces chain of the channel that replace or skip what is installed, or have it in their skipRange, a
 Subscription takes the one nearest to the head. Skipped entries and their edges do not count.

@@ -82,7 +82,7 @@ func newOpmBundleUnpackCommand(s command.Streams, access *accessFlags) *cobra.Co
 	flags.BoolP("debug", "d", false, "accepted and ignored: errors say all there is")
 	flags.BoolVarP(&access.skipTLS, "skip-tls", "s", false, "reach registries over plain HTTP (deprecated: use --use-http and --skip-tls-verify)")
 	flags.StringVarP(&dir, "out", "o", "./", "directory to write the files into")
-	flags.StringVarP(&rootCA, "root-ca", "c", "", "file with the authorities of the registry's certificate, besides those of the system")
+	flags.StringVarP(&rootCA, "root-ca", "c", "", "file with the CA certificates of the registry, besides those of the system")
 	flags.BoolVarP(&unchecked, "skip-validation", "v", false, "write the files even if the bundle is not valid")
 	hideFlag(flags, "debug")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -57,14 +57,14 @@ func (c Credentials) Read(ctx context.Context, reader client.Reader) (image.Auth
 func Authorities(file string) (dir string, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return "", fmt.Errorf("read certificate authorities: %w", err)
+		return "", fmt.Errorf("read CA certificates: %w", err)
 	}
 	if dir, err = os.MkdirTemp("", "fairlead-authorities-"); err != nil {
-		return "", fmt.Errorf("lay out certificate authorities: %w", err)
+		return "", fmt.Errorf("lay out CA certificates: %w", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "root.crt"), data, 0o600); err != nil {
 		_ = os.RemoveAll(dir)
-		return "", fmt.Errorf("lay out certificate authorities: %w", err)
+		return "", fmt.Errorf("lay out CA certificates: %w", err)
 	}
 	return dir, nil
 }

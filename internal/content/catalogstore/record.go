@@ -100,7 +100,7 @@ func look(ctx context.Context, fsys fs.FS) (view, error) {
 	for _, name := range files {
 		info, err := fs.Stat(fsys, name)
 		if err != nil {
-			return v, fmt.Errorf("look at the files of a catalog: %w", err)
+			return v, fmt.Errorf("read the files of a catalog: %w", err)
 		}
 		changed, id := change(info)
 		fmt.Fprintf(sum, "file %q %d %d %d %d\n", name, info.Size(), info.ModTime().UnixNano(), changed.UnixNano(), id)

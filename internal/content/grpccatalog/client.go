@@ -75,7 +75,7 @@ func Dial(address string, o Options) (*Client, error) {
 	if err == nil && len(o.Authorities) > 0 {
 		e.authorities = x509.NewCertPool()
 		if !e.authorities.AppendCertsFromPEM(o.Authorities) {
-			err = errors.New("the authorities of its certificate cannot be read; give certificates in PEM")
+			err = errors.New("the CA bundle for its certificate cannot be read; give certificates in PEM")
 		}
 	}
 	scheme := "dns:///"

@@ -51,7 +51,7 @@ func (e encryption) open(ctx context.Context, name, address string) (net.Conn, e
 	}
 	_ = conn.Close() // it is of no use any more
 	if e.authorities != nil {
-		return nil, fmt.Errorf("speak TLS, which is required because authorities are given: %w", err)
+		return nil, fmt.Errorf("speak TLS, which is required because a CA bundle is given: %w", err)
 	}
 	// A server that was offered TLS, and knows nothing of it, answers in one of these ways.
 	var header tls.RecordHeaderError

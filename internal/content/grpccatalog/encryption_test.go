@@ -70,8 +70,8 @@ func TestEncryption(t *testing.T) {
 		"TLS, vouched for":                 {secured(t, pair), authorities, ""},
 		"TLS, vouched for by nobody known": {secured(t, pair), others, "certificate"},
 		"no TLS":                           {plain(t), nil, ""},
-		"no TLS, and it is required":       {plain(t), authorities, "speak TLS, which is required because authorities are given"},
-		"no certificates":                  {plain(t), []byte("x"), "the authorities of its certificate cannot be read"},
+		"no TLS, and it is required":       {plain(t), authorities, "speak TLS, which is required because a CA bundle is given"},
+		"no certificates":                  {plain(t), []byte("x"), "the CA bundle for its certificate cannot be read"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -55,9 +55,9 @@ func TestAuthoritiesOfASecret(t *testing.T) {
 		"the right authority":              {certified, right, ""},
 		"the right one among two":          {certified, append(append([]byte{}, wrong...), right...), ""},
 		"another authority":                {certified, wrong, "certificate"},
-		"a plain server, and an authority": {remote.address, right, "speak TLS, which is required because authorities are given"},
+		"a plain server, and an authority": {remote.address, right, "speak TLS, which is required because a CA bundle is given"},
 		"a plain server, and no authority": {remote.address, nil, ""},
-		"what is no certificate":           {certified, []byte("x"), "the authorities of its certificate cannot be read"},
+		"what is no certificate":           {certified, []byte("x"), "the CA bundle for its certificate cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := atAddress(test.address)

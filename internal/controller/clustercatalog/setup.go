@@ -138,7 +138,7 @@ func (q *queue) add(name string) {
 func (q *queue) all(ctx context.Context) []ctrl.Request {
 	var all olmv1.ClusterCatalogList
 	if err := q.client.List(ctx, &all); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "list the ClusterCatalogs, to look at all of them")
+		ctrl.LoggerFrom(ctx).Error(err, "list the ClusterCatalogs, to requeue all of them")
 		return nil
 	}
 	requests := make([]ctrl.Request, len(all.Items))

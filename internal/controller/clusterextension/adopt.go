@@ -57,7 +57,7 @@ func (a *adopter) adopt(ctx context.Context, s *state, t *desired.Target, made *
 			return fmt.Errorf("read %s, to see whether it can be adopted: %w", migrate.RefOf(wanted), err)
 		}
 		if objects[i], err = migrate.Adopt(owner, wanted, live); err != nil {
-			return fmt.Errorf("%w; delete it, or let the ClusterServiceVersion have it, then this goes on", err)
+			return fmt.Errorf("%w; delete it, or let the ClusterServiceVersion have it, then this continues", err)
 		}
 		if live != nil {
 			made.found = append(made.found, wanted)

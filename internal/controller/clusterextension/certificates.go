@@ -192,7 +192,7 @@ func (k *keeper) take(ctx context.Context, one *certificate, step serving.Step) 
 		if k.newest != nil {
 			objects, err := revision.Objects(ctx, k.client, k.newest)
 			if err != nil && !revision.Lost(err) {
-				return fmt.Errorf("read revision %s, for the authorities that are trusted for Service %s/%s: %w", k.newest.Name, k.ext.Spec.Namespace, one.need.Service, err)
+				return fmt.Errorf("read revision %s, for the CA bundle that is trusted for Service %s/%s: %w", k.newest.Name, k.ext.Spec.Namespace, one.need.Service, err)
 			}
 			inherited = serving.Injected(objects, k.ext.Spec.Namespace, one.need.Service)
 		}

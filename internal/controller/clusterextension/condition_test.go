@@ -68,7 +68,7 @@ func TestOperatorSaysNotNow(t *testing.T) {
 			t.Errorf("%s is installed, though the operator said that it cannot be upgraded", got)
 		}
 		w.expect("my", "Progressing", `True/Retrying: operator is not upgradeable: the operatorcondition ns/my says "Upgradeable"="False": a backup is under way; `+
-			"the upgrade to a.v1.1.0 goes on when the operator says so, or when spec.overrides of the OperatorCondition says Upgradeable=True")
+			"the upgrade to a.v1.1.0 continues when the operator says so, or when spec.overrides of the OperatorCondition says Upgradeable=True")
 		w.operatorSays(metav1.ConditionTrue, override)
 		w.settle("my")
 		if got := w.installed("my"); got != "a.v1.1.0" {

@@ -40,7 +40,7 @@ func (c *Controller) resolve(ctx context.Context, s *state, o *outcome) desired.
 	}
 	o.leftOut = o.resolved.LeftOut
 	if held := o.resolved.Held; o.resolved.Bundle != nil && held != nil && held.Upgrades == 0 {
-		o.notes = append(o.notes, fmt.Sprintf("%s is held back: %s", held.Wanted, held.Reason))
+		o.notes = append(o.notes, fmt.Sprintf("%s is not installed: %s", held.Wanted, held.Reason))
 		if held.Advice != "" {
 			o.notes = append(o.notes, held.Advice)
 		}

@@ -176,7 +176,7 @@ func TestDefinitionsThatGo(t *testing.T) {
 			w.count, w.held = test.count, []string{"Thing ns/a waits for its finalizers example.com/up"}
 			w.leave(test.annotations)
 			w.settle()
-			w.expect("ext-1", "Progressing=True/Retrying: Revision 1.0.0 is being taken out: 3 of 3 objects are left.",
+			w.expect("ext-1", "Progressing=True/Retrying: Revision 1.0.0 is being removed: 3 of 3 objects are left.",
 				"CustomResourceDefinition things.example.com is being deleted", "Thing ns/a waits for its finalizers example.com/up; the operator stays for that until ")
 			if got := w.objects(); !slices.Equal(got, []string{"Deployment/op@ of ext-1", "Service/new@ of ext-1"}) {
 				t.Errorf("the operator went before its custom resources: %v", got)
@@ -201,7 +201,7 @@ func TestPatience(t *testing.T) {
 	w.clock.SetTime(time.Now().Add(operandTimeout + time.Minute))
 	w.settle()
 	must.Empty(t, "the operator stays", w.objects())
-	w.expect("ext-1", "Progressing=True/Retrying: Revision 1.0.0 is being taken out: 1 of 3 objects are left.",
+	w.expect("ext-1", "Progressing=True/Retrying: Revision 1.0.0 is being removed: 1 of 3 objects are left.",
 		"10m0s were not enough for that, so the operator is removed; remove the finalizers yourself")
 	crd := w.definition()
 	crd.Finalizers = nil

@@ -54,7 +54,7 @@ func (l *contents) findOut(ctx context.Context, set *olmv1.ClusterObjectSet, kno
 		refs = append(refs, found...)
 	}
 	known.discover(refs)
-	text := fmt.Sprintf("The content is lost: %v. Objects that the revision controls were looked for in the cluster: %d are there, and are taken out instead.", why, len(refs))
+	text := fmt.Sprintf("The content is lost: %v. Objects that the revision controls were looked for in the cluster: %d are there, and are removed instead.", why, len(refs))
 	if len(unknown) > 0 {
 		text += fmt.Sprintf(" Kubernetes removes what else it controls when the set goes, of %s.", strings.Join(unknown[:min(len(unknown), 5)], ", "))
 	}

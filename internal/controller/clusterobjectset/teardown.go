@@ -49,7 +49,7 @@ func (c *Controller) takeOut(ctx context.Context, set *olmv1.ClusterObjectSet) (
 	}
 	left, total, reasons := c.teardown(ctx, set, known)
 	if len(reasons) > 0 || left > 0 {
-		text := fmt.Sprintf("Revision %s is being taken out: %d of %d objects are left.", version(set), left, total)
+		text := fmt.Sprintf("Revision %s is being removed: %d of %d objects are left.", version(set), left, total)
 		if len(reasons) > 0 {
 			text += "\n" + list(reasons)
 		}

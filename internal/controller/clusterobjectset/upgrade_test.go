@@ -139,7 +139,7 @@ func TestTeardown(t *testing.T) {
 	w.taken()
 	must.NoError(t, w.inner.Delete(t.Context(), w.set("ext-2")))
 	w.settle()
-	w.expect("ext-2", "Progressing=True/Retrying: Revision 2.0.0 is being taken out: 3 of 3 objects are left.", "Deployment ns/op is being deleted, which waits for [example.com/wait]")
+	w.expect("ext-2", "Progressing=True/Retrying: Revision 2.0.0 is being removed: 3 of 3 objects are left.", "Deployment ns/op is being deleted, which waits for [example.com/wait]")
 	if w.get("Service", service.GetName()) == nil || w.get("ConfigMap", "config") == nil {
 		t.Error("an earlier phase went before a later one")
 	}

@@ -67,7 +67,7 @@ func (x *ownership) claimCRD(ctx context.Context, u *crd.Change) (crdClaim, erro
 		return crdClaim{leave: true}, nil
 	}
 	return crdClaim{}, fmt.Errorf("%s %s exists, no InstallPlan brought it, and %s defines it otherwise: install a version that brings the same definition; or let operators of namespace %s "+
-		"adopt it, which goes on only if all stored objects stay valid and lose no field: kubectl annotate crd %s %s=%s",
+		"adopt it, which continues only if all stored objects stay valid and lose no field: kubectl annotate crd %s %s=%s",
 		crdKind, u.Live.Name, u.By, x.plan.Namespace, u.Live.Name, v1alpha1.AdoptableByAnnotation, x.plan.Namespace)
 }
 

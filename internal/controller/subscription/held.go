@@ -65,7 +65,7 @@ func (held heldBack) condition() []v1alpha1.SubscriptionCondition {
 func (held heldBack) summary() string {
 	text := ""
 	for _, h := range held {
-		text += fmt.Sprintf("; %s is held back, see condition %s", cmp.Or(h.Wanted, "an upgrade"), heldBackCondition)
+		text += fmt.Sprintf("; %s is not installed, see condition %s", cmp.Or(h.Wanted, "an upgrade"), heldBackCondition)
 	}
 	return text
 }

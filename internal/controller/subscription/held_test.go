@@ -35,7 +35,7 @@ func TestOlderVersionSaysWhatHoldsItBack(t *testing.T) {
 	if sub.Status.InstalledCSV != "a.v1.0.0" || ready(sub) != "True Installed" {
 		t.Fatalf("the status is %+v", sub.Status)
 	}
-	must.Contain(t, "message of Ready", sub.Status.GetCondition(readyCondition).Message, "a.v2.0.0 is held back")
+	must.Contain(t, "message of Ready", sub.Status.GetCondition(readyCondition).Message, "a.v2.0.0 is not installed")
 	held := sub.Status.GetCondition(heldBackCondition)
 	if held.Status != corev1.ConditionTrue || !strings.Contains(held.Message, "Nowhere.v1.example.com") || held.Reason != "NewerVersionNotPossible" {
 		t.Errorf("HeldBack is %+v", held)

@@ -42,7 +42,7 @@ func TestAnUpgradeThatWaitsForAnOperatorToRunIsTold(t *testing.T) {
 			if sub.Status.State != v1alpha1.SubscriptionStateUpgradeAvailable || sub.Status.CurrentCSV != "a.v1.0.0" {
 				t.Errorf("state is %s, current %s", sub.Status.State, sub.Status.CurrentCSV)
 			}
-			if c := sub.Status.GetCondition(readyCondition); ready(sub) != "False "+string(phase) || !strings.Contains(c.Message, "a.v1.0.1 is held back") {
+			if c := sub.Status.GetCondition(readyCondition); ready(sub) != "False "+string(phase) || !strings.Contains(c.Message, "a.v1.0.1 is not installed") {
 				t.Errorf("Ready is %s: %s", ready(sub), c.Message)
 			}
 

@@ -42,7 +42,7 @@ func (b *Backup) Changed(now Now) (out []string) {
 		return !p.Spec.Approved && ownedBy(&p, now.Install.Subscription) && slices.Contains(p.Spec.ClusterServiceVersionNames, current)
 	})
 	if current != csv.Name && !awaited {
-		say("%s goes on to ClusterServiceVersion %s", sub, current)
+		say("%s continues to ClusterServiceVersion %s", sub, current)
 	}
 	if !slices.Contains(csv.Finalizers, Hold) { // else its spec.cleanup may have been switched off
 		if csv.DeletionTimestamp != nil {

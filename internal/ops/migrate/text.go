@@ -15,7 +15,7 @@ func (p *Plan) Write(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Subscription %s, ClusterServiceVersion %s -> ClusterExtension %s\n", messages.Clean(p.Subscription), messages.Clean(p.CSV), messages.Clean(p.Extension.Name))
 	if len(p.Adopted) > 0 {
-		b.WriteString("\nTaken over as they run:\n")
+		b.WriteString("\nAdopted as they run:\n")
 		rows := [][]string{{"KIND", "NAMESPACE", "NAME", "CHANGES NOW", "CHANGES WITH THE NEXT REVISION"}}
 		for _, a := range p.Adopted {
 			rows = append(rows, []string{a.Kind, a.Namespace, a.Name, strings.Join(a.Changes, " "), strings.Join(a.Later, " ")})

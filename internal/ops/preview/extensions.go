@@ -36,13 +36,13 @@ func (q *Question) requests(ctx context.Context, l *Library) (requests, error) {
 	for i := range objects {
 		in, err := snapshot.ExtensionRequest(&objects[i])
 		if err != nil {
-			return r, fmt.Errorf("look at ClusterExtension %s: %w", objects[i].Name, err)
+			return r, fmt.Errorf("read ClusterExtension %s: %w", objects[i].Name, err)
 		}
 		in.Catalogs, in.Kubernetes = r.catalogs, q.Kubernetes
 		if install := objects[i].Status.Install; install != nil {
 			installed, err := resolution.ParseInstalled(install.Bundle.Name, install.Bundle.Version, install.Bundle.Release)
 			if err != nil {
-				return r, fmt.Errorf("look at ClusterExtension %s: status.install.bundle: %w", objects[i].Name, err)
+				return r, fmt.Errorf("read ClusterExtension %s: status.install.bundle: %w", objects[i].Name, err)
 			}
 			installed = installed.Named(in.Package, r.catalogs)
 			// Its objects do not tell its properties: they are those of the bundle of that name and version in a catalog, if there is one.
@@ -58,7 +58,7 @@ func (q *Question) requests(ctx context.Context, l *Library) (requests, error) {
 			in.Installed = &installed
 		}
 		if in, err = r.fromImage(in, &objects[i], q.Images[in.Name]); err != nil {
-			return r, fmt.Errorf("look at ClusterExtension %s: %w", objects[i].Name, err)
+			return r, fmt.Errorf("read ClusterExtension %s: %w", objects[i].Name, err)
 		}
 		r.all = append(r.all, in)
 	}

@@ -81,7 +81,7 @@ func ViewPlan(p *v1alpha1.InstallPlan) PlanView {
 		if ref, is := bundleio.ParseReference(s.Resource.Manifest); is {
 			step.Manifest = fmt.Sprintf("%s (%d bytes, in the content store)", ref.Digest, ref.Size)
 		} else if foreign, is := bundleio.ParseForeign(s.Resource.Manifest); is {
-			step.Manifest = fmt.Sprintf("ConfigMap %s/%s of another implementation; it is had again from the bundle", foreign.Namespace, foreign.Name)
+			step.Manifest = fmt.Sprintf("ConfigMap %s/%s of another implementation; it is read again from the bundle", foreign.Namespace, foreign.Name)
 		}
 		switch mood {
 		case waiting:

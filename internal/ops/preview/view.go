@@ -51,7 +51,7 @@ func (o *Objects) view(namespace string) (*snapshot.Namespace, error) {
 	}
 	for _, sub := range o.Subscriptions {
 		if sub.Spec == nil {
-			return nil, fmt.Errorf("look at Subscription %s: it has no spec; say there which package it asks for", sub.Name)
+			return nil, fmt.Errorf("read Subscription %s: it has no spec; say there which package it asks for", sub.Name)
 		}
 		field := ""
 		switch "" { // what a Subscription has to have
@@ -63,7 +63,7 @@ func (o *Objects) view(namespace string) (*snapshot.Namespace, error) {
 			field = "spec.sourceNamespace"
 		}
 		if field != "" {
-			return nil, fmt.Errorf("look at Subscription %s: %s is missing, and no cluster accepts a Subscription without it; add it", messages.Clean(sub.Name), field)
+			return nil, fmt.Errorf("read Subscription %s: %s is missing, and no cluster accepts a Subscription without it; add it", messages.Clean(sub.Name), field)
 		}
 		if within(&sub) {
 			n.Subscriptions = append(n.Subscriptions, sub)

@@ -103,7 +103,7 @@ func TestManifests(t *testing.T) {
 	large := `{"kind":"ContentReference","digest":"sha256:1","size":70000}`
 	foreign := `{"kind":"ConfigMap","name":"4f53","namespace":"olm","catalogSourceName":"c"}`
 	v := ViewPlan(samplePlan(v1alpha1.InstallPlanPhaseComplete, "", step("a", "Service", "s", "Created", `{"kind":"Service"}`), step("a", "ConfigMap", "l", "Created", large), step("a", "ConfigMap", "f", "Created", foreign)))
-	for i, want := range []string{"18 bytes, in the plan", "sha256:1 (70000 bytes, in the content store)", "ConfigMap olm/4f53 of another implementation; it is had again from the bundle"} {
+	for i, want := range []string{"18 bytes, in the plan", "sha256:1 (70000 bytes, in the content store)", "ConfigMap olm/4f53 of another implementation; it is read again from the bundle"} {
 		must.Equal(t, fmt.Sprintf("manifest %d", i), v.Operators[0].Steps[i].Manifest, want)
 	}
 	text, err := json.Marshal(v)

@@ -129,7 +129,7 @@ func (c *Scan) Advance(ctx context.Context, count int) error {
 		}
 		spent, err := c.page(ctx)
 		if err != nil {
-			return fmt.Errorf("look at the %s objects that are stored: %w", c.live.Name, err)
+			return fmt.Errorf("check the %s objects that are stored: %w", c.live.Name, err)
 		}
 		left -= spent
 	}
@@ -270,7 +270,7 @@ func (c *Scan) again(ctx context.Context, version, namespace, name string, is fu
 	case conversionFails(err):
 		return true, nil
 	case err != nil:
-		return false, fmt.Errorf("look at %s %s again: %w", c.live.Spec.Names.Kind, nameIn(namespace, name), err)
+		return false, fmt.Errorf("check %s %s again: %w", c.live.Spec.Names.Kind, nameIn(namespace, name), err)
 	}
 	return is(object.Object)
 }

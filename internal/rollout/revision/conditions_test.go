@@ -124,7 +124,7 @@ func TestUpgradeable(t *testing.T) {
 			err := Preflight{Client: c.cluster}.Upgradeable(t.Context(), Change{Extension: kite(), Revisions: c.of, Bundle: c.to, Repeated: c.repeated})
 			wantAnswer(t, err, c.want, "") // the operator changes its mind by itself
 			says := errors.As(err, new(*NotUpgradeable))
-			if asked := contains(err, "operator is not upgradeable"); says != asked || asked && !contains(err, "the upgrade to kite.v2.0.0 goes on when the operator says so") {
+			if asked := contains(err, "operator is not upgradeable"); says != asked || asked && !contains(err, "the upgrade to kite.v2.0.0 continues when the operator says so") {
 				t.Errorf("the operator's word: %t; %v", says, err)
 			}
 		})

@@ -167,7 +167,7 @@ func (p Preflight) Upgradeable(ctx context.Context, s Change) error {
 		return err
 	}
 	if err := live.CheckUpgradeable(); err != nil {
-		return &NotUpgradeable{fmt.Errorf("operator is not upgradeable: %w; the upgrade to %s goes on when the operator says so, or when spec.overrides of the OperatorCondition says Upgradeable=True",
+		return &NotUpgradeable{fmt.Errorf("operator is not upgradeable: %w; the upgrade to %s continues when the operator says so, or when spec.overrides of the OperatorCondition says Upgradeable=True",
 			err, s.Bundle.Name)}
 	}
 	return nil

@@ -51,7 +51,7 @@ func (s Certificate) parse() (leaf *x509.Certificate, authorities []*x509.Certif
 	}
 	authorities, err = parseCertificates(s.CABundle)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the certificate authorities: %w", err)
+		return nil, nil, fmt.Errorf("read the CA bundle: %w", err)
 	}
 	return leaves[0], authorities, nil
 }

@@ -76,7 +76,7 @@ func TestCheckAndDue(t *testing.T) {
 			now: start, check: "key", due: "key"},
 		"authority of another": {serving: Certificate{Certificate: good.Certificate, Key: good.Key, CABundle: other.CABundle},
 			now: start, check: "unknown authority", due: "unknown authority"},
-		"no authority": {serving: Certificate{Certificate: good.Certificate, Key: good.Key}, now: start, check: "authorities", due: "authorities"},
+		"no authority": {serving: Certificate{Certificate: good.Certificate, Key: good.Key}, now: start, check: "CA bundle", due: "CA bundle"},
 		"a key in the place of an authority": {serving: Certificate{Certificate: good.Certificate, Key: good.Key, CABundle: good.Key},
 			now: start, check: "CERTIFICATE", due: "CERTIFICATE"},
 		"garbage": {serving: Certificate{Certificate: []byte("x"), Key: good.Key, CABundle: good.CABundle},

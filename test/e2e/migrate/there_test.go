@@ -20,7 +20,7 @@ func TestThereAndBack(t *testing.T) {
 	})
 	before := w.workload()
 	roles := w.rolesOfCSVs()
-	w.says(0, []string{"Taken over as they run", "Deployment", ".spec.template.metadata.annotations", "Removed:", "Secret olm/fairlead-migration-" + w.name + ".greeter"},
+	w.says(0, []string{"Adopted as they run", "Deployment", ".spec.template.metadata.annotations", "Removed:", "Secret olm/fairlead-migration-" + w.name + ".greeter"},
 		"migrate", "greeter", "--name", w.name, "--catalog", w.name, "--dry-run")
 	w.untouched(before)
 	if out, code := w.fairlead("n\n", "migrate", "greeter", "--name", w.name, "--catalog", w.name); code != 3 || !strings.Contains(out, "Nothing was changed") {
