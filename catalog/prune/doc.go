@@ -1,4 +1,4 @@
-// Package prune cuts a catalog down to what somebody wants of it, for a mirror
+// Package prune cuts a catalog down to what a user wants of it, for a mirror
 // or a smaller catalog, without breaking what it keeps.
 //
 // Filters choose packages, channels and versions; what they choose is then

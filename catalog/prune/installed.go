@@ -76,7 +76,7 @@ func (p *pruner) keepVersionIn(pkg *keptPackage, c *stretch, v catalog.Departure
 		return true
 	}
 	if listed {
-		c.wish(v.Name, "installed", true)
+		c.ask(v.Name, "installed", true)
 		if on := c.skippers(v.Name); len(on) > 0 {
 			upgraders = on // these lead on from it, and let it stay
 		}

@@ -154,7 +154,7 @@ func (p *pruner) keepRequired(b *catalog.BundleInfo) error {
 	return nil
 }
 
-// settledNeed is a need that was looked at.
+// settledNeed is a need that was checked.
 type settledNeed struct{ by, text string }
 
 // provide keeps what meets a need that can be met, if nothing does so yet.

@@ -22,7 +22,7 @@ type question struct {
 }
 
 // Bounds of what all rules may cost, in the units of CEL, of which a million are
-// about a fifth of a second, and of the looks at bundles. What has not been asked
+// about a fifth of a second, and of the checks of bundles. What has not been asked
 // until then is not met.
 const (
 	maxCost  = 5_000_000
@@ -110,7 +110,7 @@ func (o *offers) provider(n need) (provider, bool) {
 }
 
 // candidates are the packages of which one bundle may meet a constraint. It is
-// nobody's of an "any", whose choices are needs of their own, and of an "all" of
+// no one's of an "any", whose choices are needs of their own, and of an "all" of
 // these.
 func (o *offers) candidates(c constraint.Constraint) []string {
 	switch {

@@ -51,9 +51,9 @@ type pruner struct {
 
 	residents []resident
 
-	fresh   []*keptPackage        // their default channels were not looked at
+	fresh   []*keptPackage        // their default channels were not checked
 	touched []touched             // channels that may have to be settled
-	queue   []*catalog.BundleInfo // kept, but what they require was not looked at
+	queue   []*catalog.BundleInfo // kept, but what they require was not checked
 	settled map[settledNeed]bool
 }
 

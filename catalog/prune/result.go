@@ -110,7 +110,7 @@ func (s *stretch) report() Channel {
 	return out
 }
 
-// remarks are what somebody who mirrors the result should know.
+// remarks are what a user who mirrors the result should know.
 func (r *Report) remarks() []string {
 	var notes []string
 	for _, pkg := range r.Packages {

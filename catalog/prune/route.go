@@ -32,7 +32,7 @@ func (p *pruner) keepRoute(r resident, head string) bool {
 			p.extend(pkg, c, place, reason)
 			continue
 		}
-		c.wish(hop.To.Name, reason, true)
+		c.ask(hop.To.Name, reason, true)
 		p.support(pkg, c, hop.To.Name)
 		p.touched = append(p.touched, touched{pkg, c})
 	}

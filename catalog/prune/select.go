@@ -27,7 +27,7 @@ func (p *pruner) selectFrom(pkg *keptPackage, c *stretch, s Selection) bool {
 		p.extend(pkg, c, place, reason)
 	}
 	if !s.HeadsOnly || !found {
-		// Wish for the skipped entries that are selected. If nothing on the line is, they are kept with what skips them.
+		// Ask for the skipped entries that are selected. If nothing on the line is, they are kept with what skips them.
 		var selected []*catalog.EntryInfo
 		for _, e := range c.info.Entries[len(c.line):] {
 			if s.matches(e) {
@@ -38,7 +38,7 @@ func (p *pruner) selectFrom(pkg *keptPackage, c *stretch, s Selection) bool {
 			selected = []*catalog.EntryInfo{slices.MaxFunc(selected, func(a, b *catalog.EntryInfo) int { return a.Bundle.Version.Compare(b.Bundle.Version) })}
 		}
 		for _, e := range selected {
-			c.wish(e.Name, reason, !found)
+			c.ask(e.Name, reason, !found)
 			if !found {
 				p.support(pkg, c, e.Name)
 			}
@@ -66,7 +66,7 @@ func (p *pruner) support(pkg *keptPackage, c *stretch, name string) {
 	p.extend(pkg, c, on[len(on)-1], "skips "+safetext.Quote(name)+", which is kept")
 }
 
-// whyDefault is the reason to keep a channel that nobody asked for.
+// whyDefault is the reason to keep a channel that no one asked for.
 const whyDefault = "default channel"
 
 // keepDefaultChannels keeps something of the default channel of each package,

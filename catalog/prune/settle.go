@@ -64,7 +64,7 @@ func (s *stretch) support(name string) (place int, reason string) {
 		}
 	}
 	if off := slices.Sorted(slices.Values(s.skips[name])); len(off) > 0 {
-		s.wish(off[0], "skips "+safetext.Quote(name)+", which is kept", true)
+		s.ask(off[0], "skips "+safetext.Quote(name)+", which is kept", true)
 		return s.support(off[0])
 	}
 	return -1, ""

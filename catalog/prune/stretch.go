@@ -9,7 +9,7 @@ import (
 type stretch struct {
 	info *catalog.ChannelInfo
 	why  reasons // of the channel
-	// incidental is set if nobody asked for the channel.
+	// incidental is set if no one asked for the channel.
 	incidental bool
 	entries    map[string]*catalog.EntryInfo
 	line       []*catalog.EntryInfo // the whole chain, from the head down
@@ -81,8 +81,8 @@ func (s *stretch) extend(place int) []*catalog.EntryInfo {
 	return added
 }
 
-// wish asks for a skipped entry for a reason.
-func (s *stretch) wish(name, reason string, must bool) {
+// ask asks for a skipped entry for a reason.
+func (s *stretch) ask(name, reason string, must bool) {
 	if must && !s.must[name] {
 		s.must[name], s.wished[name], s.settled = true, reason, false
 	}

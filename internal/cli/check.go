@@ -154,7 +154,7 @@ func manifestsUnder(dir string) ([]string, error) {
 	for _, entry := range entries {
 		name := filepath.Join(dir, entry.Name())
 		if entry.IsDir() && strings.HasPrefix(entry.Name(), ".") {
-			continue // not meant to be looked at, such as .git
+			continue // not meant to be checked, such as .git
 		}
 		if entry.IsDir() { // links to directories are not followed: they may lead round in circles
 			below, err := manifestsUnder(name)

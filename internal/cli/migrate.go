@@ -24,12 +24,12 @@ import (
 // migration is `fairlead migrate`: what its flags say.
 type migration struct {
 	command.Change
-	cluster kubeconfig.Flags
-	wish    migrate.Wish
-	backups string
-	again   string // what the flags say of the cluster and the backup, for the commands that are printed
-	undo    bool
-	timeout time.Duration
+	cluster     kubeconfig.Flags
+	preferences migrate.Preferences
+	backups     string
+	again       string // what the flags say of the cluster and the backup, for the commands that are printed
+	undo        bool
+	timeout     time.Duration
 }
 
 const migrateHelp = `Make a ClusterExtension of an operator that a Subscription has installed, without touching its workloads: pods are not restarted, and
@@ -72,8 +72,8 @@ func newMigrateCommand(s command.Streams) *cobra.Command {
 	m.cluster.AddNamespace(cmd.Flags())
 	m.Flags(cmd, "only show what would be done")
 	flags := cmd.Flags()
-	flags.StringVar(&m.wish.Name, "name", "", "name of the ClusterExtension (default: that of the package)")
-	flags.StringVar(&m.wish.Catalog, "catalog", "", "ClusterCatalog that has the package (default: any)")
+	flags.StringVar(&m.preferences.Name, "name", "", "name of the ClusterExtension (default: that of the package)")
+	flags.StringVar(&m.preferences.Catalog, "catalog", "", "ClusterCatalog that has the package (default: any)")
 	flags.StringVar(&m.backups, "backup-namespace", manager.DefaultGlobalNamespace, "namespace of the Secret with the backup; only administrators of the cluster should be able to write there")
 	flags.BoolVar(&m.undo, "undo", false, "take the migration of a ClusterExtension back")
 	flags.DurationVar(&m.timeout, "timeout", 5*time.Minute, "how long to wait until it is done")
@@ -129,7 +129,7 @@ func (m *migration) move(ctx context.Context, c client.Client, q *preview.Questi
 		}
 		return m.act(ctx, v, v.WriteBack, question, mover.Undo, after)
 	}
-	v, err := mover.Plan(ctx, key, m.wish)
+	v, err := mover.Plan(ctx, key, m.preferences)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (f *subject) additions() (preview.Question, error) {
 	err := errors.Join(
 		parseAll(f.catalogs, preview.ParseCatalog, &q.Catalogs),
 		parseAll(slices.DeleteFunc(slices.Clone(f.installed), isFile), preview.ParseInstalled, &q.Installed),
-		parseAll(f.subscribe, preview.ParseWish, &q.Wishes),
+		parseAll(f.subscribe, preview.ParseRequest, &q.Requests),
 		f.filesNamed())
 	if f.kubernetes != "" && err == nil {
 		if q.Kubernetes, err = version.ParseTolerant(f.kubernetes); err != nil {

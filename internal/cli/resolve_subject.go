@@ -74,7 +74,7 @@ func (f *subject) decide(cmd *cobra.Command, question func(ctx context.Context, 
 	})
 }
 
-// tell says what could not be looked at, or says nothing.
+// tell says what could not be checked, or says nothing.
 func (f *subject) tell(notes []string) {
 	for _, note := range notes {
 		fmt.Fprintf(f.streams.Err, "note: %s\n", note)
@@ -148,7 +148,7 @@ func (f *subject) question(ctx context.Context, cmd *cobra.Command) (*preview.Qu
 			flags = append(flags, name, f.Value.String())
 		}
 	})
-	q.Catalogs, q.Installed, q.Wishes, q.Again = add.Catalogs, add.Installed, add.Wishes, flags
+	q.Catalogs, q.Installed, q.Requests, q.Again = add.Catalogs, add.Installed, add.Requests, flags
 	if f.kubernetes != "" {
 		q.Kubernetes = add.Kubernetes
 	}

@@ -196,7 +196,7 @@ func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.O
 	return nil
 }
 
-// approvable tells of a plan that waits for somebody to approve it.
+// approvable tells of a plan that waits for a user to approve it.
 func (u *upgrade) approvable(plan string) {
 	fmt.Fprintf(u.streams.Out, "%s, waits for approval: see it with fairlead plan show, and add --approve\n", plan)
 }

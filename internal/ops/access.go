@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// edit changes the metadata of an object, again when somebody else wrote it meanwhile. One that is not there stays so.
+// edit changes the metadata of an object, again when another client wrote it meanwhile. One that is not there stays so.
 func (c access) edit(ctx context.Context, r migrate.Ref, change func(client.Object) bool) error {
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		live := &metav1.PartialObjectMetadata{}

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// RemovedDependency is a ClusterExtension that was installed for the needs of the one that goes, and that nobody else needs. The manager deletes it
+// RemovedDependency is a ClusterExtension that was installed for the needs of the one that goes, and that no one else needs. The manager deletes it
 // with its definitions, which have no custom resources.
 type RemovedDependency struct {
 	Ref
@@ -67,7 +67,7 @@ func (n *neighbours) keeps(ctx context.Context, reader client.Reader, e *olmv1.C
 	if r := revision.Installed(sets); r != nil {
 		var err error
 		if d.What, err = read(r); err != nil {
-			d.What = &resolution.Installed{} // nobody knows what it provides
+			d.What = &resolution.Installed{} // no one knows what it provides
 		}
 	}
 	if heir := d.Heir(n.sets, going, read); heir != "" {

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// begun finds a migration that was begun; nil when there is none. One that has only its backup is begun anew: what there is may have changed.
+// begun finds a migration that was begun; nil when there is none. One that has only its backup is begun again: what there is may have changed.
 func (m *Mover) begun(ctx context.Context, key client.ObjectKey) (*Move, error) {
 	at := m.secretKey(key)
 	s, b, err := m.backup(ctx, at)
@@ -69,7 +69,7 @@ func (m *Mover) asBefore(ctx context.Context, key client.ObjectKey, b *migrate.B
 	if err != nil {
 		return err
 	}
-	w := migrate.Wish{Name: b.Extension.Name}
+	w := migrate.Preferences{Name: b.Extension.Name}
 	if c := b.Extension.Spec.Source.Catalog; c != nil && c.Selector != nil {
 		w.Catalog = c.Selector.MatchLabels[olmv1.MetadataNameKey]
 	}

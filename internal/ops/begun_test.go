@@ -22,7 +22,7 @@ func TestGoOn(t *testing.T) {
 	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: "etcd.v1", UID: "csv"}}
 	group := &operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: "g"}, Status: operatorsv1.OperatorGroupStatus{Namespaces: []string{"tenant"}}}
 	frozen := subscription("sub", "etcd", "etcd.v1", true)
-	derived := must.Value((&migrate.Install{Subscription: frozen, CSV: csv, Groups: []operatorsv1.OperatorGroup{*group}}).Extension(migrate.Wish{Name: "etcd", Catalog: "c"}))(t)
+	derived := must.Value((&migrate.Install{Subscription: frozen, CSV: csv, Groups: []operatorsv1.OperatorGroup{*group}}).Extension(migrate.Preferences{Name: "etcd", Catalog: "c"}))(t)
 	good := aBackup()
 	good.Extension = derived
 	good.Version.SetUID("csv")

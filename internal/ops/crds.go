@@ -14,13 +14,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// lookedAt is how many custom resources of a definition are looked at for their finalizers; the others are only counted.
+// lookedAt is how many custom resources of a definition are checked for their finalizers; the others are only counted.
 const lookedAt = 500
 
 // errUnserved says that custom resources can be neither counted nor deleted one by one.
 var errUnserved = errors.New("no version of the definition is served")
 
-// crd finds out about a definition. Nil is one that is not there. others names who else needs it; it is empty when nobody does.
+// crd finds out about a definition. Nil is one that is not there. others names who else needs it; it is empty when no one does.
 func (r *Removal) crd(ctx context.Context, reader client.Reader, name string, o UninstallOptions, others string) (*CRD, error) {
 	live := &apiextensionsv1.CustomResourceDefinition{}
 	if err := reader.Get(ctx, client.ObjectKey{Name: name}, live); apierrors.IsNotFound(err) {

@@ -46,14 +46,14 @@ func InstalledBundle(r *olmv1.ClusterObjectSet, properties func(text string) ([]
 // Dependency is an extension that was made for the needs of another one.
 type Dependency struct {
 	Extension *olmv1.ClusterExtension
-	// What is its bundle; nil when nothing is installed, and without content when nobody knows.
+	// What is its bundle; nil when nothing is installed, and without content when no one knows.
 	What *resolution.Installed
 	// For is the extension that it was made for.
 	For string
 }
 
 // Heir is who needs a dependency: the extension that it was made for before all others, those that surely need it before those that may.
-// It is empty when nobody does. Every active revision counts: one that rolls out relies on what it needs as well. Extensions that are going do
+// It is empty when no one does. Every active revision counts: one that rolls out relies on what it needs as well. Extensions that are going do
 // not count. read is InstalledBundle.
 func (d Dependency) Heir(all []olmv1.ClusterObjectSet, going map[string]bool, read func(*olmv1.ClusterObjectSet) (*resolution.Installed, error)) string {
 	pkg := ""
@@ -69,7 +69,7 @@ func (d Dependency) Heir(all []olmv1.ClusterObjectSet, going map[string]bool, re
 		}
 		is, err := read(r)
 		switch {
-		case err != nil || len(is.Properties) == 0: // too many to be kept, or broken: nobody knows what it needs
+		case err != nil || len(is.Properties) == 0: // too many to be kept, or broken: no one knows what it needs
 			possible = append(possible, name)
 		case Needs(is.Properties, pkg, d.What):
 			certain = append(certain, name)
@@ -107,7 +107,7 @@ func ParseProperties(text string) (all []catalog.Property, err error) {
 }
 
 // Needs tells whether properties may ask for a package, or for an API that its bundle has. Where that is not sure, they do: to keep what
-// nobody needs is better than to remove what somebody does.
+// no one needs is better than to remove what is needed.
 func Needs(properties []catalog.Property, pkg string, what *resolution.Installed) bool {
 	for _, p := range properties {
 		switch text := string(p.Value); p.Type {

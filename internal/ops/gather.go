@@ -50,7 +50,7 @@ func (m *Mover) undoCommand(extension string) string {
 }
 
 // Plan tells what would be done with a Subscription. A migration that was cut short is gone on with as it was begun.
-func (m *Mover) Plan(ctx context.Context, key client.ObjectKey, w migrate.Wish) (*Move, error) {
+func (m *Mover) Plan(ctx context.Context, key client.ObjectKey, w migrate.Preferences) (*Move, error) {
 	begun, err := m.begun(ctx, key)
 	if err != nil || begun != nil {
 		return begun, err

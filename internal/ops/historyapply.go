@@ -40,8 +40,8 @@ func RollForward(ext *olmv1.ClusterExtension) map[string]string {
 	return changes
 }
 
-// HistoryVersion is the version that a ClusterExtension asked for before it was gone back, which it is to ask for again when it is kept there no
-// more. It is nil when there is nothing to go back to asking for: no version was pinned, or somebody has chosen another one since.
+// HistoryVersion is the version that a ClusterExtension asked for before it was rolled back, which it is to ask for again when it is kept there no
+// more. It is nil when there is nothing to go back to asking for: no version was pinned, or a user has chosen another one since.
 func HistoryVersion(ext *olmv1.ClusterExtension) *string {
 	text, ok := ext.Annotations[VersionKey]
 	if !ok || ext.Spec.Source.Catalog == nil {

@@ -25,7 +25,7 @@ const fieldOwner = client.FieldOwner("fairlead")
 const (
 	// DependenciesKey set to "true" installs what the operator needs, too.
 	DependenciesKey = "operators.fairlead.dev/install-dependencies"
-	// OnFailureKey set to OnFailureRollback goes back to what was installed when an upgrade fails.
+	// OnFailureKey set to OnFailureRollback rolls back to what was installed when an upgrade fails.
 	OnFailureKey      = revision.OnFailureKey
 	OnFailureRollback = revision.OnFailureRollback
 )

@@ -68,7 +68,7 @@ func (o ExtensionOptions) missing(ctx context.Context, c client.Client, a *Asked
 	var problems []error
 	err = c.Get(ctx, client.ObjectKey{Name: o.Namespace}, &corev1.Namespace{})
 	switch {
-	case apierrors.IsForbidden(err): // whoever may not look may yet be right
+	case apierrors.IsForbidden(err): // a user who may not look may yet be right
 	case apierrors.IsNotFound(err):
 		if namespace = o.CreateNamespace; !namespace {
 			problems = append(problems, fmt.Errorf("there is no namespace %s: add --create-namespace, or choose another one with --namespace", o.Namespace))

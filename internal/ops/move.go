@@ -211,7 +211,7 @@ func (m adoption) unlabel(ctx context.Context) (changed bool, err error) {
 	return changed, nil
 }
 
-// dismiss lets the ClusterServiceVersion go once nobody refers to it any more.
+// dismiss lets the ClusterServiceVersion go once no one refers to it any more.
 func (m adoption) dismiss(ctx context.Context) error {
 	b := m.Backup
 	ref := migrate.RefOf(b.Version)

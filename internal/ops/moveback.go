@@ -120,7 +120,7 @@ func (m restoration) giveBack(ctx context.Context) error {
 	return m.restore(ctx, csv.GetUID())
 }
 
-// disown takes off an object the marks of revisions that it did not have before: the next migration would take it for one that somebody has taken
+// disown takes off an object the marks of revisions that it did not have before: the next migration would take it for one that a user has taken
 // away from its revision.
 func disown(o, had metav1.Object) bool {
 	without := func(is, had map[string]string) map[string]string {

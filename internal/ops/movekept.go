@@ -103,7 +103,7 @@ func (m record) extension(ctx context.Context) (*olmv1.ClusterExtension, error) 
 		"kubectl annotate --overwrite clusterextension %[1]s '%[2]s=%[4]s'", e.Name, MarkKey, e.Annotations[MarkKey], b.Kept.Mark)
 }
 
-// unbegun tells whether nothing was taken over: the ClusterExtension was never made.
+// unbegun tells whether nothing was adopted: the ClusterExtension was never made.
 func (m record) unbegun(ctx context.Context) (bool, error) {
 	b := m.Backup
 	e, err := m.extension(ctx)

@@ -45,7 +45,7 @@ func controlledBy(o metav1.Object, e *olmv1.ClusterExtension) bool {
 	return controller != nil && controller.UID == e.UID
 }
 
-// need says who needs a definition; it is empty when nobody does.
+// need says who needs a definition; it is empty when no one does.
 func (n *neighbours) need(crd *unstructured.Unstructured) string {
 	if text := users(n.csvs, crd.GetName()); text != "" {
 		return text
@@ -74,7 +74,7 @@ func (n *neighbours) need(crd *unstructured.Unstructured) string {
 }
 
 // requires tells whether properties ask for an API, or may: in a constraint it is enough that both names are there, and in properties that
-// cannot be read. To keep what nobody needs is better than to delete what somebody does.
+// cannot be read. To keep what no one needs is better than to delete what is needed.
 func requires(text, group, kind string) bool {
 	if text == "" {
 		return false

@@ -18,7 +18,7 @@ type Node struct {
 	State string `json:"state,omitempty"`
 	// Done is true when there is nothing left to do for the object.
 	Done bool `json:"done"`
-	// Reason says why it is not done, and what to do where somebody has to do something.
+	// Reason says why it is not done, and what to do where a user has to do something.
 	Reason string `json:"reason,omitempty"`
 	// Signatures report who signed what the object is made of, or why the signature policy refuses it.
 	Signatures []string `json:"signatures,omitempty"`

@@ -34,7 +34,7 @@ type CRD struct {
 	Kind string `json:"kind"`
 	// Instances is how many custom resources there are; -1 when they cannot be counted, and Why says why.
 	Instances int64 `json:"instances"`
-	// Finalizers are those of the custom resources that were looked at.
+	// Finalizers are those of the custom resources that were checked.
 	Finalizers []string `json:"finalizers,omitempty"`
 	// Goes says that the CustomResourceDefinition goes, with all its custom resources.
 	Goes bool   `json:"goes"`
@@ -59,13 +59,13 @@ type Removal struct {
 	Goes    []Ref  `json:"goes"`
 	Stays   []Kept `json:"stays,omitempty"`
 	CRDs    []CRD  `json:"crds,omitempty"`
-	// Along are what the manager removes by itself after that: nobody else needs it.
+	// Along are what the manager removes by itself after that: no one else needs it.
 	Along []RemovedDependency `json:"along,omitempty"`
 	// Warnings are what should be known before it is done.
 	Warnings []string `json:"warnings,omitempty"`
 
 	uid types.UID
-	// owners are deleted one after the other, and take the rest along; last are objects that belong to nobody, and go at the end.
+	// owners are deleted one after the other, and take the rest along; last are objects that belong to no one, and go at the end.
 	owners []owner
 	last   []Ref
 	// shared tells that an InstallPlan stays, which other Subscriptions have, too.
@@ -116,7 +116,7 @@ func (r *Removal) check(o UninstallOptions) error {
 	return nil
 }
 
-// content is what a revision consists of. One whose content is lost is taken out by the manager nevertheless, which looks for its objects in the
+// content is what a revision consists of. One whose content is lost is removed by the manager nevertheless, which looks for its objects in the
 // cluster; of such a one it is the definitions, which are what matters most, and a warning says so.
 func (r *Removal) content(ctx context.Context, reader client.Reader, set *olmv1.ClusterObjectSet) ([]*unstructured.Unstructured, error) {
 	objects, err := revision.Content(ctx, reader, set)

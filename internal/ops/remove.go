@@ -23,7 +23,7 @@ const removalPoll = 200 * time.Millisecond
 const removalOwner = client.FieldOwner("fairlead")
 
 // Run carries the removal out, and returns when all that goes is gone. tell is called with each step that is done. What cannot be removed
-// in the time of the context is an error that says what it waits for; a removal of what Again names goes on.
+// in the time of the context is an error that says what it waits for; a removal of what Again names continues.
 func (r *Removal) Run(ctx context.Context, c client.Client, tell func(what string)) error {
 	if r.API == "v0" { // so that nothing is installed or upgraded meanwhile
 		if i := slices.IndexFunc(r.owners, func(o owner) bool { return o.Kind == "Subscription" }); i >= 0 {
@@ -75,7 +75,7 @@ func (r *Removal) Run(ctx context.Context, c client.Client, tell func(what strin
 		}
 	}
 	// Wait until what the manager and the garbage collector take away is gone.
-	// What was deleted last may have been made again, for a component that somebody labelled.
+	// What was deleted last may have been made again, for a component that a user labelled.
 	left := slices.DeleteFunc(slices.Clone(r.Goes), func(ref Ref) bool { return slices.Contains(r.last, ref) })
 	return WaitRemoval(ctx, func() (string, error) {
 		for len(left) > 0 {
@@ -105,7 +105,7 @@ func (r *Removal) Again() string {
 	return r.Operator.Name
 }
 
-// remove deletes an object, the one that was looked at where its UID is known, and waits until it is gone.
+// remove deletes an object, the one that was checked where its UID is known, and waits until it is gone.
 func remove(ctx context.Context, c client.Client, ref Ref, uid types.UID, tell func(string)) error {
 	var options []client.DeleteOption
 	if uid != "" {

@@ -62,7 +62,7 @@ func (r *Removal) settle(ctx context.Context, c client.Client, d *CRD, tell func
 		return err
 	}
 	if r.API != "v1" {
-		return nil // there it belongs to nobody, and the manager takes the conversion away
+		return nil // there it belongs to no one, and the manager takes the conversion away
 	}
 	if !slices.ContainsFunc(live.OwnerReferences, revision.IsRevision) && !d.Converted {
 		return nil

@@ -23,7 +23,7 @@ import (
 
 // Annotations of a ClusterExtension, as the manager reads them.
 const (
-	// RollbackToKey is the number of the revision that is gone back to.
+	// RollbackToKey is the number of the revision that is rolled back to.
 	RollbackToKey = "operators.fairlead.dev/rollback-to"
 	// ExemptionsKey remembers which of the exemptions were made for going back, so that they go with it.
 	ExemptionsKey = "operators.fairlead.dev/rollback-exemptions"
@@ -47,7 +47,7 @@ type Rollback struct {
 	Removed []string `json:"removed,omitempty"`
 	// Blocked are the reasons not to go back; none means that nothing is lost.
 	Blocked []string `json:"blocked,omitempty"`
-	// Proven are what the rules for CustomResourceDefinitions would stop, and of which a look at all custom resources has shown that it does
+	// Proven are what the rules for CustomResourceDefinitions would stop, and of which a check of all custom resources has shown that it does
 	// no harm.
 	Proven []string `json:"proven,omitempty"`
 	// Warnings are what should be known, and does not stand in the way.
@@ -75,7 +75,7 @@ func (h *History) Judge(ctx context.Context, reader client.Reader, to int64) (*R
 		return nil, fmt.Errorf("go back to revision %d: %w%s", target.Number, err, h.instead(err, target.Number))
 	}
 	if to == 0 {
-		// The revisions between the newest one and one further back that would have been gone back to, had they not lost their content.
+		// The revisions between the newest one and one further back that would have been rolled back to, had they not lost their content.
 		var all []string
 		for _, r := range h.Revisions[1:] {
 			if r.Number > target.Number && len(r.Lost) > 0 && r.isOther(h.Revisions[0]) && r.State != Failed {
@@ -124,7 +124,7 @@ func (h *History) target(from Revision, to int64) (*Revision, error) {
 	return nil, fmt.Errorf("go back to revision %d: it is not kept; there is %s", to, strings.Join(kept, ", "))
 }
 
-// compare lists what differs between the objects of two revisions. What every revision writes anew does not count.
+// compare lists what differs between the objects of two revisions. What every revision writes again does not count.
 func (r *Rollback) compare(now, before []*unstructured.Unstructured) {
 	content := func(all []*unstructured.Unstructured) map[string]string {
 		out := map[string]string{}

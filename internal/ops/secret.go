@@ -37,7 +37,7 @@ type Move struct {
 	// Begun says that it was begun before, and Done that nothing is left to do.
 	Begun bool `json:"begun,omitempty"`
 	Done  bool `json:"done,omitempty"`
-	// Unbegun says of the way back that nothing was taken over, so that nothing has to be given back, and Returned that all is given back already.
+	// Unbegun says of the way back that nothing was adopted, so that nothing has to be given back, and Returned that all is given back already.
 	Unbegun  bool `json:"unbegun,omitempty"`
 	Returned bool `json:"returned,omitempty"`
 	// Rights are the roles and bindings that come back, with what they allow.
@@ -47,7 +47,7 @@ type Move struct {
 }
 
 // secretKey is where the backup of a Subscription is: not in its namespace, where those who may write Secrets there could write one by which
-// whoever goes back makes roles and bindings for them. A namespace has no dot in its name.
+// the one who goes back makes roles and bindings for them. A namespace has no dot in its name.
 func (m *Mover) secretKey(subscription client.ObjectKey) client.ObjectKey {
 	return client.ObjectKey{Namespace: m.Namespace, Name: "fairlead-migration-" + subscription.Namespace + "." + subscription.Name}
 }
@@ -89,7 +89,7 @@ func (m *Mover) backup(ctx context.Context, at client.ObjectKey) (*corev1.Secret
 	return s, b, nil
 }
 
-// save writes the backup. It belongs to nobody, so that it goes with nothing.
+// save writes the backup. It belongs to no one, so that it goes with nothing.
 func (m *Mover) save(ctx context.Context, v *Move) error {
 	data, err := v.Backup.Pack()
 	if err != nil {

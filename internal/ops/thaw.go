@@ -16,7 +16,7 @@ import (
 type approval struct{ record }
 
 // thaw gives the Subscription its approval back. InstallPlans that were made meanwhile go; those that were complete are history, and do not
-// come back: whoever made one would have to keep the managers from carrying it out again.
+// come back: the one who made one would have to keep the managers from carrying it out again.
 func (m approval) thaw(ctx context.Context) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the controllers of the v0 API write statuses at any time
 		sub, err := m.subscription(ctx)
@@ -47,7 +47,7 @@ func (m approval) unfreeze(ctx context.Context) error {
 		if sub.UID != b.Subscription.GetUID() || sub.Annotations[frozenKey] != b.Extension.Name {
 			return nil
 		}
-		if err := m.plans(ctx, sub); err != nil { // one that was made meanwhile waits for an approval that nobody would give
+		if err := m.plans(ctx, sub); err != nil { // one that was made meanwhile waits for an approval that no one would give
 			return err
 		}
 		return m.melt(ctx, sub)

@@ -60,10 +60,10 @@ func (m *Mover) Find(ctx context.Context, extension string) (*Move, error) {
 	return v, restoration{m.record(b)}.judge(ctx, v)
 }
 
-// Undo gives the operator back to its Subscription. Like Run it goes on where an earlier call stopped.
+// Undo gives the operator back to its Subscription. Like Run it continues where an earlier call stopped.
 func (m *Mover) Undo(ctx context.Context, v *Move, tell func(what string)) error {
 	r := restoration{m.record(v.Backup)}
-	if err := r.judge(ctx, v); err != nil { // again: somebody may have thought about it for long
+	if err := r.judge(ctx, v); err != nil { // again: a user may have thought about it for long
 		return err
 	}
 	if len(v.Refused) > 0 {
@@ -169,7 +169,7 @@ func (m restoration) succeeds(ctx context.Context) error {
 	})
 }
 
-// withdraw removes what the ClusterExtension had besides, unless it belongs to somebody by now, or somebody has made another one of that name.
+// withdraw removes what the ClusterExtension had besides, unless it belongs to another owner by now, or a user has made another one of that name.
 func (m restoration) withdraw(ctx context.Context) error {
 	b := m.Backup
 	for i, ref := range slices.Backward(b.Added) {

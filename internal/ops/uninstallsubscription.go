@@ -185,7 +185,7 @@ func (r *Removal) around(ctx context.Context, reader client.Reader, sub *v1alpha
 	if sub == nil || sub.Spec == nil {
 		return nil
 	}
-	// The Operator object, which nobody needs when nothing of the operator is left.
+	// The Operator object, which no one needs when nothing of the operator is left.
 	name := sub.Spec.Package + "." + sub.Namespace
 	operator := &operatorsv1.Operator{}
 	err := reader.Get(ctx, client.ObjectKey{Name: name}, operator)

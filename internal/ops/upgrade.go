@@ -44,10 +44,10 @@ type ExtensionChange struct {
 	DryRun bool
 }
 
-// AcknowledgedKey is the annotation with the digest of the permissions that somebody has agreed to, as the manager reads it.
+// AcknowledgedKey is the annotation with the digest of the permissions that a user has agreed to, as the manager reads it.
 const AcknowledgedKey = "operators.fairlead.dev/acknowledged-permissions"
 
-// ChangeExtension changes what a ClusterExtension asks for, and returns what has changed, a line each. It begins again when somebody else, as
+// ChangeExtension changes what a ClusterExtension asks for, and returns what has changed, a line each. It begins again when another client, as
 // its controller does, writes the object in between.
 func ChangeExtension(ctx context.Context, c client.Client, name string, change ExtensionChange) (e *olmv1.ClusterExtension, said []string, err error) {
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
@@ -171,7 +171,7 @@ type SubscriptionChange struct {
 }
 
 // ChangeSubscription changes what a Subscription asks for, and approves the plan that waits, if asked for. It returns what was done, a
-// line each, and what is still to be approved. It begins again when somebody else, as their controllers do, writes one of them in between.
+// line each, and what is still to be approved. It begins again when another client, as their controllers do, writes one of them in between.
 func ChangeSubscription(ctx context.Context, c client.Client, key client.ObjectKey, change SubscriptionChange) (said []string, waits string, err error) {
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		said, waits, err = changeSubscription(ctx, c, key, change)

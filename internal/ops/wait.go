@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pollInterval is how often the Subscription is looked at while waiting.
+// pollInterval is how often the Subscription is checked while waiting.
 const pollInterval = 200 * time.Millisecond
 
 // WaitPackage returns when the operator of the Subscription runs. Whenever the reason why it does not changes, tell is called with it.

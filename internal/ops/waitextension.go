@@ -16,7 +16,7 @@ import (
 type Standing struct {
 	// Done: what its spec asks for is installed, and works.
 	Done bool
-	// Stopped: nothing more happens until somebody changes something.
+	// Stopped: nothing more happens until a user changes something.
 	Stopped bool
 	// Reason and Message say what is being done or in the way.
 	Reason, Message string

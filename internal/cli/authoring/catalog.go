@@ -69,7 +69,7 @@ func renderedCatalog(ctx context.Context, s command.Streams, r *bundleio.Rendere
 	return r.Render(ctx, refs...)
 }
 
-// loadReadable reads what can be read of a catalog, and says on the error stream what cannot. Graphs are looked at when something
+// loadReadable reads what can be read of a catalog, and says on the error stream what cannot. Graphs are checked when something
 // is wrong, so that is no reason to refuse. whole is false when something was left out. Manifests are not kept.
 func loadReadable(ctx context.Context, s command.Streams, ref string) (c *catalog.Catalog, whole bool, err error) {
 	return readableCatalog(ctx, s, &bundleio.Renderer{Load: catalog.LoadOptions{DropPayloads: true}}, ref)

@@ -53,7 +53,7 @@ or YAML for programs.`,
 	return cmd
 }
 
-// noChannels says that there is nothing to look at, which is not the same as nothing to find.
+// noChannels says that there is nothing to check, which is not the same as nothing to find.
 func noChannels(what, ref string) error {
 	return fmt.Errorf("%s %s: it holds no channel, and so no upgrade graph; name a catalog", what, ref)
 }

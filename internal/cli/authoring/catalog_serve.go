@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogserver"
 )
 
-// pollDirs is how often directories are looked at for changes.
+// pollDirs is how often directories are checked for changes.
 const pollDirs = 2 * time.Second
 
 // catalogServeFlags are the flags of serve.

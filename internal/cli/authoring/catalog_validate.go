@@ -37,7 +37,7 @@ Exit code 0: valid, perhaps with warnings. 3: not valid. 1: the catalog cannot b
 		if err := format.Check(); err != nil {
 			return err
 		}
-		// List what is wrong with a catalog; its error is for what could not be looked at.
+		// List what is wrong with a catalog; its error is for what could not be checked.
 		c, err := renderedCatalog(cmd.Context(), s, &bundleio.Renderer{Allowed: bundleio.Catalogs, Load: catalog.LoadOptions{DropPayloads: true}}, args[0])
 		var invalid *catalog.InvalidError
 		if err != nil && !errors.As(err, &invalid) {

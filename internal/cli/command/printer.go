@@ -62,7 +62,7 @@ func (p *ProgressPrinter) Clear() {
 // Done writes a line about something that is finished, with the time since the start. It takes the place of the live line.
 func (p *ProgressPrinter) Done(format string, args ...any) { p.line("✓", false, format, args...) }
 
-// Note writes a line about something that happened; what is going on goes on.
+// Note writes a line about something that happened; what is going on continues.
 func (p *ProgressPrinter) Note(format string, args ...any) { p.line("·", true, format, args...) }
 
 // Problem writes a line about something that is wrong. It takes the place of the live line.

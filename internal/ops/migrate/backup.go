@@ -33,11 +33,11 @@ type Backup struct {
 	Version *unstructured.Unstructured `json:"clusterServiceVersion"`
 	// Plans are the InstallPlans of the Subscription alone.
 	Plans []*unstructured.Unstructured `json:"installPlans,omitempty"`
-	// Adopted are the objects that are taken over, as they were; of those that run nothing, only their metadata.
+	// Adopted are the objects that are adopted, as they were; of those that run nothing, only their metadata.
 	Adopted []*unstructured.Unstructured `json:"adopted"`
 	// Removed are those that go, as they were.
 	Removed []*unstructured.Unstructured `json:"removed,omitempty"`
-	// Left are those that stay and belong to nobody: their metadata.
+	// Left are those that stay and belong to no one: their metadata.
 	Left []*unstructured.Unstructured `json:"left,omitempty"`
 	// Added are those that the extension has besides.
 	Added []Ref `json:"added,omitempty"`
@@ -162,7 +162,7 @@ func New(u *unstructured.Unstructured) *unstructured.Unstructured {
 	return out
 }
 
-// Hold is the finalizer that keeps a ClusterServiceVersion in sight, as one that is being deleted, until its Subscription is gone. Whoever
+// Hold is the finalizer that keeps a ClusterServiceVersion in sight, as one that is being deleted, until its Subscription is gone. The one who
 // deletes the namespace meanwhile does not wait for it.
 const Hold = "operators.fairlead.dev/migration"
 
@@ -178,7 +178,7 @@ type Kept struct {
 	Returned types.UID
 }
 
-// check refuses a backup that no migration can have written: whoever goes back creates what it says.
+// check refuses a backup that no migration can have written: the one who goes back creates what it says.
 func (b *Backup) check() error {
 	ours := func(u *unstructured.Unstructured, kind string) bool {
 		return u != nil && u.GroupVersionKind().Group == v1alpha1.GroupName && u.GetKind() == kind && u.GetNamespace() == b.CSV.Namespace && u.GetName() != ""

@@ -15,14 +15,14 @@ type Now struct {
 	*Install
 	// Subscription is that of the install as the API server has it.
 	Subscription *unstructured.Unstructured
-	// Adopted are those of the objects that are to be taken over which are there.
+	// Adopted are those of the objects that are to be adopted which are there.
 	Adopted map[Ref]*unstructured.Unstructured
 	// Begun says that the ClusterExtension is there, so that the objects may be its already.
 	Begun bool
 }
 
 // Changed says what is not as it was when the backup was made, and makes it one of something else. None of it is for long: minutes pass while
-// somebody reads what would be done, and a Subscription upgrades meanwhile.
+// a user reads what would be done, and a Subscription upgrades meanwhile.
 func (b *Backup) Changed(now Now) (out []string) {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	sub, csv := RefOf(b.Subscription), now.CSV

@@ -1,5 +1,5 @@
 // Package migrate decides how an operator that a Subscription has installed becomes a ClusterExtension without its workloads being touched:
-// which objects are taken over, what of them stays as it was found, what goes, and what stands in the way. It also reads the releases that
+// which objects are adopted, what of them stays as it was found, what goes, and what stands in the way. It also reads the releases that
 // another implementation of ClusterExtensions keeps in Secrets.
 //
 // Everything here is a value that follows from values: the package has no client. internal/ops gathers what is asked here and does

@@ -12,10 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AdoptsKey is the annotation of a ClusterExtension whose first revision takes over what a ClusterServiceVersion has installed.
+// AdoptsKey is the annotation of a ClusterExtension whose first revision adopts what a ClusterServiceVersion has installed.
 const AdoptsKey = "operators.fairlead.dev/adopts"
 
-// MigratingKey is the annotation of a Subscription that agrees that a ClusterExtension, which it names, takes over what it has installed, and
+// MigratingKey is the annotation of a Subscription that agrees that a ClusterExtension, which it names, adopts what it has installed, and
 // that must not upgrade anything meanwhile.
 const MigratingKey = "operators.fairlead.dev/migrating"
 
@@ -34,8 +34,8 @@ type Install struct {
 // Names is the name of the ClusterServiceVersion.
 func (in *Install) Names() CSV { return CSV{in.CSV.Namespace, in.CSV.Name} }
 
-// Wish is what the user says about the ClusterExtension.
-type Wish struct {
+// Preferences is what the user says about the ClusterExtension.
+type Preferences struct {
 	// Name of the ClusterExtension; that of the package when empty.
 	Name string
 	// Catalog is the ClusterCatalog; empty is any.
@@ -43,7 +43,7 @@ type Wish struct {
 }
 
 // Extension asks for what the Subscription asked for, and for the very version that is installed.
-func (in *Install) Extension(w Wish) (*olmv1.ClusterExtension, error) {
+func (in *Install) Extension(w Preferences) (*olmv1.ClusterExtension, error) {
 	sub := in.Subscription
 	name := w.Name
 	if name == "" {

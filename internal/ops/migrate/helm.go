@@ -20,7 +20,7 @@ func HelmLabels(extension string) map[string]string {
 	return map[string]string{"owner": "operator-controller", "name": extension}
 }
 
-// Limits of releases: whoever may write Secrets in the namespace of the manager could write anything.
+// Limits of releases: a user who may write Secrets in the namespace of the manager could write anything.
 const (
 	maxChunks       = 11
 	maxRelease      = maxChunks << 20 // bytes that are stored

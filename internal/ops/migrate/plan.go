@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Adopted is an object that is taken over.
+// Adopted is an object that is adopted.
 type Adopted struct {
 	Ref
 	// Changes are the fields that become as the bundle has them at once.
@@ -32,7 +32,7 @@ type Plan struct {
 	Adopted      []Adopted `json:"adopted,omitempty"`
 	Added        []Ref     `json:"added,omitempty"`
 	Removed      []Ref     `json:"removed,omitempty"`
-	// Left belongs to the ClusterServiceVersion and not to the bundle: it stays, and belongs to nobody.
+	// Left belongs to the ClusterServiceVersion and not to the bundle: it stays, and belongs to no one.
 	Left  []Ref    `json:"left,omitempty"`
 	Notes []string `json:"notes,omitempty"`
 	// Refused is why it cannot be done; empty when it can.
@@ -72,7 +72,7 @@ func (in *Install) Decide(e *olmv1.ClusterExtension, s Seen) (*Plan, *Backup) {
 		}
 	}
 	for _, u := range s.Owned {
-		if s.Live[RefOf(u)] == nil { // else it is taken over
+		if s.Live[RefOf(u)] == nil { // else it is adopted
 			in.part(owner, u, p, b)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 func TestDecide(t *testing.T) {
 	in := kite()
 	in.Subscription.Spec.InstallPlanApproval = v1alpha1.ApprovalManual
-	e := must.Value(in.Extension(Wish{}))(t)
+	e := must.Value(in.Extension(Preferences{}))(t)
 	deployment, role := object(t, liveDeployment), object(t, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: kite-v1}}`)
 	mine := func(api, kind, name string) *unstructured.Unstructured {
 		u := object(t, "{apiVersion: "+api+", kind: "+kind+", metadata: {namespace: ops, name: "+name+"}}")

@@ -15,7 +15,7 @@ import (
 // Refusals are why an install cannot become a ClusterExtension as it is, each with what to do; none when it can. What only the bundle and
 // the catalogs can tell is not among them.
 func (in *Install) Refusals() []string {
-	// Only what rests can be taken over.
+	// Only what rests can be adopted.
 	var out []string
 	if p := in.CSV.Status.Phase; p != v1alpha1.CSVPhaseSucceeded {
 		out = append(out, fmt.Sprintf("ClusterServiceVersion %s is in phase %q: it has to be Succeeded", in.Names(), p))
@@ -69,7 +69,7 @@ func (in *Install) group() []string {
 	return out
 }
 
-// unsupported: what is tied to the ClusterServiceVersion and could not go on without a new roll-out.
+// unsupported: what is tied to the ClusterServiceVersion and could not go on without a new rollout.
 func (in *Install) unsupported() (out []string) {
 	if n := len(in.CSV.Spec.WebhookDefinitions); n > 0 {
 		out = append(out, fmt.Sprintf("the operator has %d webhooks: their certificates are in Secrets of other names by the v1 API, which its pods would have to be restarted for; "+

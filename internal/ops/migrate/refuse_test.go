@@ -106,17 +106,17 @@ func TestRefusals(t *testing.T) {
 func TestTheExtensionAsksForTheSame(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*Install)
-		wish   Wish
+		wish   Preferences
 		want   string
 	}{
-		"one namespace": {func(*Install) {}, Wish{},
+		"one namespace": {func(*Install) {}, Preferences{},
 			`{"namespace":"ops","source":{"sourceType":"Catalog","catalog":{"packageName":"kite","version":"1.0.0","channels":["stable"]}},"config":{"configType":"Inline","inline":{"watchNamespace":"ops"}}}`},
-		"all, from one catalog": {func(in *Install) { in.Groups[0].Status.Namespaces, in.Subscription.Spec.Channel = []string{""}, "" }, Wish{Name: "k", Catalog: "toys"},
+		"all, from one catalog": {func(in *Install) { in.Groups[0].Status.Namespaces, in.Subscription.Spec.Channel = []string{""}, "" }, Preferences{Name: "k", Catalog: "toys"},
 			`{"namespace":"ops","source":{"sourceType":"Catalog","catalog":{"packageName":"kite","version":"1.0.0","selector":{"matchLabels":{"olm.operatorframework.io/metadata.name":"toys"}}}}}`},
 		"several, configured": {func(in *Install) {
 			in.Groups[0].Status.Namespaces = []string{"a", "b"}
 			in.Subscription.Spec.Config = &v1alpha1.SubscriptionConfig{Env: []corev1.EnvVar{{Name: "A", Value: "b"}}}
-		}, Wish{}, `{"namespace":"ops","source":{"sourceType":"Catalog","catalog":{"packageName":"kite","version":"1.0.0","channels":["stable"]}},` +
+		}, Preferences{}, `{"namespace":"ops","source":{"sourceType":"Catalog","catalog":{"packageName":"kite","version":"1.0.0","channels":["stable"]}},` +
 			`"config":{"configType":"Inline","inline":{"deploymentConfig":{"env":[{"name":"A","value":"b"}]},"watchNamespaces":["a","b"]}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {

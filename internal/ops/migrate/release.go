@@ -78,7 +78,7 @@ func Unlist(o metav1.Object) bool {
 }
 
 // Restore puts back the labels and the references of the v0 API that an object had, with the UID that its ClusterServiceVersion has now;
-// without one there are no references yet. What revisions own of it goes back to the v0 API.
+// without one there are no references yet. What revisions own of it returns to the v0 API.
 func Restore(o metav1.Object, had metav1.ObjectMeta, csv CSV, uid types.UID, revisions string) bool {
 	changed := false
 	labels := maps.Clone(o.GetLabels())

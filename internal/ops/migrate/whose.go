@@ -114,7 +114,7 @@ func isDefinition(u *unstructured.Unstructured) bool {
 
 var deploymentKind = schema.GroupKind{Group: "apps", Kind: "Deployment"}
 
-// Adopt is an object of a bundle as it is to be when it is taken over: where it is there already as a Deployment, the spec stays as it was
+// Adopt is an object of a bundle as it is to be when it is adopted: where it is there already as a Deployment, the spec stays as it was
 // found, so that no pod is restarted. live is nil for what is not there.
 func Adopt(owner Owner, wanted, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if live == nil {
@@ -132,7 +132,7 @@ func Adopt(owner Owner, wanted, live *unstructured.Unstructured) (*unstructured.
 	}
 	out := wanted.DeepCopy()
 	found := (&unstructured.Unstructured{Object: map[string]any{"spec": spec}}).DeepCopy()
-	// How many pods run is a matter of the bundle only where it says so: else somebody scales the Deployment.
+	// How many pods run is a matter of the bundle only where it says so: else a user scales the Deployment.
 	if _, says, _ := unstructured.NestedFieldNoCopy(wanted.Object, "spec", "replicas"); !says {
 		unstructured.RemoveNestedField(found.Object, "spec", "replicas")
 	}

@@ -22,7 +22,7 @@ type BrowseCluster struct {
 	Reader  client.Reader
 	Servers *Servers
 	Library *Library
-	// Namespace is where packages of the v0 API are looked at.
+	// Namespace is where packages of the v0 API are checked.
 	Namespace string
 	// Catalogs limits what is read to the catalogs of these names; none means all.
 	Catalogs []string

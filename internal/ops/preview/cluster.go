@@ -65,7 +65,7 @@ func (c Cluster) Question(ctx context.Context, namespace, global string) (*Quest
 	switch {
 	case err == nil:
 		q.Objects.Extensions, q.Objects.Clustered = extensions.Objects.Extensions, extensions.Objects.Clustered
-	case errors.Is(err, errNotServed): // nobody can have asked for one
+	case errors.Is(err, errNotServed): // no one can have asked for one
 	case apierrors.IsForbidden(err):
 		q.Notes = append(q.Notes, "ClusterExtensions are not checked: "+err.Error())
 	default:

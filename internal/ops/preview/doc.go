@@ -5,8 +5,8 @@
 // lets internal/resolution/snapshot and internal/resolution decide as the Subscription controller does, and internal/resolution on ClusterExtensions. It
 // decides nothing by itself and never writes to a cluster.
 //
-// Start reading at Question.Decide, and at Question.Extend for one ClusterExtension in short. What is said in short is in wish.go and
-// extensionwish.go, what files say in objects.go; the answers are in resolution.go, extension.go, outdated.go, why.go and whynot.go, and
+// Start reading at Question.Decide, and at Question.Extend for one ClusterExtension in short. What is said in short is in request.go and
+// extensionrequest.go, what files say in objects.go; the answers are in resolution.go, extension.go, outdated.go, why.go and whynot.go, and
 // how they are printed in the files beside them that end in text.go.
 //
 // Search, About and VersionsOf report what catalogs offer (browse.go): a package is described in the same way wherever it is from, an

@@ -73,7 +73,7 @@ type ExtensionPlan struct {
 // Changes reports whether anything would be written.
 func (p *ExtensionPlan) Changes() bool { return len(p.Added)+len(p.Changed)+len(p.Removed) > 0 }
 
-// compare lists what differs. What every revision writes anew does not count.
+// compare lists what differs. What every revision writes again does not count.
 func (p *ExtensionPlan) compare(now, wanted []*unstructured.Unstructured) {
 	is, will := byName(now), byName(wanted)
 	for _, name := range slices.Sorted(maps.Keys(will)) {

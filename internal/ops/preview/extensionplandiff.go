@@ -45,7 +45,7 @@ func byName(all []*unstructured.Unstructured) map[string]map[string]any {
 	return out
 }
 
-// withoutTrust takes authorities away, wherever they are.
+// withoutTrust takes CA certificates away, wherever they are.
 func withoutTrust(value any) {
 	switch v := value.(type) {
 	case map[string]any:

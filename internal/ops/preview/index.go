@@ -60,7 +60,7 @@ func OfIndex(name string, x *catalog.Index, pkg string) (*Package, error) {
 	return p, nil
 }
 
-// describe takes over what the newest version says of itself.
+// describe adopts what the newest version says of itself.
 func (p *Package) describe(x *catalog.Index, b *catalog.BundleInfo) error {
 	p.Newest, p.Bundle = b.VersionText, b.Name
 	for _, gvk := range b.Provides {

@@ -48,7 +48,7 @@ func (o *Objects) add(h *head, document []byte) error {
 	}
 	appendObject, known := kinds[h.GroupVersionKind()]
 	if !known {
-		// Those of the known kind that somebody may have meant who names another version of its group, or none.
+		// Those of the known kind that a user may have meant who names another version of its group, or none.
 		meant := h.GroupVersionKind()
 		var versions []string
 		for gvk := range kinds {

@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 )
 
-// keepIndexes is how long an index that nobody asks for is kept.
+// keepIndexes is how long an index that no one asks for is kept.
 const keepIndexes = 7 * 24 * time.Hour
 
 // Library reads catalogs. It keeps images and indexes in the user's cache directory, so that the next question is answered at once.

@@ -133,7 +133,7 @@ func (o *Objects) addDocument(document []byte) error {
 const maxUnknown = 5
 
 // noteUnknown notes the fields of a spec that people write and that are not known: they say nothing, and are most likely misspelt. What
-// bundles bring, as ClusterServiceVersions, is not looked at.
+// bundles bring, as ClusterServiceVersions, is not checked.
 func (o *Objects) noteUnknown(h *head, document []byte) {
 	written := map[string]any{
 		v1alpha1.SubscriptionKind: &v1alpha1.Subscription{}, v1alpha1.CatalogSourceKind: &v1alpha1.CatalogSource{},

@@ -101,16 +101,16 @@ func reader(t *testing.T, objects ...client.Object) client.WithWatch {
 }
 
 // decided is what is decided for the namespace of a cluster.
-func decided(t *testing.T, version string, wishes ...Wish) *Preview {
+func decided(t *testing.T, version string, wishes ...Request) *Preview {
 	t.Helper()
 	q := must.Value(Cluster{Reader: reader(t, inNamespace(pushed(t))...), Server: server{version: version}}.Question(t.Context(), "here", "olm"))(t)
-	q.Wishes = wishes
+	q.Requests = wishes
 	p := must.Value(q.Decide(t.Context(), library(t)))(t)
 	return p
 }
 
 func TestCluster(t *testing.T) {
-	p := decided(t, "v1.29.3+vendor", Wish{Package: "db"})
+	p := decided(t, "v1.29.3+vendor", Request{Package: "db"})
 	r := p.Resolution()
 	var text strings.Builder
 	must.NoError(t, r.Write(&text))

@@ -32,16 +32,16 @@ type Question struct {
 	Secrets client.Reader
 	// Dial connects to the servers of catalogs; nil is for connecting directly.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
-	// Catalogs, Installed and Wishes are added. A catalog takes the place of the CatalogSource of its name.
+	// Catalogs, Installed and Requests are added. A catalog takes the place of the CatalogSource of its name.
 	Catalogs  []Catalog
 	Installed []Installed
-	Wishes    []Wish
+	Requests  []Request
 	// Images are the bundles that ClusterExtensions name by their images, by the names of the extensions, as bundleimage has them. Without
 	// one it is told what catalogs would have.
 	Images map[string]*catalog.Index
 	// Again are the flags that ask the same question once more, for the commands that answers advise.
 	Again []string
-	// Notes say what could not be looked at.
+	// Notes say what could not be checked.
 	Notes []string
 }
 
@@ -73,8 +73,8 @@ func (q *Question) Decide(ctx context.Context, l *Library) (*Preview, error) {
 	}
 	// Put what the user says in short into the namespace, as the objects that it stands for: a Subscription is a new one, which takes
 	// over what is installed only where one that is created in the cluster would.
-	for _, w := range q.Wishes {
-		// The Subscription that a wish stands for.
+	for _, w := range q.Requests {
+		// The Subscription that a request stands for.
 		ref := q.place(w.Catalog, n)
 		if w.Catalog == (catalog.Ref{}) {
 			var err error

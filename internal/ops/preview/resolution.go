@@ -15,7 +15,7 @@ import (
 type Resolution struct {
 	Namespace string `json:"namespace"`
 	resolution.Report
-	// Notes are what the namespace says and nobody understands.
+	// Notes are what the namespace says and no one understands.
 	Notes []string `json:"notes,omitempty"`
 	// LeftAlone are Subscriptions that nothing is decided for.
 	LeftAlone []LeftAlone `json:"leftAlone,omitempty"`

@@ -106,7 +106,7 @@ func holders(conflict *resolution.Conflict, asker string) []string {
 	}
 	var all []string
 	for _, link := range conflict.Chain {
-		// That there is one operator of a package at a time is nothing that somebody could change.
+		// That there is one operator of a package at a time is nothing that a user could change.
 		rule := link.Object == "" || strings.HasPrefix(link.Object, "package ") || strings.EqualFold(link.Object, asker)
 		if !rule && !slices.Contains(all, link.Object) {
 			all = append(all, link.Object)

@@ -91,7 +91,7 @@ func (o *Objects) view(namespace string) (*snapshot.Namespace, error) {
 		twice(n.Operators, v1alpha1.ClusterServiceVersionKind, func(c v1alpha1.ClusterServiceVersion) string { return c.Name }))
 }
 
-// twice refuses two objects of one name, of which nobody knows which one is meant. The list is sorted by name.
+// twice refuses two objects of one name, of which no one knows which one is meant. The list is sorted by name.
 func twice[T any](list []T, kind string, name func(T) string) error {
 	for i := 1; i < len(list); i++ {
 		if name(list[i]) == name(list[i-1]) {

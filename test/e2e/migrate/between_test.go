@@ -23,7 +23,7 @@ import (
 func TestUpgradedBetween(t *testing.T) {
 	w := newWorld(t, nil, nil)
 	key := client.ObjectKey{Namespace: w.name, Name: "greeter"}
-	wish, quiet := migrate.Wish{Name: w.name, Catalog: w.name}, func(string) {}
+	wish, quiet := migrate.Preferences{Name: w.name, Catalog: w.name}, func(string) {}
 	old, err := w.mover(w.Client).Plan(t.Context(), key, wish)
 	must.NoError(w, err)
 

@@ -24,7 +24,7 @@ import (
 func (w *world) begin(writes int) {
 	w.Helper()
 	m := w.mover(w.mortal(writes))
-	v := must.Value(m.Plan(w.Context(), client.ObjectKey{Namespace: w.name, Name: "greeter"}, migrate.Wish{Name: w.name, Catalog: w.name}))(w)
+	v := must.Value(m.Plan(w.Context(), client.ObjectKey{Namespace: w.name, Name: "greeter"}, migrate.Preferences{Name: w.name, Catalog: w.name}))(w)
 	if len(v.Refused) > 0 {
 		w.Fatalf("after %d writes: refused: %q", writes, v.Refused)
 	}

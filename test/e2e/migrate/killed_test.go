@@ -98,7 +98,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	quiet := func(string) {}
 	there := w.again(func(c client.Client) error {
 		m := w.mover(c)
-		v, err := m.Plan(t.Context(), client.ObjectKey{Namespace: w.name, Name: "greeter"}, migrate.Wish{Name: w.name, Catalog: w.name})
+		v, err := m.Plan(t.Context(), client.ObjectKey{Namespace: w.name, Name: "greeter"}, migrate.Preferences{Name: w.name, Catalog: w.name})
 		if err != nil {
 			return err
 		}

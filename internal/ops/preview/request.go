@@ -82,17 +82,17 @@ func ParseInstalled(text string) (Installed, error) {
 	return i, nil
 }
 
-// Wish is a Subscription as a user says it in short.
-type Wish struct {
+// Request is a Subscription as a user says it in short.
+type Request struct {
 	Package     string
 	Channel     string
 	StartingCSV string
 	Catalog     catalog.Ref // empty: the only catalog in view that has the package
 }
 
-// ParseWish reads PACKAGE[:CHANNEL][@STARTING_CSV][%CATALOG].
-func ParseWish(text string) (Wish, error) {
-	w := Wish{}
+// ParseRequest reads PACKAGE[:CHANNEL][@STARTING_CSV][%CATALOG].
+func ParseRequest(text string) (Request, error) {
+	w := Request{}
 	rest, named, withCatalog := strings.Cut(text, "%")
 	rest, starting, withStart := strings.Cut(rest, "@")
 	pkg, channel, withChannel := strings.Cut(rest, ":")
@@ -108,7 +108,7 @@ func ParseWish(text string) (Wish, error) {
 		w.Catalog, err = parseRef(named)
 	}
 	if err != nil {
-		return Wish{}, fmt.Errorf("--subscribe %q: %w; write PACKAGE[:CHANNEL][@STARTING_CSV][%%CATALOG]", text, err)
+		return Request{}, fmt.Errorf("--subscribe %q: %w; write PACKAGE[:CHANNEL][@STARTING_CSV][%%CATALOG]", text, err)
 	}
 	return w, nil
 }
@@ -140,7 +140,7 @@ func Check(what, name string) error {
 		}
 	}
 	if len(broken) > 0 {
-		rule, _, _ := strings.Cut(broken[0], " (e.g. ") // which goes on with a regular expression
+		rule, _, _ := strings.Cut(broken[0], " (e.g. ") // which continues with a regular expression
 		return fmt.Errorf("%q is not a valid %s name: %s", name, what, rule)
 	}
 	return nil

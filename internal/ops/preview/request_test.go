@@ -56,7 +56,7 @@ func TestParseInstalled(t *testing.T) {
 
 func TestParseWish(t *testing.T) {
 	cat := catalog.Ref{Name: "cat"}
-	for text, want := range map[string]Wish{
+	for text, want := range map[string]Request{
 		"a":                 {Package: "a"},
 		"a:stable":          {Package: "a", Channel: "stable"},
 		"a@a.v1":            {Package: "a", StartingCSV: "a.v1"},
@@ -65,7 +65,7 @@ func TestParseWish(t *testing.T) {
 		"a:stable%olm/cat":  {Package: "a", Channel: "stable", Catalog: catalog.Ref{Namespace: "olm", Name: "cat"}},
 		"a_B:4.2-S_x@a.v1":  {Package: "a_B", Channel: "4.2-S_x", StartingCSV: "a.v1"},
 	} {
-		got, err := ParseWish(text)
+		got, err := ParseRequest(text)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", text, err, diff)
 		}
@@ -77,7 +77,7 @@ func TestParseWish(t *testing.T) {
 		"a b": `"a b" is not a valid package name: `, "a:b c": `"b c" is not a valid channel name`, "a@B": `"B" is not a valid ClusterServiceVersion name`,
 		"a:b:c": `"b:c" is not a valid channel name`, "a\x1b": `"a\x1b" is not a valid package name`, "a@x:odd%cat": `"x:odd" is not`,
 	} {
-		if got, err := ParseWish(text); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := ParseRequest(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %+v, %v, want %s", text, got, err, want)
 		}
 	}
@@ -95,7 +95,7 @@ func FuzzParse(f *testing.F) {
 		if i, err := ParseInstalled(text); err == nil && (i.Name == "" || (i.Channel == "") != (i.Catalog.Name == "")) {
 			t.Errorf("installed %q: %+v", text, i)
 		}
-		if w, err := ParseWish(text); err == nil && w.Package == "" {
+		if w, err := ParseRequest(text); err == nil && w.Package == "" {
 			t.Errorf("wish %q: %+v", text, w)
 		}
 	})
