@@ -62,7 +62,7 @@ type ClusterExtensionSpec struct {
 	// +optional
 	Config *ClusterExtensionConfig `json:"config,omitempty"`
 
-	// progressDeadlineMinutes is how long a roll-out may take before it counts as failed; no limit when absent.
+	// progressDeadlineMinutes is how long a rollout may take before it counts as failed; no limit when absent.
 	// +optional
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=720

@@ -58,9 +58,9 @@ type CollisionProtection string
 const (
 	// CollisionProtectionPrevent refuses objects that are there already.
 	CollisionProtectionPrevent CollisionProtection = "Prevent"
-	// CollisionProtectionIfNoController takes over objects that nobody controls.
+	// CollisionProtectionIfNoController adopts objects that no one controls.
 	CollisionProtectionIfNoController CollisionProtection = "IfNoController"
-	// CollisionProtectionNone takes over any object.
+	// CollisionProtectionNone adopts any object.
 	CollisionProtectionNone CollisionProtection = "None"
 )
 
@@ -91,7 +91,7 @@ type ClusterObjectSetSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="collisionProtection is immutable"
 	CollisionProtection CollisionProtection `json:"collisionProtection"`
 
-	// progressDeadlineMinutes is how long the roll-out may take before it counts as failed; no limit when absent.
+	// progressDeadlineMinutes is how long the rollout may take before it counts as failed; no limit when absent.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=10

@@ -45,7 +45,7 @@ type ObjectSelector struct {
 	Label *metav1.LabelSelector `json:"label,omitempty"`
 }
 
-// AssertionType says what an assertion looks at.
+// AssertionType says what an assertion checks.
 //
 // +kubebuilder:validation:Enum=ConditionEqual;FieldsEqual;FieldValue
 type AssertionType string

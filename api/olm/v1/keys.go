@@ -35,7 +35,7 @@ const (
 	TeardownFinalizer = GroupName + "/teardown"
 	// CleanupUnpackCacheFinalizer keeps a ClusterExtension until its unpacked bundle is gone.
 	CleanupUnpackCacheFinalizer = GroupName + "/cleanup-unpack-cache"
-	// CleanupContentManagerCacheFinalizer keeps a ClusterExtension until nobody watches its objects any more.
+	// CleanupContentManagerCacheFinalizer keeps a ClusterExtension until no one watches its objects any more.
 	CleanupContentManagerCacheFinalizer = GroupName + "/cleanup-contentmanager-cache"
 )
 

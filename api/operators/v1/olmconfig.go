@@ -45,7 +45,7 @@ type Features struct {
 	// disableCopiedCSVs stops copying ClusterServiceVersions of operators that watch all namespaces.
 	// +optional
 	DisableCopiedCSVs *bool `json:"disableCopiedCSVs,omitempty"`
-	// packageServerSyncInterval is how often package manifests are read anew, such as 5m or 1h30m.
+	// packageServerSyncInterval is how often package manifests are read again, such as 5m or 1h30m.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(s|m|h))+$`

@@ -64,7 +64,7 @@ type ClusterServiceVersionSpec struct {
 	// +optional
 	WebhookDefinitions []WebhookDescription `json:"webhookdefinitions,omitempty"`
 
-	// nativeAPIs are APIs that the cluster has to serve, whoever provides them.
+	// nativeAPIs are APIs that the cluster has to serve, no matter who provides them.
 	// +optional
 	NativeAPIs []metav1.GroupVersionKind `json:"nativeAPIs,omitempty"`
 

@@ -9,7 +9,7 @@ type ClusterServiceVersionPhase string
 
 // Phases of a ClusterServiceVersion.
 const (
-	// CSVPhaseNone means that nobody has looked at the CSV yet.
+	// CSVPhaseNone means that no one has checked the CSV yet.
 	CSVPhaseNone ClusterServiceVersionPhase = ""
 	// CSVPhasePending means that requirements are not met, or not checked yet.
 	CSVPhasePending ClusterServiceVersionPhase = "Pending"
@@ -23,9 +23,9 @@ const (
 	CSVPhaseFailed ClusterServiceVersionPhase = "Failed"
 	// CSVPhaseUnknown means that the state could not be found out.
 	CSVPhaseUnknown ClusterServiceVersionPhase = "Unknown"
-	// CSVPhaseReplacing means that a newer CSV takes over.
+	// CSVPhaseReplacing means that a newer CSV replaces it.
 	CSVPhaseReplacing ClusterServiceVersionPhase = "Replacing"
-	// CSVPhaseDeleting means that a newer CSV took over and this one is to be deleted.
+	// CSVPhaseDeleting means that a newer CSV has replaced it and this one is to be deleted.
 	CSVPhaseDeleting ClusterServiceVersionPhase = "Deleting"
 )
 
@@ -92,7 +92,7 @@ type ClusterServiceVersionStatus struct {
 	// certsLastUpdated is when the serving certificates were last made.
 	// +optional
 	CertsLastUpdated *metav1.Time `json:"certsLastUpdated,omitempty"`
-	// certsRotateAt is when the serving certificates are to be made anew.
+	// certsRotateAt is when the serving certificates are to be made again.
 	// +optional
 	CertsRotateAt *metav1.Time `json:"certsRotateAt,omitempty"`
 	// cleanup lists what is still to be deleted before the CSV goes.

@@ -39,7 +39,7 @@ type Approval string
 const (
 	// ApprovalAutomatic means that InstallPlans run at once.
 	ApprovalAutomatic Approval = "Automatic"
-	// ApprovalManual means that InstallPlans wait until somebody sets approved.
+	// ApprovalManual means that InstallPlans wait until a user sets approved.
 	ApprovalManual Approval = "Manual"
 )
 

@@ -2,7 +2,7 @@ package v1alpha1
 
 // Labels. Those that end in a slash or a dot are prefixes.
 const (
-	// ManagedLabel is "true" on every object that the manager made or took over.
+	// ManagedLabel is "true" on every object that the manager made or adopted.
 	ManagedLabel = "olm.managed"
 	// ManagedLabelValue is the value of ManagedLabel.
 	ManagedLabelValue = "true"

@@ -49,7 +49,7 @@ type OperatorConditionSpec struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// OperatorConditionStatus is what the manager took over from the spec.
+// OperatorConditionStatus is what the manager accepted from the spec.
 type OperatorConditionStatus struct {
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`

@@ -608,7 +608,7 @@ func schema_fairlead_api_packages_v1_CSVDescription(ref common.ReferenceCallback
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "CSVDescription is the part of a ClusterServiceVersion that people and consoles look at before installing it. Note that the JSON name nativeApis differs in case from the ClusterServiceVersion's nativeAPIs; clients rely on it.",
+				Description: "CSVDescription is the part of a ClusterServiceVersion that people and consoles read before installing it. Note that the JSON name nativeApis differs in case from the ClusterServiceVersion's nativeAPIs; clients rely on it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"displayName": {

@@ -81,7 +81,7 @@ type ChannelEntry struct {
 	Deprecation *Deprecation `json:"deprecation,omitempty"`
 }
 
-// CSVDescription is the part of a ClusterServiceVersion that people and consoles look at before installing it. Note
+// CSVDescription is the part of a ClusterServiceVersion that people and consoles read before installing it. Note
 // that the JSON name nativeApis differs in case from the ClusterServiceVersion's nativeAPIs; clients rely on it.
 type CSVDescription struct {
 	DisplayName               string                             `json:"displayName,omitempty"`

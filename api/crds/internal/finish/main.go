@@ -1,4 +1,4 @@
-// Command finish completes the CustomResourceDefinitions that controller-gen wrote to a directory. It never looks at
+// Command finish completes the CustomResourceDefinitions that controller-gen wrote to a directory. It never checks
 // Go code. Start reading at finish in finish.go.
 //
 // Usage: finish DIRECTORY
