@@ -31,7 +31,7 @@ var builtInGroups = []string{
 	"rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
 }
 
-// CheckCRDName refuses a CustomResourceDefinition of operator lifecycle management, whoever brings it: another definition of InstallPlans would
+// CheckCRDName refuses a CustomResourceDefinition of operator lifecycle management, no matter who brings it: another definition of InstallPlans would
 // take the content of all of them. It refuses those of the groups of Kubernetes itself as well. The name of a CRD has its group behind the first
 // dot, and nothing else says which one is replaced.
 func CheckCRDName(name string) error {

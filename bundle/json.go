@@ -34,7 +34,7 @@ func parseJSON(data []byte, lim limits) (document, bool, error) {
 	rest := text[r.decoder.InputOffset():]
 	if len(bytes.TrimSpace(rest)) > 0 {
 		if !bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte("---")) {
-			return doc, false, nil // such as an object of YAML that goes on after a brace
+			return doc, false, nil // such as an object of YAML that continues after a brace
 		}
 		next, err := parse(rest, lim)
 		doc.extra = err != nil || next.root != nil

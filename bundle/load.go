@@ -85,10 +85,10 @@ func markf(about error, format string, args ...any) error {
 	return markedError{fmt.Errorf(format, args...), about}
 }
 
-// Inspect reads a bundle as Load does, and goes on where that gives up.
+// Inspect reads a bundle as Load does, and continues where that gives up.
 func Inspect(fsys fs.FS) *Inspection { return inspect(fsys, defaultLimits) }
 
-// InspectManifests reads inline manifests as FromManifests does, and goes on where that gives up. The manifests get the names of files.
+// InspectManifests reads inline manifests as FromManifests does, and continues where that gives up. The manifests get the names of files.
 func InspectManifests(manifests []json.RawMessage) *Inspection {
 	in := &Inspection{Bundle: &Bundle{}}
 	if len(manifests) == 0 {

@@ -92,7 +92,7 @@ func decodeAll(files []file, lim limits) []decoded {
 }
 
 // decode reads the object of a manifest file. A file without a Kubernetes object is passed over, as long as it is not
-// YAML or JSON with errors in it: of those nobody can tell what would be missing.
+// YAML or JSON with errors in it: of those no one can tell what would be missing.
 func decode(f file, lim limits) decoded {
 	value, warnings, err := decodeValue(f, lim)
 	if err != nil && !isManifestName(f.name) && !errors.Is(err, errTotalValues) {

@@ -109,7 +109,7 @@ func (in *Inspection) takeMetadata(f file, lim limits, found map[string]string) 
 	}
 }
 
-// useAnnotations takes over what the annotations say.
+// useAnnotations copies what the annotations say.
 func (in *Inspection) useAnnotations(fsys fs.FS, name string) {
 	b := in.Bundle
 	b.Package = strings.TrimSpace(b.Annotations[AnnotationPackage])

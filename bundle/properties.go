@@ -42,7 +42,7 @@ func (b *Bundle) AllProperties() ([]catalog.Property, error) {
 	}
 	list.items = out
 	for i, dependency := range b.Dependencies {
-		// Turn a dependency on a package or an API into the property for it, and take over any other as it is.
+		// Turn a dependency on a package or an API into the property for it, and adopt any other as it is.
 		switch dependency.Type {
 		case catalog.PropertyPackage:
 			need, err := dependency.Package()

@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// blob holds bytes that are seldom looked at: packed in memory, or as a part of
+// blob holds bytes that are seldom read: packed in memory, or as a part of
 // an object whose line is stored in a file.
 type blob struct {
 	packed []byte

@@ -15,7 +15,7 @@ import (
 // the file while the catalog is being read, and never are in memory together.
 //
 // The file appears at path by one rename, when it is complete and on disk; if
-// there already is one it is replaced, and who has it open goes on reading it.
+// there already is one it is replaced, and who has it open keeps reading it.
 // A process that is killed leaves a file of another name beside it, which
 // begins with ".index-". What is wrong with the catalog is no error: the Index
 // has it as Problems.

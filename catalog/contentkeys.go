@@ -63,7 +63,7 @@ func (c *content) warnKeys() {
 	}
 }
 
-// member looks at a key of an object with the allowed keys, and below it.
+// member checks a key of an object with the allowed keys, and below it.
 func (n *keyNotes) member(prefix, key string, value []byte, allowed keys) {
 	below, ok := allowed[key]
 	if !ok {
@@ -87,7 +87,7 @@ func (n *keyNotes) member(prefix, key string, value []byte, allowed keys) {
 	}
 }
 
-// object looks at the keys of a value, if that is an object.
+// object checks the keys of a value, if that is an object.
 func (n *keyNotes) object(prefix string, value []byte, allowed keys) {
 	seen := make([]string, 0, 4)
 	for key, v := range rawjson.Members(value) {

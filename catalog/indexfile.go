@@ -225,7 +225,7 @@ func (s *stored) line(into []byte) ([]byte, error) {
 }
 
 // Verify reads every object and checks it against its checksum. It is for who
-// wants to know about damage before somebody asks for what is damaged: Open
+// wants to know about damage before a user asks for what is damaged: Open
 // reads only a small part of an index file.
 func (x *Index) Verify(ctx context.Context) error {
 	var line []byte

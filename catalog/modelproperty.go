@@ -40,7 +40,7 @@ func (m *model) checkProperties(b *bundleModel) {
 			m.report(Warning, RuleBundlePropertyEmpty, b.object(), b.source.Position, fmt.Sprintf("property[%d] of type %q: the value is null", p.Index, p.Type), "set it, or remove the property")
 		}
 	}
-	// What the CSV requires is a need of the bundle when its properties declare nothing that it needs: whoever wrote them by hand, or with tools that
+	// What the CSV requires is a need of the bundle when its properties declare nothing that it needs: the one who wrote them by hand, or with tools that
 	// leave that out, has not said that it needs less. Its properties stay as they are.
 	needs := []string{PropertyGVKRequired, PropertyPackageRequired, PropertyLabelRequired, PropertyConstraint}
 	if !slices.ContainsFunc(needs, func(kind string) bool { return b.count[kind] > 0 }) {

@@ -44,7 +44,7 @@ type keeping int
 
 const (
 	keepPacked  keeping = iota // in memory
-	keepNothing                // they are looked at and dropped
+	keepNothing                // they are checked and dropped
 	keepRaw                    // as they are, for as long as their document is being decoded
 )
 

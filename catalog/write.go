@@ -78,7 +78,7 @@ type pipeline struct {
 	last    *[]byte // handed out, to be reused
 }
 
-// encodedObject is what became of an object, in a buffer that goes back to the
+// encodedObject is what became of an object, in a buffer that returns to the
 // others once it is written.
 type encodedObject struct {
 	text *[]byte

@@ -33,7 +33,7 @@ func (pr *program) restrict(keep []bool) *program {
 	return newExtraction(pr).take(sources)
 }
 
-// take returns the program of some sources, with variables and sources numbered anew. Sources and clauses keep their order.
+// take returns the program of some sources, with variables and sources numbered again. Sources and clauses keep their order.
 func (x *extraction) take(sources []int32) *program {
 	slices.Sort(sources)
 	small := &program{sources: make([]source, 0, len(sources)), clauses: make([]clause, 0, len(sources))}
@@ -65,7 +65,7 @@ func (x *extraction) take(sources []int32) *program {
 	return small
 }
 
-// rename writes literals for another program. Of an upper bound, those that nobody can reach any more are left out.
+// rename writes literals for another program. Of an upper bound, those that no one can reach any more are left out.
 func (x *extraction) rename(small *program, lits []lit, bound bool) []lit {
 	out := make([]lit, 0, len(lits))
 	for _, l := range lits {

@@ -14,7 +14,7 @@ func (pr *program) passes(source int32) bool { return pr.left != nil && pr.left.
 func (pr *program) lacks(v int) bool { return pr.left != nil && pr.left.variables[v] }
 
 // leave returns the program without the rules that are out, and without what can only be reached through them. Variables and clauses keep
-// their order. It is written anew once most of it is passed over, so that leaving out one thing after another stays cheap.
+// their order. It is written again once most of it is passed over, so that leaving out one thing after another stays cheap.
 func (pr *program) leave(out func(*constraint) bool) *program {
 	off := make([]bool, len(pr.sources))
 	if pr.left != nil {

@@ -1,7 +1,7 @@
 package resolve
 
 // propagate draws every conclusion from what is assigned, and returns a clause that became false, or none. It stops
-// early when the budget is used up; the caller looks at the budget.
+// early when the budget is used up; the caller checks the budget.
 func (s *solver) propagate() int32 {
 	for s.next < len(s.trail) {
 		l := s.trail[s.next]
@@ -52,7 +52,7 @@ func (s *solver) visitWatchers(l lit) int32 {
 }
 
 // moveWatch looks for a literal of clause n to watch in place of the false literal l. It returns the other watched
-// literal and whether the clause watches something else now. The search goes on from where the last one ended.
+// literal and whether the clause watches something else now. The search continues from where the last one ended.
 func (s *solver) moveWatch(n int32, l lit) (other lit, moved bool) {
 	lits, w := s.clauses[n].lits, &s.watched[n]
 	mine, its := &w[0], &w[1]

@@ -4,7 +4,7 @@ import "context"
 
 // Options bound the work of one call. The zero value is ready for use.
 type Options struct {
-	// MaxSteps is the budget in steps, DefaultMaxSteps when zero. A step is about one literal looked at.
+	// MaxSteps is the budget in steps, DefaultMaxSteps when zero. A step is about one literal checked.
 	MaxSteps int
 }
 

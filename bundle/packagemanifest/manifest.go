@@ -84,7 +84,7 @@ func (s source) at(field string) catalog.Position {
 // directly below.
 func Is(tree fs.FS) bool { return len(find(tree)) > 0 }
 
-// find looks for package files. What cannot be read is no reason to stop: whoever reads the tree next will say so.
+// find looks for package files. What cannot be read is no reason to stop: the one who reads the tree next will say so.
 func find(tree fs.FS) []source {
 	if root := findIn(tree, ".", isYAML); len(root) > 0 {
 		return root

@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 )
 
-// Annotations with which cert-manager and the service-ca operator are asked for certificates and authorities.
+// Annotations with which cert-manager and the service-ca operator are asked for certificates and CA bundles.
 const (
 	certManagerInjectAnnotation = "cert-manager.io/inject-ca-from"
 	serviceCACertAnnotation     = "service.beta.openshift.io/serving-cert-secret-name"

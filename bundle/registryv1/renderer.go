@@ -48,7 +48,7 @@ func newRenderer(b *bundle.Bundle, o Options) (*renderer, error) {
 	}
 	csv := *b.CSV
 	csv.Namespace = o.Namespace
-	// The certificates that Deployments need. Their authorities are known where we make them.
+	// The certificates that Deployments need. Their CA certificates are known where we make them.
 	out := map[string]bundle.ServingCert{}
 	for _, deployment := range bundle.ServingDeployments(&csv) {
 		cert := bundle.ServingCert{}

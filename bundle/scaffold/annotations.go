@@ -23,7 +23,7 @@ var annotationKeys = []string{
 	bundle.AnnotationChannels, bundle.AnnotationDefaultChannel,
 }
 
-// planMetadata plans the annotations and takes over the other metadata that are there.
+// planMetadata plans the annotations and copies the other metadata that are there.
 func (p *Plan) planMetadata(r Request, root string) error {
 	dir := filepath.Join(root, metadataDir)
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {

@@ -122,7 +122,7 @@ func checkProblem(r recorder, p bundle.Problem) {
 
 var lineInText = regexp.MustCompile(`line ([0-9]+)`)
 
-// problem reports what reading found. The line is in the error, or in the words of the YAML parser.
+// problem reports what reading found. The line is in the error, or in the message of the YAML parser.
 func (r recorder) problem(rule bundle.Rule, p bundle.Problem, fix string) {
 	message, own, _ := strings.Cut(p.Err.Error(), "; ")
 	if own != "" {

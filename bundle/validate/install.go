@@ -13,7 +13,7 @@ import (
 // metadataRules are those of installation that the validator format checks more thoroughly.
 var metadataRules = []bundle.Rule{bundle.RulePackage, bundle.RuleChannels, bundle.RuleDependency}
 
-// checkInstall takes over what installation finds.
+// checkInstall adopts what installation finds.
 func checkInstall(r recorder) {
 	if r.csv == nil {
 		return

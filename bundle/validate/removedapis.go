@@ -58,7 +58,7 @@ func (r removal) removesKind(apiVersion, kind string) bool {
 }
 
 // checkRemovedAPIs finds what stops working in later versions of Kubernetes: a warning, or an error if the bundle is for
-// such a version. It looks at the objects of the bundle alone. What a ClusterServiceVersion lists as resources of its CRDs is shown to people:
+// such a version. It checks the objects of the bundle alone. What a ClusterServiceVersion lists as resources of its CRDs is shown to people:
 // the bundle does not create them, and that a list names an old version does not say that the operator uses it.
 func checkRemovedAPIs(r recorder) {
 	const message = "this bundle is using APIs which were deprecated and removed in v1.%d."

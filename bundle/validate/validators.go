@@ -26,7 +26,7 @@ type Validator struct {
 	check func(context.Context, recorder)
 }
 
-// formatName is the name of the validator that looks at the form of files.
+// formatName is the name of the validator that checks the form of files.
 const formatName = "format"
 
 // suite is the label value of what the public catalog of operators asks for.

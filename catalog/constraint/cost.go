@@ -62,7 +62,7 @@ func (b *budget) pay(cost int64) bool {
 }
 
 // payFor pays for all of a value, with what is in it, and gives up as soon as the budget does: a small value can refer to the same parts
-// so often that looking at all of it would never end.
+// so often that checking all of it would never end.
 func (b *budget) payFor(v ref.Val) bool {
 	switch v := v.(type) {
 	case traits.Mapper:

@@ -12,7 +12,7 @@ import (
 func consequences(before, after *catalog.Index, c comparison) []Consequence {
 	old, ok := before.Package(c.name)
 	if !ok {
-		return nil // nobody can have been using it
+		return nil // no one can have been using it
 	}
 	j := judge{old: old}
 	now, ok := after.Package(c.name)

@@ -119,7 +119,7 @@ func (n *network) node(name string) *node {
 func (n *network) addBundle(b *catalog.Bundle) {
 	v := n.node(b.Name)
 	if v.bundle != nil {
-		v.usable = false // which of the two is meant nobody knows
+		v.usable = false // which of the two is meant no one knows
 		return
 	}
 	v.bundle = b

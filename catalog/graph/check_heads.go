@@ -35,7 +35,7 @@ func (k *checker) heads(c *channel) {
 	case head.deprecation != "" && c.deprecation == "" && k.network.deprecation == "":
 		k.report(catalog.Warning, RuleHeadDeprecated, both, c, fmt.Sprintf("the head %s is deprecated, but not the channel; v0 installs it, v1 rather stays at what is not deprecated", safetext.Quote(head.name)), "publish a newer version, or deprecate the channel, too")
 	}
-	// A channel whose only installable version is a head that takes over from older ones by its skipRange, or skips all the others.
+	// A channel whose only installable version is a head that succeeds older ones by its skipRange, or skips all the others.
 	if only := c.chain.line; c.refusal == "" && len(only) == 1 && (len(c.entries) > 1 || !only[0].skipRange.IsZero()) {
 		why := "it skips all other entries"
 		if len(c.entries) == 1 {

@@ -10,7 +10,7 @@ import (
 )
 
 // structure reports what makes v0 leave a channel out, and entries that count
-// for nobody.
+// for no one.
 func (k *checker) structure(c *channel) {
 	g := &c.chain
 	v0 := func(rule catalog.Rule, message, fix string) {

@@ -18,7 +18,7 @@
 // broken ones too, because that is when one asks; their cost is nearly linear
 // in the size of the catalog.
 //
-// The package looks at the graph only: whether objects are sound otherwise is
+// The package checks the graph only: whether objects are sound otherwise is
 // for catalog.Validate, and dependencies between packages, which may keep a
 // resolver from its first choice, for the resolver. It does no input or output
 // except to the writer it is given. Entries become nodes and edges in

@@ -11,7 +11,7 @@ import (
 type goal struct {
 	main *node
 	// any are the versions that are as good, when no certain one was asked for;
-	// the way then goes on as far as it can.
+	// the way then continues as far as it can.
 	any map[*node]bool
 }
 

@@ -89,7 +89,7 @@ func (v *node) compare(o *node) int {
 	return cmp.Or(v.version.Compare(o.version), strings.Compare(v.name, o.name))
 }
 
-// scope is the channels that somebody follows, in order.
+// scope is the channels that a user follows, in order.
 type scope struct {
 	list []*channel
 	has  map[*channel]bool

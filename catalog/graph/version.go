@@ -12,7 +12,7 @@ import (
 )
 
 // versionOf reads the version of a bundle from its olm.package property. Build
-// metadata counts as a release, as under v1; no range looks at either.
+// metadata counts as a release, as under v1; no range checks either.
 func versionOf(b *catalog.Bundle) (version.VersionRelease, error) {
 	var found []json.RawMessage
 	for _, p := range b.Properties {
@@ -52,7 +52,7 @@ func newSkipRange(r version.Range) skipRange { return skipRange{Range: r, limits
 
 // spans calls use with the places [from, to) in sorted, which are versions in
 // ascending order, that a range contains. A range can only change its mind at
-// the versions that it names, so few of the sorted ones are looked at.
+// the versions that it names, so few of the sorted ones are checked.
 func spans(sorted []*node, r skipRange, use func(from, to int)) {
 	if r.IsZero() || len(sorted) == 0 {
 		return

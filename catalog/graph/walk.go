@@ -23,7 +23,7 @@ func (w *walk) journey(q Query, from *node, to goal) Journey {
 	return Journey{Package: w.network.name, Channel: q.Channel, From: from.stop(), To: to.main.stop(), V0: w.v0(from, to), V1: w.v1(from, to)}
 }
 
-// follow goes on until the goal stops it, nothing is next, or a version comes
+// follow continues until the goal stops it, nothing is next, or a version comes
 // up again, which is then the last of the way. The way begins with from.
 func (h *hops) follow(from *node, to goal) (way []*node, loop bool) {
 	seen := map[*node]bool{}

@@ -21,7 +21,7 @@ type Image struct {
 	// Dir is the name of the catalog's directory beside the Dockerfile.
 	Dir string
 	// Base is what the image is made from; empty means DefaultImage. With "scratch" it has the catalog and its cache, but no
-	// program: whoever serves it brings one.
+	// program: its server brings one.
 	Base string
 	// Builder makes the cache; empty means DefaultImage.
 	Builder string

@@ -77,7 +77,7 @@ func replacement(name string) string {
 // Bundle is what the image of a bundle holds.
 type Bundle struct {
 	catalog.Bundle
-	// Description and Icon are what a package takes over from its newest bundle.
+	// Description and Icon are what a package takes from its newest bundle.
 	Description string
 	Icon        *catalog.Icon
 }

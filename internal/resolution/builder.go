@@ -38,8 +38,8 @@ type explanation struct {
 	requests []string         // those that have none
 }
 
-// solve solves a problem. What recheck refuses is taken out, and it is solved again: the answer is the same as if all such bundles had been
-// taken out before, and only the few that matter have to be looked into.
+// solve solves a problem. What recheck refuses is removed, and it is solved again: the answer is the same as if all such bundles had been
+// removed before, and only the few that matter have to be looked into.
 func (b *builder) solve(ctx context.Context, p *resolve.Problem) (resolve.Solution, error) {
 	for {
 		solution, err := resolve.Solve(ctx, p, resolve.Options{MaxSteps: max(b.budget, 1)})

@@ -53,7 +53,7 @@ type refusal struct {
 	rule   refusalRule
 	origin resolve.Origin
 	by     string    // the type of the property of a need, or the extension that a guard is for
-	lacks  []Missing // what would meet a need; nil when nobody has that
+	lacks  []Missing // what would meet a need; nil when no one has that
 }
 
 // follows tells whether an upgrade edge leads from a bundle to the candidate.

@@ -166,7 +166,7 @@ func (b *decision) heldOutside(ctx context.Context, r *request) []Held {
 }
 
 // wanted is the most wanted candidate of a decision that cannot be had, or zero. What a Subscription stays with because something else
-// needs it was not chosen by the Subscription's own wish.
+// needs it was not chosen by the Subscription's own request.
 func (b *decision) wanted(at *resolve.Decision) resolve.Var {
 	if len(at.Rejected) > 0 {
 		return at.Rejected[0]

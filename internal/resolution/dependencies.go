@@ -21,7 +21,7 @@ type dependencies struct {
 	blind     map[need]catalog.Ref // needs for which a catalog without content would have to be asked
 	compounds []compound           // constraints that are stated once all nodes are known
 	rules     rulebook
-	withheld  map[string]withholding // by package, of which nobody offers what is needed
+	withheld  map[string]withholding // by package, of which no one offers what is needed
 }
 
 // need names one need of a node.
@@ -155,7 +155,7 @@ func (s *Source) hides(o *resolve.Origin) {
 }
 
 // candidates lists who may meet the condition for v, in order of preference. A catalog without content hides those after it: what it
-// would have offered is preferred to them, and nobody knows it. It is returned, if there is one.
+// would have offered is preferred to them, and no one knows it. It is returned, if there is one.
 func (b *dependencies) candidates(v resolve.Var, c condition) (found []resolve.Var, blind *Source) {
 	n, looked := b.node(v), 0
 	if b.crowd.of(n) != (dear{}) {

@@ -12,7 +12,7 @@ import (
 )
 
 // Extension decides what an extension should have. Its errors are a *Conflict, when there is no answer; a *resolve.BudgetExceeded; and that
-// of the context. The result is nil only in the last case: what was looked at is told beside a conflict, too.
+// of the context. The result is nil only in the last case: what was checked is told beside a conflict, too.
 func Extension(ctx context.Context, in ExtensionRequest) (*ExtensionResult, error) {
 	b := newExtension(in, world{rules: map[string]readConstraint{}}, false)
 	result, err := b.resolve(ctx)
@@ -184,7 +184,7 @@ func (b *extensionFront) state(ctx context.Context) {
 			return
 		}
 		wanted[i] = c.v
-		// Apply the rules that look at one candidate alone.
+		// Apply the rules that check one candidate alone.
 		if len(c.entries) == 0 {
 			b.add(c, ruleChannel, b.originOf(c, fieldChannels, "%s is in %s, and the extension follows %s",
 				c.bundle.Name, list("channel", c.all), list("channel", b.in.Channels)), "version in the channels that the extension follows")

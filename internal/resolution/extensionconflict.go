@@ -76,7 +76,7 @@ func (b *extensionFront) conclude(e *explanation, c *Conflict) {
 	}
 }
 
-// nothingToChoose says why there is no bundle of the package that one could look at; nil when there are some.
+// nothingToChoose says why there is no bundle of the package that one could check; nil when there are some.
 func (b *extensionFront) nothingToChoose() *resolve.Origin {
 	if len(b.candidates) > 0 {
 		return nil

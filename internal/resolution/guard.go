@@ -16,7 +16,7 @@ type stake struct {
 	text   string
 }
 
-// findStakes lists what other extensions need of this one. What is broken already keeps nobody from anything.
+// findStakes lists what other extensions need of this one. What is broken already keeps no one from anything.
 func (b *requirements) findStakes() []stake {
 	var found []stake
 	for _, f := range b.world.facts {

@@ -107,7 +107,7 @@ func (d *decider) decide(ctx context.Context, p *resolve.Problem) error {
 	var core *resolve.Unsatisfiable
 	if errors.As(err, &core) {
 		// Take back the needs of installed operators that the conflict speaks of and that are not met as things stand: what lacks
-		// something already keeps nobody else from anything. It returns nil when there are none.
+		// something already keeps no one else from anything. It returns nil when there are none.
 		var less *resolve.Problem
 		for _, c := range core.Core {
 			v := d.b.problem.Var(c.Subject)
@@ -145,7 +145,7 @@ func (d *decider) decide(ctx context.Context, p *resolve.Problem) error {
 }
 
 // guilty are the Subscriptions of a part that go without because of a conflict: those that it speaks of. Of these, who has something
-// installed is served before who asks for something new: nobody's new wish stops what runs, or its upgrades. And who asks for what is
+// installed is served before who asks for something new: no one's new request stops what runs, or its upgrades. And who asks for what is
 // there anyway, since others need it, is spared.
 func (d *decider) guilty(core *resolve.Unsatisfiable, subscriptions []string) []string {
 	if core == nil || d.b.in.Together {

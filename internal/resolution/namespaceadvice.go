@@ -21,7 +21,7 @@ type way struct {
 // of several: first those that take nothing away, then what the rules that know say, then who could be done without.
 func (b *namespaceFront) ways(ctx context.Context, of *explanation) string {
 	e := &way{b, of}
-	// The different pieces of advice of rules, one of those that say the same. Of operators that nobody asked for, one has to go, and
+	// The different pieces of advice of rules, one of those that say the same. Of operators that no one asked for, one has to go, and
 	// none for something that is only asked about.
 	var hints []string
 	orphan := ""
@@ -102,7 +102,7 @@ func (e *way) wayFor(ctx context.Context) string {
 	return fmt.Sprintf("to have %s: %s; or wait for versions that go together", name, strings.Join(ways, ", or "))
 }
 
-// removal names what has to be deleted so that a Subscription, with what it has installed, or an operator is in nobody's way. That a
+// removal names what has to be deleted so that a Subscription, with what it has installed, or an operator is in no one's way. That a
 // Subscription alone is deleted changes nothing: what it has installed stays.
 func (b *namespaceFront) removal(of *node) string {
 	var r *request

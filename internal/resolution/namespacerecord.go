@@ -72,7 +72,7 @@ type RecordedRequest struct {
 	VersionRange string `json:"versionRange,omitempty"`
 }
 
-// NamespaceOutcome is what was decided: what to install and what is held back, or why there is no answer.
+// NamespaceOutcome is what was decided: what to install and what is not installed, or why there is no answer.
 type NamespaceOutcome struct {
 	Install  []Install `json:"install,omitempty"`
 	Held     []string  `json:"held,omitempty"`
@@ -98,7 +98,7 @@ func (b *namespaceFront) record(p *resolve.Problem) NamespaceRecord {
 		reach[v] = true
 	}
 	for _, q := range b.requests {
-		// A request may also be about the package of an operator in reach that nobody stands for.
+		// A request may also be about the package of an operator in reach that no one stands for.
 		if reach[q.self] || q.installed != nil && reach[q.own] ||
 			q.installed == nil && slices.ContainsFunc(b.order, func(o *Operator) bool { return reach[b.operator(o)] && o.isOf(q.sub.Package) }) {
 			s := q.sub
@@ -121,7 +121,7 @@ func (b *namespaceFront) record(p *resolve.Problem) NamespaceRecord {
 }
 
 // Text is the record as JSON with at most so many bytes. Where it would be longer, parts of it are left out and named in its place: first what
-// is held back, which its Subscriptions say as well, then what was decided on.
+// is not installed, which its Subscriptions say as well, then what was decided on.
 func (r NamespaceRecord) Text(most int) (string, error) {
 	for _, part := range []struct {
 		name string
@@ -159,7 +159,7 @@ func (b *namespaceFront) recordOperator(o *Operator) RecordedOperator {
 		}
 	}
 	out.Provides, out.Requires, out.Properties = o.Provides, o.Requires, o.Properties
-	if len(b.rules.rules) == 0 { // a rule that was asked may look at any property; else these can make a difference
+	if len(b.rules.rules) == 0 { // a rule that was asked may check any property; else these can make a difference
 		out.Properties = slices.DeleteFunc(slices.Clone(o.Properties), func(p catalog.Property) bool {
 			return p.Type != catalog.PropertyConstraint && p.Type != catalog.PropertyDeprecated
 		})

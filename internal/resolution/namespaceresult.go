@@ -22,7 +22,7 @@ type NamespaceResult struct {
 type Group struct {
 	// Subscriptions are the names of the requests in the group, in order.
 	Subscriptions []string
-	// Installed names, by Subscription, the operator that it stands for, also when that was taken over just now. A Subscription without
+	// Installed names, by Subscription, the operator that it stands for, also when that was adopted just now. A Subscription without
 	// operator is not in it.
 	Installed map[string]string
 	// Choices are the bundles to install, providers before those that need them.
@@ -42,7 +42,7 @@ type Choice struct {
 	Bundle  *catalog.BundleInfo
 	Catalog catalog.Ref
 	Channel string
-	// Replaces is the installed operator that the bundle takes over from; empty for a first installation.
+	// Replaces is the installed operator that the bundle succeeds; empty for a first installation.
 	Replaces string
 	// Subscriptions are the requests that the bundle answers; none when it is there because another bundle needs it.
 	Subscriptions []string
@@ -75,7 +75,7 @@ type Held struct {
 	Instead string `json:"instead,omitempty"`
 	// Catalog has it, where the request has more than one.
 	Catalog string `json:"catalog,omitempty"`
-	// Upgrades is after how many more upgrades the upgrade edges lead to it; nothing is in its way then. Zero means that it is held back.
+	// Upgrades is after how many more upgrades the upgrade edges lead to it; nothing is in its way then. Zero means that it is blocked.
 	Upgrades int `json:"upgrades,omitempty"`
 	// Reason tells what holds it back in one sentence; Conflict, if any, in full.
 	Reason string `json:"reason"`
@@ -158,7 +158,7 @@ func (g *Group) conflict() Conflict {
 	return Conflict{Summary: list("subscription", g.Subscriptions) + " cannot be decided on: " + g.Err.Error(), Chain: []Link{}}
 }
 
-// String tells the decision to a person: for each group what is to be installed, and why, what is held back, or why there is no answer.
+// String tells the decision to a person: for each group what is to be installed, and why, what is not installed, or why there is no answer.
 func (r *NamespaceResult) String() string {
 	var b strings.Builder
 	for _, g := range r.Groups {

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// LookupOf records where the objects of a bundle come from, so that they can be had again when the content store has lost them. path is
+// LookupOf records where the objects of a bundle come from, so that they can be read again when the content store has lost them. path is
 // the image of the bundle; by digest, once that is known. from is the image of the catalog, as that is served; its Ref is empty for a catalog
 // of another origin.
 func LookupOf(choice Choice, path string, from image.Origin) v1alpha1.BundleLookup {

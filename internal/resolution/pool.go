@@ -119,7 +119,7 @@ func (b *pool) oneOf(nodes []resolve.Var) string {
 	return text
 }
 
-// register lists what somebody has or asked for: what Subscriptions may become, also what is on no chain, and what is installed. Only the
+// register lists what a user has or asked for: what Subscriptions may become, also what is on no chain, and what is installed. Only the
 // latter is preferred: what Subscriptions become is decided before anything is looked for in their place, so where one of them meets a
 // need, it is there already, and where it does not, no need is a reason to have it at another version.
 type register struct {

@@ -138,7 +138,7 @@ func (r *request) unusable(chosen string) (name, problem string) {
 			}
 		}
 		if place == len(c.Entries) {
-			continue // how it stands to that of another channel nobody knows
+			continue // how it stands to that of another channel no one knows
 		}
 		for _, m := range c.Missing {
 			if m.Place <= place && m.Name != chosen {

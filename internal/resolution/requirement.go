@@ -106,7 +106,7 @@ func (b *requirements) facts() {
 	b.world.own.bundle = b.in.Installed.Name
 }
 
-// needs states what a candidate requires. Other extensions have to have it installed: nothing is installed that nobody asked for.
+// needs states what a candidate requires. Other extensions have to have it installed: nothing is installed that no one asked for.
 func (b *requirements) needs(c *candidate) {
 	all := b.world.needsOf(c.fact())
 	if len(all) > maxNeeds {
@@ -152,7 +152,7 @@ func (b *requirements) needs(c *candidate) {
 	}
 }
 
-// tooDear refuses a candidate because nobody knows whether it has what it needs.
+// tooDear refuses a candidate because no one knows whether it has what it needs.
 func (b *requirements) tooDear(c *candidate, n requirement) {
 	o := b.needOrigin(c, n.field, "to find out whether the needs of %s are met costs too much", c.bundle.Name)
 	o.Hint = "ask the authors of package " + b.in.Package + " for rules that cost less"
@@ -213,7 +213,7 @@ func (b *requirements) present(f *fact) resolve.Var {
 	return v
 }
 
-// lacks is what would have to be installed to meet a constraint; nil when nobody has that.
+// lacks is what would have to be installed to meet a constraint; nil when no one has that.
 func (b *requirements) lacks(c constraint.Constraint, own string) []Missing {
 	switch {
 	case b.world.holds(c, b.world.besides(own)):

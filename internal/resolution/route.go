@@ -15,7 +15,7 @@ type route struct {
 	extension string
 }
 
-// maxWay is how many versions a package may have for a way to be looked for: that looks at each pair of them.
+// maxWay is how many versions a package may have for a way to be looked for: that checks each pair of them.
 const maxWay = 1000
 
 // follow tells after how many upgrades from a candidate others are come to, when each upgrade goes to what is wanted most once the one before is

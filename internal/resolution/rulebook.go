@@ -12,7 +12,7 @@ import (
 )
 
 // What the rules of constraints may cost in one decision, in the units of CEL; a million are about a fifth of a second. A rule that has
-// cost too much is met by nobody from then on, nor are the rules of a package that together have. So a package with rules that cost too
+// cost too much is met by no one from then on, nor are the rules of a package that together have. So a package with rules that cost too
 // much has no say about others, unless many of them are asked for at once.
 const (
 	maxRuleCost     = 2_000_000
@@ -121,8 +121,8 @@ func (d dear) tell(o *resolve.Origin) {
 	o.Hint = fmt.Sprintf("ask the authors of package %s for needs that cost less to look into", d.pkg)
 }
 
-// How many candidates the needs of one package's bundles may have together, and those of all packages. Whoever needs more has no answer;
-// that harms only who asks for it. So content that nobody asked for, and that only might meet some need, keeps nobody from deciding.
+// How many candidates the needs of one package's bundles may have together, and those of all packages. The one who needs more has no answer;
+// that harms only who asks for it. So content that no one asked for, and that only might meet some need, keeps no one from deciding.
 const (
 	maxPackageOffers = 500_000
 	maxOffers        = 5_000_000

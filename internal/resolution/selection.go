@@ -183,7 +183,7 @@ func (b *selection) names(which func(*Catalog) bool) []string {
 	return names
 }
 
-// left tells of the catalogs that are not looked at.
+// left tells of the catalogs that are not checked.
 func (b *selection) left() string {
 	var disabled, others []string
 	for _, c := range b.in.Catalogs {

@@ -6,7 +6,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 )
 
-// Standing compares what somebody has of a package with what there is.
+// Standing compares what a user has of a package with what there is.
 type Standing struct {
 	Package   string `json:"package"`
 	Installed string `json:"installed,omitempty"`

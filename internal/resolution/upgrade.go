@@ -24,7 +24,7 @@ func (r *request) departure() catalog.Departure {
 	return d
 }
 
-// upgrades returns the entries that may take over from what is installed, the preferred one first: those of the catalog that the
+// upgrades returns the entries that may succeed what is installed, the preferred one first: those of the catalog that the
 // Subscription names, from the head of each channel down, and, where that is switched on, those of the other catalogs in view, first
 // the heads that skip what is installed, then what else upgrades it.
 func (b *subscriptions) upgrades(r *request) []resolve.Var {
@@ -91,8 +91,8 @@ func (b *subscriptions) elsewhere(r *request, fits func(place int, way catalog.E
 	return found
 }
 
-// installed returns the operator that the Subscription stands for. A Subscription that was deleted and made again takes over the
-// operator of its package that nobody else claims, when its catalog has the same content under that name.
+// installed returns the operator that the Subscription stands for. A Subscription that was deleted and made again adopts the
+// operator of its package that no one else claims, when its catalog has the same content under that name.
 func (b *subscriptions) installed(s *Subscription, source *Source) *Operator {
 	if o := b.operators[s.Installed]; o != nil {
 		return o

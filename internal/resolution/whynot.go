@@ -27,7 +27,7 @@ type Verdict struct {
 }
 
 // WhyNot tells of every entry of a package in the catalogs in view why it was not chosen; with a version, of those alone. Entries that
-// catalogs have in channels come in the order of preference of a dependency that nobody in particular has.
+// catalogs have in channels come in the order of preference of a dependency that no one in particular has.
 func (r *NamespaceResult) WhyNot(ctx context.Context, pkg, version string) ([]Verdict, error) {
 	var all []Verdict
 	for _, s := range r.b.sourcesFor(nil) {

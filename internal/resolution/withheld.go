@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/fairlead/resolve"
 )
 
-// nobody says why no catalog in view offers what n needs: it may be there, and not be usable, or have other versions.
+// no one says why no catalog in view offers what n needs: it may be there, and not be usable, or have other versions.
 func (b *dependencies) nobody(n *node, c condition, origin *resolve.Origin, brief string) {
 	correct := "ask the authors of package " + n.bundle.Package + " to correct what " + n.bundle.Name + " requires"
 	switch {
@@ -117,7 +117,7 @@ func withheld(x *catalog.Index, pkg string) string {
 }
 
 // problemOf is the first error about an object; empty when there is none. A bundle that is missing may be in text that cannot be read,
-// which comes first then: of the text nobody knows what it is about.
+// which comes first then: of the text no one knows what it is about.
 func problemOf(x *catalog.Index, is func(catalog.Object) bool) string {
 	for _, p := range x.Problems() {
 		if p.Severity != catalog.Error || !is(p.Object) {

@@ -80,7 +80,7 @@ func closest(wanted string, names []string) string {
 		if d := len(n) - len(wanted); d > mistakes || d < -mistakes {
 			continue
 		}
-		// Count the bytes that have to be changed, put in, taken out, or exchanged with the next one, to make b of a.
+		// Count the bytes that have to be changed, put in, removed, or exchanged with the next one, to make b of a.
 		var before, last []int
 		row := make([]int, len(wanted)+1)
 		for j := range row {

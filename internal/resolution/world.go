@@ -108,7 +108,7 @@ func (w *world) meets(c constraint.Constraint, f *fact) bool {
 	return met
 }
 
-// unknown tells that a rule of the constraint was stopped because it cost too much, so that nobody knows who meets it.
+// unknown tells that a rule of the constraint was stopped because it cost too much, so that no one knows who meets it.
 func (w *world) unknown(c constraint.Constraint) bool {
 	if c.CEL != nil {
 		return w.stopped[c.CEL.Text]

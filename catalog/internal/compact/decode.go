@@ -69,7 +69,7 @@ func (d *Decoder) Fail(reason string) {
 	d.body = nil
 }
 
-// End is Err, or says that something is left that nobody has read.
+// End is Err, or says that something is left that no one has read.
 func (d *Decoder) End() error {
 	if d.err == nil && len(d.body) > 0 {
 		d.Fail(fmt.Sprintf("%d bytes are left over", len(d.body)))

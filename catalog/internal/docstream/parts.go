@@ -50,7 +50,7 @@ type scanner struct {
 }
 
 // scan returns the index after the closing bracket, or len(text) if the
-// object goes on.
+// object continues.
 func (s *scanner) scan(text []byte) int {
 	for i := 0; i < len(text); {
 		if s.inString {
@@ -74,7 +74,7 @@ func (s *scanner) scan(text []byte) int {
 }
 
 // scanString returns the index after the closing quote of the string that i
-// is in, or len(text) if the string goes on.
+// is in, or len(text) if the string continues.
 func (s *scanner) scanString(text []byte, i int) int {
 	if s.escaped {
 		s.escaped = false

@@ -109,7 +109,7 @@ func (t token) matches(r rune) bool {
 	return in != t.not
 }
 
-// match reports whether the whole name matches. After a failure it goes on with
+// match reports whether the whole name matches. After a failure it continues with
 // the last star taking one character more: earlier ones need not be tried
 // again, so that the cost is bounded by the product of both lengths.
 func (g glob) match(name string) bool {

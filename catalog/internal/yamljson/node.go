@@ -42,7 +42,7 @@ func appendParsed(dst, document []byte, limits Limits) ([]byte, error) {
 // parse returns the root of the tree, nil for an empty document.
 func parse(document []byte) (root *yaml.Node, err error) {
 	defer func() {
-		if r := recover(); r != nil { // the parser is not ours, the text is not anybody's we know
+		if r := recover(); r != nil { // the parser is not ours, the text is not anyone's we know
 			err = &Error{Line: 1, Reason: fmt.Sprintf("the parser failed: %v", r)}
 		}
 	}()

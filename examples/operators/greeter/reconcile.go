@@ -22,7 +22,7 @@ const textKey = "greeting"
 type greeter struct{ client client.Client }
 
 // Reconcile writes the greeting into the ConfigMap of the same name, and what came of it into the status. It never
-// touches a ConfigMap that belongs to somebody else.
+// touches a ConfigMap that belongs to another owner.
 func (g *greeter) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	var greeting api.Greeting
 	if err := g.client.Get(ctx, request.NamespacedName, &greeting); err != nil || !greeting.DeletionTimestamp.IsZero() {

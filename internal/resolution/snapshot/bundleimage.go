@@ -25,7 +25,7 @@ const BundleImageKey = olmv1.SettingsPrefix + "bundle-image"
 const PropertiesKey = olmv1.SettingsPrefix + "properties"
 
 // BundleImage is the image that a ClusterExtension names; empty when catalogs decide. A tag is refused: it can become something else at any time, also
-// in the middle of a roll-out.
+// in the middle of a rollout.
 func BundleImage(ext *olmv1.ClusterExtension) (string, error) {
 	text, ok := ext.Annotations[BundleImageKey]
 	if !ok {

@@ -43,7 +43,7 @@ func (n *Namespace) Input() (in resolution.NamespaceRequest, idle map[string]str
 // Installed is the operator that a Subscription stands for: the version it moved to last if that exists, else the one before, else the
 // version that has replaced one of these without the Subscription saying so, as when the manager was stopped meanwhile, else the one that
 // the version it moved to was replacing when a client deleted that. What it brought when it asked for another package is its own only as long
-// as the package that it asks for goes on from it.
+// as the package that it asks for continues from it.
 func (n *Namespace) Installed(sub *v1alpha1.Subscription) string {
 	stated := []string{Target(sub), sub.Status.InstalledCSV}
 	for _, name := range stated {
@@ -65,7 +65,7 @@ func (n *Namespace) Installed(sub *v1alpha1.Subscription) string {
 			return csv.Name
 		}
 	}
-	// The operator that a Subscription had brought before it asked for another package, and that this package goes on from. stated are
+	// The operator that a Subscription had brought before it asked for another package, and that this package continues from. stated are
 	// the versions that the Subscription moved to. While it is not known what the package has, the operator stays what the
 	// Subscription has, so that the way on is not lost.
 	var pkg *catalog.PackageInfo // nil when the catalog has nothing of it, or its content is not known
@@ -88,8 +88,8 @@ func (n *Namespace) Installed(sub *v1alpha1.Subscription) string {
 	return ""
 }
 
-// forsaken tells whether an operator was being replaced when somebody deleted what replaced it. It does not go back: another version may
-// replace it at once. What is being deleted still counts; once it is gone, this is looked at again.
+// forsaken tells whether an operator was being replaced when a user deleted what replaced it. It does not go back: another version may
+// replace it at once. What is being deleted still counts; once it is gone, this is checked again.
 func (n *Namespace) forsaken(csv *v1alpha1.ClusterServiceVersion) bool {
 	return csv.Status.Phase == v1alpha1.CSVPhaseReplacing && !slices.ContainsFunc(n.Operators, func(next v1alpha1.ClusterServiceVersion) bool {
 		return next.Spec.Replaces == csv.Name && next.Name != csv.Name
@@ -110,7 +110,7 @@ func Target(sub *v1alpha1.Subscription) string {
 	return sub.Status.CurrentCSV
 }
 
-// leftAlone tells why a Subscription takes no part in the decision: somebody deleted the operator that it had brought, and that
+// leftAlone tells why a Subscription takes no part in the decision: a user deleted the operator that it had brought, and that
 // is not undone, even if the version before is still there.
 func (n *Namespace) leftAlone(sub *v1alpha1.Subscription) string {
 	name := Target(sub)
@@ -146,7 +146,7 @@ func (n *Namespace) Installer(sub *v1alpha1.Subscription) *v1alpha1.InstallPlan 
 	return nil
 }
 
-// continues reports whether a package goes on from an operator of another one: it has the same bundle, an entry replaces or skips it by its
+// continues reports whether a package continues from an operator of another one: it has the same bundle, an entry replaces or skips it by its
 // name, or one whose skipRange contains its version provides an API of it, so that only one of them can be there. A version in a skipRange alone
 // is no sign: versions of packages that have nothing to do with each other are alike.
 func (n *Namespace) continues(pkg *catalog.PackageInfo, csv *v1alpha1.ClusterServiceVersion) bool {
