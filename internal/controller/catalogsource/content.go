@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// content is what is known of a catalog from looking at where it comes from.
+// content is what is known of a catalog from checking where it comes from.
 type content struct {
 	uid      types.UID
 	spec     string // what was asked for: a change makes everything else void but the index
@@ -28,15 +28,15 @@ type content struct {
 	invalid  error     // the spec cannot be acted on; nothing is retried until it changes
 	problem  error     // why the desired content is not there
 	attempts int       // failures in a row
-	looked   time.Time // when it was last looked at
+	looked   time.Time // when it was last checked
 	tried    string    // the signature policy when that began
 	asked    time.Time // when the registry of its image was last asked
-	secrets  int       // the sign of the Secrets when it was last looked at
+	secrets  int       // the sign of the Secrets when it was last checked
 
 	configMap *v1alpha1.ConfigMapResourceReference // which the index was made from
 	notes     string                               // what of its manifests is not served as it is written
 	answer    string                               // what that server answered when it was asked for an outline
-	session   int                                  // how many times it had been reached when it was looked at
+	session   int                                  // how many times it had been reached when it was checked
 	complete  time.Time                            // when everything was read from it
 
 	noCatalog bool   // the image can only be run: it holds no file-based catalog
@@ -75,7 +75,7 @@ func (k content) outdated() bool { return k.index != nil && k.served != k.desire
 // has reports whether the index is that of a content, as this build of the program makes it.
 func (k content) has(digest string) bool { return k.index != nil && k.digest == digest && !k.earlier }
 
-// after is what is known once the catalog was looked at. What the policy as it is by now has decided on the image that is to run holds,
+// after is what is known once the catalog was checked. What the policy as it is by now has decided on the image that is to run holds,
 // whatever a reading says of it that began under another.
 func (k content) after(r reading, err error, now time.Time, seen signs) content {
 	if seen.podded && (err != nil || r.pod != "") && k.signatures.Policy == seen.policy && r.signatures.Policy != seen.policy {
@@ -88,7 +88,7 @@ func (k content) after(r reading, err error, now time.Time, seen signs) content 
 	if r.asked || r.polled != "" {
 		k.asked = now
 	}
-	// Take over what a reading says about the origin, also when the content could not be read.
+	// Adopt what a reading says about the origin, also when the content could not be read.
 	if r.configMap != nil {
 		k.configMap = r.configMap
 	}

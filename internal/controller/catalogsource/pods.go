@@ -101,7 +101,7 @@ func (p *pods) keep(ctx context.Context, run runnable, known *content, otherSecr
 // read asks the registry for the digest of the image, when that is to be polled, and the pod for its catalog.
 func (p *pods) read(ctx context.Context, source *v1alpha1.CatalogSource, known content) (reading, error) {
 	if known.noCatalog && known.index == nil {
-		// Whoever pushed a wrong image by mistake may have pushed a right one since.
+		// The one who pushed a wrong image by mistake may have pushed a right one since.
 		if found, err := (images{p.reader, p.secrets, p.verifier}).read(ctx, source, known); err == nil || known.seenPod == "" {
 			return found, err
 		}

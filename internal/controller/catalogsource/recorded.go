@@ -13,7 +13,7 @@ import (
 )
 
 // Recorded are the digests of what catalogs served last, as an earlier run has noted in a directory: that is needed as long as those
-// catalogs exist, also before they were looked at. Notes on catalogs that do not exist go once they are old enough.
+// catalogs exist, also before they were checked. Notes on catalogs that do not exist go once they are old enough.
 func Recorded(dir string, exists func(catalog.Ref) bool, old time.Duration) ([]string, error) {
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

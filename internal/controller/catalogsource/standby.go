@@ -29,7 +29,7 @@ const (
 	serversEvery = 15 * time.Minute
 	// standbyReads is how many catalogs are read at a time.
 	standbyReads = 2
-	// collectEvery is the time between two looks at the size of the content store, and unusedIndexAge how long indexes are kept that no one needs.
+	// collectEvery is the time between two checks of the size of the content store, and unusedIndexAge how long indexes are kept that no one needs.
 	collectEvery   = 10 * time.Minute
 	unusedIndexAge = 24 * time.Hour
 )

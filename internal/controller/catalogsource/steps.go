@@ -65,7 +65,7 @@ func (c *Controller) recall(ctx context.Context, ref catalog.Ref, source *v1alph
 		known.desired = "the registry server at " + source.Spec.Address
 	}
 	if known.invalid != nil {
-		// Whoever changes the spec wants something else than was served; that must not continue being installed.
+		// The one who changes the spec wants something else than was served; that must not continue being installed.
 		known.index, known.digest, known.looked, known.signatures = nil, "", c.clock.Now(), image.Content{}
 	}
 	return known
@@ -147,7 +147,7 @@ func (c *Controller) serve(ctx context.Context, ref catalog.Ref, source *v1alpha
 	return c.services.keep(ctx, ref, source, known)
 }
 
-// refresh takes over what was read since the last time, or begins to read what is due. That the API server could not be asked says nothing
+// refresh adopts what was read since the last time, or begins to read what is due. That the API server could not be asked says nothing
 // of the catalog: it is an error, and not what is known.
 func (c *Controller) refresh(ctx context.Context, ref catalog.Ref, source *v1alpha1.CatalogSource, known content, seen signs) (content, error) {
 	running, before := c.loads.of(ref, known.spec), known

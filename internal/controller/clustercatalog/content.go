@@ -21,7 +21,7 @@ type content struct {
 	earlier  bool      // another build of the program made the index, which may judge catalogs in another way
 	unpacked time.Time // when the index was made
 
-	reached  bool      // whether the content is what the target stood for when it was looked at, also while newer content is being read
+	reached  bool      // whether the content is what the target stood for when it was checked, also while newer content is being read
 	problem  error     // why it is not
 	attempts int       // failures in a row
 	looked   time.Time // when an attempt last ended

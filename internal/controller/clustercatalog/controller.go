@@ -101,7 +101,7 @@ func (c *Controller) pass(ctx context.Context, object *olmv1.ClusterCatalog) (ct
 	return next, c.write(ctx, object, report{known: known, reading: reading, base: base})
 }
 
-// refresh takes over what was read since the last time, or begins to read what is due. It tells since when something is being read.
+// refresh adopts what was read since the last time, or begins to read what is due. It tells since when something is being read.
 func (c *Controller) refresh(ctx context.Context, object *olmv1.ClusterCatalog, known content) (_ content, begun time.Time) {
 	if err := check(object); err != nil && known.target.leads {
 		known.problem, known.reached = err, false
@@ -175,7 +175,7 @@ func (c *Controller) drop(ctx context.Context, name string) {
 	c.giveBack(ctx, name, digestOf(known.resolved))
 }
 
-// giveBack gives back the room of content that a catalog needs no more, unless another one needs it, which may not have been looked at yet. One
+// giveBack gives back the room of content that a catalog needs no more, unless another one needs it, which may not have been checked yet. One
 // that is unavailable or being deleted needs nothing, whatever its status still names.
 func (c *Controller) giveBack(ctx context.Context, name, digest string) {
 	if digest == "" {

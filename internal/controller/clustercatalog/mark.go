@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// foreignFinalizer is what another implementation keeps a ClusterCatalog with. Nothing here needs one: whoever holds content of a catalog
+// foreignFinalizer is what another implementation keeps a ClusterCatalog with. Nothing here needs one: the one who holds content of a catalog
 // sees that the object is gone. It is taken away, because no other client would.
 const foreignFinalizer = olmv1.GroupName + "/delete-server-cache"
 

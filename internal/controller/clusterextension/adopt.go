@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// adopter takes over what was installed in another way: by a ClusterServiceVersion, or by Helm.
+// adopter adopts what was installed in another way: by a ClusterServiceVersion, or by Helm.
 type adopter struct {
 	*environment
 	preflight *preflight
@@ -76,7 +76,7 @@ func (a *adopter) adopt(ctx context.Context, s *state, t *desired.Target, made *
 }
 
 // ownerToAdoptFrom reads a ClusterServiceVersion that agrees that an extension takes its objects over: with an annotation of its Subscription,
-// since whoever may write a ClusterExtension need not be allowed to take operators from others.
+// since a user who may write a ClusterExtension need not be allowed to take operators from others.
 func (a *adopter) ownerToAdoptFrom(ctx context.Context, extension string, key client.ObjectKey) (migrate.Owner, error) {
 	failed := func(what string, err error) (migrate.Owner, error) {
 		return migrate.Owner{}, fmt.Errorf("read %s, to take ClusterServiceVersion %s over: %w", what, key, err)

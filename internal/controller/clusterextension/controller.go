@@ -38,7 +38,7 @@ type Options struct {
 	// Catalogs are the contents of the ClusterCatalogs.
 	Catalogs *catalogstore.Set
 	Clock    clock.Clock
-	// Bundles fetches them, such as an *bundleio.Unpacker. Whoever makes it calls Notify when one has arrived.
+	// Bundles fetches them, such as an *bundleio.Unpacker. The one who makes it calls Notify when one has arrived.
 	Bundles Bundles
 	// Credentials are those that the images of bundles are pulled with.
 	Credentials bundleio.Credentials

@@ -27,7 +27,7 @@ func (c *Controller) execute(ctx context.Context, s *state, step desired.Step, o
 				return err
 			}
 		}
-		// Remove revisions that are too old, but for the one that the user goes back to.
+		// Remove revisions that are too old, but for the one that the user returns to.
 		if len(s.revisions) <= revision.Retention {
 			return nil
 		}

@@ -65,7 +65,7 @@ func (a *adopter) fromHelm(ctx context.Context, s *state, o *outcome) (waits boo
 	return true, a.countAsInstalled(ctx, s.ext, built.Set)
 }
 
-// revisionOf is the first revision of an extension, which takes over what a release has, whoever it belongs to: the other implementation made
+// revisionOf is the first revision of an extension, which adopts what a release has, no matter who it belongs to: the other implementation made
 // the extension itself the controller of the objects.
 func (a *adopter) revisionOf(ext *olmv1.ClusterExtension, release *migrate.HelmRelease) (*revision.Revision, revision.Change, error) {
 	objects, err := release.Objects()
@@ -95,9 +95,9 @@ func (a *adopter) revisionOf(ext *olmv1.ClusterExtension, release *migrate.HelmR
 	return built, change, err
 }
 
-// countAsInstalled says of a revision that it was rolled out, by whoever did that. The releases have had their time then.
+// countAsInstalled says of a revision that it was rolled out, by the one who did that. The releases have had their time then.
 func (a *adopter) countAsInstalled(ctx context.Context, ext *olmv1.ClusterExtension, r *olmv1.ClusterObjectSet) error {
-	// Note on the releases of an extension that its first revision was made of them. They stay, for whoever wants to look at them.
+	// Note on the releases of an extension that its first revision was made of them. They stay, for those who want to see them.
 	secrets, err := a.releases(ctx, ext)
 	if err != nil {
 		return err

@@ -173,7 +173,7 @@ type Notifier struct {
 	news       reconcile.Source
 }
 
-// BundleArrived looks at the extensions that wait for a bundle.
+// BundleArrived requeues the extensions that wait for a bundle.
 func (n *Notifier) BundleArrived() {
 	if n.controller == nil {
 		return
@@ -192,7 +192,7 @@ func (n *Notifier) PoliciesChanged() {
 	n.news.Tell(func(ctx context.Context) []ctrl.Request { return n.controller.interests.all(ctx, nil) })
 }
 
-// catalogChanged looks at the extensions that new content of a catalog concerns: those whose package it has otherwise than before, and those
+// catalogChanged requeues the extensions that new content of a catalog concerns: those whose package it has otherwise than before, and those
 // that lack something.
 func (n *Notifier) catalogChanged(ref catalog.Ref) {
 	entry, _ := n.controller.Catalogs.Get(ref)

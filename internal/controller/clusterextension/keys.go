@@ -23,7 +23,7 @@ const (
 const (
 	// verificationKey says why the signature policy let the bundle of the revision be used, as JSON.
 	verificationKey = image.OutcomeKey
-	// authoritiesKey identifies the certificate authorities that the objects of the revision trust.
+	// authoritiesKey identifies the certificate CA certificates that the objects of the revision trust.
 	authoritiesKey = prefix + "authorities"
 	// servingKey lists the serving certificates that the pods of the revision need, as JSON.
 	servingKey = prefix + "serving-certificates"

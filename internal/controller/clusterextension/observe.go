@@ -76,7 +76,7 @@ func (o *observer) others(ctx context.Context, but string) ([]resolution.Install
 }
 
 // installedOf reads the bundle of a revision, properties included, from its annotations. Those are remembered as they were read last:
-// every pass of every extension looks at all of them.
+// every pass of every extension checks all of them.
 func (o *observer) installedOf(r *olmv1.ClusterObjectSet) (*resolution.Installed, error) {
 	return ops.InstalledBundle(r, func(text string) ([]catalog.Property, error) {
 		o.properties.mu.Lock()

@@ -24,7 +24,7 @@ import (
 const (
 	// minPause is the least time between two attempts at something that failed.
 	minPause = time.Second
-	// recheck is when what is in the way is looked at again, besides whenever an event suggests it.
+	// recheck is when what is in the way is checked again, besides whenever an event suggests it.
 	recheck = time.Minute
 )
 

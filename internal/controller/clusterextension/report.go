@@ -108,7 +108,7 @@ type outcome struct {
 	waits bool
 	// leaving is true when the extension is being deleted.
 	leaving bool
-	// doing is what goes on without anything that could be looked at in the cluster, such as a download.
+	// doing is what is under way without anything that could be checked in the cluster, such as a download.
 	doing string
 	// reason is why a revision is written, for the log.
 	reason string

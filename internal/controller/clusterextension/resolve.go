@@ -82,7 +82,7 @@ func (f *fetcher) fromImage(ctx context.Context, s *state, in *resolution.Extens
 		x = snapshot.KnownBundleImage(s.revisions.Installed(), ref)
 	}
 	if x == nil {
-		// What costs less than to fetch the bundle is looked at first: nothing is fetched that has no place to go.
+		// What costs less than to fetch the bundle is checked first: nothing is fetched that has no place to go.
 		if o.problem = f.preflight.checks().Namespace(ctx, s.ext); o.problem != nil {
 			return false
 		}

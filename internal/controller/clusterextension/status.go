@@ -186,7 +186,7 @@ func textOf(err error) string {
 	return messages.Error(err)
 }
 
-// keeps says what goes on working in spite of a problem.
+// keeps says what keeps working in spite of a problem.
 func (v view) keeps() string {
 	r := v.revisions.Installed()
 	if r == nil {

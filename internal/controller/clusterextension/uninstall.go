@@ -96,7 +96,7 @@ func (u *remover) uninstall(ctx context.Context, ext *olmv1.ClusterExtension) (c
 
 // tearDown deletes revisions, the oldest first: one that is still there when a later one goes is handed the objects of that, and would start
 // the version before again in the middle of the removal. Unless it is said how, they go in the background, also where a finalizer asks for the
-// foreground: then Kubernetes would delete the objects before they are taken out in order.
+// foreground: then Kubernetes would delete the objects before they are removed in order.
 func (u *remover) tearDown(ctx context.Context, ext *olmv1.ClusterExtension, all revision.History, how ...client.DeleteOption) error {
 	how = append([]client.DeleteOption{client.PropagationPolicy(metav1.DeletePropagationBackground)}, how...)
 	for i := range all {
@@ -160,7 +160,7 @@ func (u *remover) mark(ctx context.Context, o client.Object) error {
 	return u.client.Patch(ctx, o, client.MergeFrom(before), fieldOwner)
 }
 
-// reasonKept is the reason of the Event that tells of definitions that stay, here and where revisions are taken out.
+// reasonKept is the reason of the Event that tells of definitions that stay, here and where revisions are removed.
 const reasonKept = "CRDKept"
 
 func (u *remover) keepDefinition(ctx context.Context, ext *olmv1.ClusterExtension, name string) error {

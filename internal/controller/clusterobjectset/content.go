@@ -21,7 +21,7 @@ type contents struct {
 	cache      revision.Memory
 }
 
-// load reads the phases that have to be looked at, by their indexes, and makes sure that they are what they were when they were first seen.
+// load reads the phases that have to be checked, by their indexes, and makes sure that they are what they were when they were first seen.
 func (l *contents) load(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes) (map[int]revision.Phase, error) {
 	first := known.phases == nil
 	if len(set.Status.ObservedPhases) == 0 && readAsManager(set) {
@@ -74,7 +74,7 @@ func (l *contents) read(ctx context.Context, set *olmv1.ClusterObjectSet) ([]rev
 	return all, loader.Versions, unaltered(set, all)
 }
 
-// loader reads the Secrets of a set. What was read before, and has not changed since, is not asked for again. Whoever may make sets for an account would
+// loader reads the Secrets of a set. What was read before, and has not changed since, is not asked for again. A user who may make sets for an account would
 // otherwise learn what is in Secrets that the account may not read, or whether they are there. What has been read as the account is read once more by
 // the manager when the set goes: the account may be gone by then, and the digests see to it that it is the same.
 func (l *contents) loader(ctx context.Context, set *olmv1.ClusterObjectSet) (*revision.Loader, error) {
@@ -132,7 +132,7 @@ func (r *reporter) record(ctx context.Context, set *olmv1.ClusterObjectSet, cont
 	return err == nil && set.ResourceVersion != version, err
 }
 
-// refused are the definitions of the manager itself, which no revision may have, whoever wrote it and whatever collision protection it has: they
+// refused are the definitions of the manager itself, which no revision may have, no matter who wrote it and whatever collision protection it has: they
 // would go with the revision, and all extensions with them.
 func refused(content map[int]revision.Phase) error {
 	for _, i := range slices.Sorted(maps.Keys(content)) {

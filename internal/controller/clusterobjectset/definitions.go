@@ -30,7 +30,7 @@ const reasonKept = "CRDKept"
 
 var crdKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition")
 
-// definitions are the CustomResourceDefinitions of a set that is taken out, as far as they do not go with their phase.
+// definitions are the CustomResourceDefinitions of a set that is removed, as far as they do not go with their phase.
 type definitions struct {
 	// first go before everything else; late go after it, because their custom resources have been waited for long enough.
 	first, late map[rollout.Ref]bool

@@ -16,7 +16,7 @@
 //	status.go      reporter: conditions, Events, the log and metrics
 //	teardown.go    a pass over a revision that is removed
 //	definitions.go keeper: definitions that stay or go first, for the sake of their custom resources
-//	handover.go    what goes back to an older revision, and what stays without an owner
+//	handover.go    what returns to an older revision, and what stays without an owner
 //	identity.go    identities: the service account that a revision acts as
 //	watches.go     the kinds of objects that are watched, and for whom
 //	wake.go        the revisions that an event concerns

@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
-// memory is what is known of sets, so that what has not changed is not looked at again. It may be lost at any time.
+// memory is what is known of sets, so that what has not changed is not checked again. It may be lost at any time.
 type memory struct {
 	mu   sync.Mutex
 	sets map[string]*notes

@@ -20,14 +20,14 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
-// How soon a set is looked at again where no event may tell that there is something to do.
+// How soon a set is checked again where no event may tell that there is something to do.
 const (
 	collisionRetry = 10 * time.Second
 	deletionRetry  = 2 * time.Second
 	progressRetry  = 30 * time.Second
 )
 
-// conclude writes the status, retires older revisions, and says when the set is to be looked at again.
+// conclude writes the status, retires older revisions, and says when the set is to be checked again.
 func (c *Controller) conclude(ctx context.Context, f *family, o outcome) (ctrl.Result, error) {
 	now := c.clock.Now()
 	rolledOut := o.rolledOut(f.set)

@@ -141,7 +141,7 @@ func (c *Controller) teardown(ctx context.Context, set *olmv1.ClusterObjectSet, 
 	return left, total, reasons
 }
 
-// leaving are the phases as the engine takes them out, and how many objects are held back. Definitions come before the last phase, those that
+// leaving are the phases as the engine takes them out, and how many objects are blocked. Definitions come before the last phase, those that
 // have been waited for long enough after the first.
 func leaving(set *olmv1.ClusterObjectSet, known *notes, d *definitions, writer client.Client) (phases []rollout.Phase, held int) {
 	first, late := rollout.Phase{Name: "definitions", Client: writer}, rollout.Phase{Name: "late definitions", Client: writer}

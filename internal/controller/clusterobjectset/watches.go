@@ -23,7 +23,7 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
-// settling is how long after a change of its objects a set is looked at: the changes of a starting workload come in bursts.
+// settling is how long after a change of its objects a set is checked: the changes of a starting workload come in bursts.
 const settling = 100 * time.Millisecond
 
 var secretKind = corev1.SchemeGroupVersion.WithKind("Secret")

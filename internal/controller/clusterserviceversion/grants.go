@@ -21,7 +21,7 @@ var errTooMany = fmt.Errorf("it is not known whether this is granted: that took 
 
 // grants reports whether the granted rules allow everything that the desired rule asks for. Like the cluster, it means each
 // combination of verb, group, resource and name by itself, but does not go through them all: it takes what one granted rule
-// allows out of what is desired, and goes on with the rest. Errors are those of the context and of the limit.
+// allows out of what is desired, and continues with the rest. Errors are those of the context and of the limit.
 func (c *comparing) grants(ctx context.Context, granted []rbacv1.PolicyRule, wanted rbacv1.PolicyRule) (bool, error) {
 	names := wanted.ResourceNames
 	if len(names) == 0 {
@@ -98,7 +98,7 @@ func (c *comparing) allowed(ctx context.Context, granted []rbacv1.PolicyRule, wa
 	return true, nil
 }
 
-// without is what remains of a box when what a rule allows is taken out, as boxes of which no two have a combination in
+// without is what remains of a box when what a rule allows is removed, as boxes of which no two have a combination in
 // common; and whether the rule allows any of it.
 func (c *comparing) without(ctx context.Context, b box, rule *rbacv1.PolicyRule) (rest []box, some bool, err error) {
 	var in, out box

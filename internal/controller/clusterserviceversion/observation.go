@@ -96,7 +96,7 @@ const (
 	correct      action = "correct"      // apply again what another client changed
 	stage        action = "stage"        // store the certificates that take the place of others, and make everything trust them
 	stageOwn     action = "stageOwn"     // the same for those that no successor has adopted
-	renewOwn     action = "renewOwn"     // make the serving certificates anew that no successor has adopted
+	renewOwn     action = "renewOwn"     // make the serving certificates again that no successor has adopted
 	registerHook action = "registerHook" // register the webhooks
 	retire       action = "retire"       // have its webhooks asked no more
 	stop         action = "stop"         // delete the Deployments

@@ -54,7 +54,7 @@ type Options struct {
 	InstallTimeout time.Duration
 	// CertificateLife is how long serving certificates are valid; serving.DefaultLife when zero.
 	CertificateLife time.Duration
-	// Dial reaches the pods of operators, to look at the certificates that they show; nil where the manager cannot, outside of the cluster.
+	// Dial reaches the pods of operators, to check the certificates that they show; nil where the manager cannot, outside of the cluster.
 	Dial Dial
 	// Workers is how many ClusterServiceVersions are reconciled at a time; a few when zero.
 	Workers int

@@ -82,7 +82,7 @@ func (t *triggers) neighbours(ctx context.Context, o client.Object) []reconcile.
 	return slices.DeleteFunc(out, func(r reconcile.Request) bool { return r.NamespacedName == key(csv.Namespace, csv.Name) })
 }
 
-// matterToNeighbours leaves out the changes of a CSV that its neighbours do not look at.
+// matterToNeighbours leaves out the changes of a CSV that its neighbours do not check.
 var matterToNeighbours = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	before, ok1 := e.ObjectOld.(*v1alpha1.ClusterServiceVersion)
 	after, ok2 := e.ObjectNew.(*v1alpha1.ClusterServiceVersion)
@@ -123,7 +123,7 @@ func (t *triggers) subscribed(ctx context.Context, o client.Object) []reconcile.
 	return append(out, t.csvs(ctx, client.InNamespace(subscription.Namespace), client.MatchingFields{indexByPackage: subscription.Spec.Package})...)
 }
 
-// configMatters leaves out the changes of a Subscription that its CSVs do not look at.
+// configMatters leaves out the changes of a Subscription that its CSVs do not check.
 var configMatters = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	before, ok1 := e.ObjectOld.(*v1alpha1.Subscription)
 	after, ok2 := e.ObjectNew.(*v1alpha1.Subscription)

@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/fairlead/internal/reconcile"
 )
 
-// fieldManager writes the copies. Whether anybody else has is seen by it.
+// fieldManager writes the copies. Whether anyone else has is seen by it.
 const fieldManager = "fairlead-copiedcsv"
 
 // Annotations that trim leaves on a copy in the cache, where nothing else can have them: they are no valid names.
@@ -119,7 +119,7 @@ func copiesOptions(namespaces []string) (cache.Options, error) {
 }
 
 // CacheOptions keep copies out of the caches of the manager, where they would be held in full: no one but this controller
-// looks at them, and it has its own cache.
+// checks them, and it has its own cache.
 func CacheOptions() map[client.Object]cache.ByObject {
 	originals, err := labels.NewRequirement(v1alpha1.CopiedFromLabel, selection.DoesNotExist, nil)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// claimant is a plan that wants objects which may be somebody's already.
+// claimant is a plan that wants objects which another owner may have already.
 type claimant struct {
 	live      client.Reader
 	namespace string

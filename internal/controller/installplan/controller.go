@@ -38,7 +38,7 @@ type Options struct {
 	// Catalogs are where the steps of plans that people wrote come from, and Unpacker fetches their bundles.
 	Catalogs *catalogstore.Set
 	Unpacker *bundleio.Unpacker
-	// Notify is filled by Setup: whoever makes the Unpacker calls it when a bundle has arrived.
+	// Notify is filled by Setup: the one who makes the Unpacker calls it when a bundle has arrived.
 	Notify *Notifier
 	// Bundles gives the objects of a bundle again when Manifests has lost them; nil is no such way.
 	Bundles Bundles

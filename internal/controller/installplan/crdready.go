@@ -36,7 +36,7 @@ type replacements struct {
 }
 
 // readyCRDs prepares the cluster for the CRDs of the plan: nothing at all is written as long as one of them or of the other objects is
-// refused, the account of the plan may not create its ClusterServiceVersion, or the objects of the CRDs are not all looked at, and none is replaced
+// refused, the account of the plan may not create its ClusterServiceVersion, or the objects of the CRDs are not all checked, and none is replaced
 // before its objects are rewritten. It tells whether the pass may go on.
 func (x *execution) readyCRDs(ctx context.Context, c *Controller, account client.Client) bool {
 	if err := x.replaced.readGroups(ctx); err != nil {
@@ -59,8 +59,8 @@ func (x *execution) readyCRDs(ctx context.Context, c *Controller, account client
 	if !prepare(x.replaced.checkObjects) || !x.mayInstall(ctx, account) || !x.replaced.mayPatchCRDs(ctx, account, steps) {
 		return false
 	}
-	// Look at the other objects too if a CRD is going to be changed ahead of them: its objects rewritten, or its webhook taken off. Otherwise
-	// nothing is written before they are all looked at anyway.
+	// Check the other objects too if a CRD is going to be changed ahead of them: its objects rewritten, or its webhook taken off. Otherwise
+	// nothing is written before they are all checked anyway.
 	if slices.ContainsFunc(steps, func(s *crdStep) bool { return len(s.verdict.Leaving) > 0 || s.verdict.Unconverted }) {
 		phases, runs := x.writer.phases(ctx)
 		phases[definitions].Objects = nil
@@ -171,7 +171,7 @@ func (x *ownership) changeOf(ctx context.Context, csv string, object *unstructur
 	return u, claim, err
 }
 
-// checkCRD makes sure that the CRD which is going to be replaced is the one whose objects were looked at. Who owns it and what it has
+// checkCRD makes sure that the CRD which is going to be replaced is the one whose objects were checked. Who owns it and what it has
 // stored may have changed all the same, so the rules are applied once more.
 func (x *replacements) checkCRD(ctx context.Context, csv string, wanted, live *unstructured.Unstructured) error {
 	seen := x.crds[live.GetName()]

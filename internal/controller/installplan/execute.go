@@ -52,7 +52,7 @@ type stepRun struct {
 	due    bool                       // left for this pass to do
 	object *unstructured.Unstructured // from the manifest, where it was read
 	spared bool                       // left out when its kind is not known
-	taken  string                     // says whose the object was, where somebody has to know
+	taken  string                     // says whose the object was, where a user has to know
 	result stepResult
 }
 
@@ -204,7 +204,7 @@ func (x *execution) awaits(ctx context.Context, s *stepRun) bool {
 	}
 	crd, err := x.writer.lookAtCRD(s.step.Resource.Name)(ctx)
 	if err != nil || crd == nil || crd.GetDeletionTimestamp() != nil {
-		return false // it has gone, so it is made anew
+		return false // it has gone, so it is made again
 	}
 	if missing := rollout.Established(crd); missing != "" {
 		s.result.waiting = fmt.Sprintf("%s %s: %s", crdKind, crd.GetName(), missing)

@@ -125,7 +125,7 @@ func verdictOf(s bundleio.State) image.Verdict {
 	return v
 }
 
-// fetchError says that a bundle which has to be had again is not there.
+// fetchError says that a bundle which has to be read again is not there.
 type fetchError struct {
 	name   string
 	state  bundleio.State

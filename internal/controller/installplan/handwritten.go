@@ -138,7 +138,7 @@ func (c *Controller) awaitSteps(ctx context.Context, plan *v1alpha1.InstallPlan)
 }
 
 // compose writes the steps of a plan that people wrote. Unlike the plans of Subscriptions it brings no Subscriptions for what its
-// operators require: nobody asked for upgrades.
+// operators require: no one asked for upgrades.
 func (c resolver) compose(ctx context.Context, p *v1alpha1.InstallPlan, s *survey, found finding, f fetched) (planStatus, error) {
 	next := planStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, CatalogSources: []string{}, BundleLookups: f.lookups}
 	if !isApproved(p) {
@@ -176,7 +176,7 @@ func (c resolver) compose(ctx context.Context, p *v1alpha1.InstallPlan, s *surve
 	return next, writer.Fit(ctx, &next)
 }
 
-// isApproved tells whether a plan may be carried out: somebody has approved it, or it says that nobody has to.
+// isApproved tells whether a plan may be carried out: a user has approved it, or it says that no one has to.
 func isApproved(p *v1alpha1.InstallPlan) bool {
 	return p.Spec.Approved || p.Spec.Approval == v1alpha1.ApprovalAutomatic
 }

@@ -21,11 +21,11 @@ import (
 )
 
 const (
-	// obstaclePause is how often the objects are looked at that a plan failed on, and obstacleTime for how long: by then another plan
-	// has been made for the same content, and has taken over.
+	// obstaclePause is how often the objects are checked that a plan failed on, and obstacleTime for how long: by then another plan
+	// has been made for the same content, and has replaced it.
 	obstaclePause = 30 * time.Second
 	obstacleTime  = time.Hour
-	// maxObstacles is how many of them are looked at.
+	// maxObstacles is how many of them are checked.
 	maxObstacles = 5
 )
 
@@ -35,7 +35,7 @@ type obstacle struct {
 	unserved  bool                       // its kind was not served
 	internal  *unstructured.Unstructured // what the API server could not write, because of an error of its own or of what it asks
 	limited   bool                       // it is written with the permissions of the plan, not those of the manager
-	refused   bool                       // it belonged to somebody else
+	refused   bool                       // it belonged to another owner
 	resolving string                     // the operator of the step
 	wants     map[string]operator        // what the plan installs, by name
 	looks     string                     // where it was not refused: how it was
@@ -89,7 +89,7 @@ func (c retrier) lookAtObstacles(ctx context.Context, plan *v1alpha1.InstallPlan
 			return ctrl.Result{}, err
 		}
 		if why != "" {
-			// Let whoever makes plans know that another one may be made.
+			// Let the one who makes plans know that another one may be made.
 			before := plan.DeepCopy()
 			after := plan.DeepCopy()
 			metav1.SetMetaDataAnnotation(&after.ObjectMeta, v1alpha1.RetryAnnotation, why)
@@ -146,7 +146,7 @@ func (c retrier) isOutOfTheWay(ctx context.Context, plan *v1alpha1.InstallPlan, 
 	return fmt.Sprintf("%s may be adopted now", o.ref), nil
 }
 
-// errNobody says that there is nobody to ask as.
+// errNobody says that there is no one to ask as.
 var errNobody = errors.New("its account cannot be used")
 
 // try writes an object without a trace. New objects are created, because that takes no other permission; see the apply engine.

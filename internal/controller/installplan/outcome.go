@@ -23,7 +23,7 @@ type stepResult struct {
 	obstacle *obstacle
 }
 
-// record takes over the result of the apply engine. A finished step stays what it is called: another pass, after one whose status was
+// record adopts the result of the apply engine. A finished step stays what it is called: another pass, after one whose status was
 // lost, comes to the same.
 func (s *stepRun) record(r rollout.ObjectResult, plan *v1alpha1.InstallPlan) {
 	s.result.warnings = r.Warnings

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// awayTimeout is how long a plan is tried again while the API server has no time for it. Nobody sees a plan of a server that does not
+// awayTimeout is how long a plan is tried again while the API server has no time for it. No one sees a plan of a server that does not
 // answer at all; where the server takes the status, and not the objects, as where what serves their API is dead, it has to be said at last.
 const awayTimeout = 30 * time.Minute
 

@@ -77,11 +77,11 @@ func Setup(mgr manager.Manager, o Options) error {
 }
 
 // crdPause gathers the changes of CRDs: plans may bring a hundred of them, each of which changes several times until it is served,
-// and nobody waits for a plan to be complete but for the next plan of the same operators.
+// and no one waits for a plan to be complete but for the next plan of the same operators.
 const crdPause = 2 * reconcile.Burst
 
 // news leaves out what a start of the manager merely finds, and what goes away: neither lets a plan succeed. Plans that are being
-// carried out are looked at on a start anyway.
+// carried out are checked on a start anyway.
 var news = predicate.Funcs{
 	CreateFunc: func(e event.CreateEvent) bool { return !e.IsInInitialList },
 	UpdateFunc: func(e event.UpdateEvent) bool {

@@ -23,7 +23,7 @@ type outcome struct {
 	forbidden bool
 	// unwritable is set when an object is larger than the API server ever takes.
 	unwritable bool
-	// lookups are the bundles that had to be had again and are not there, by ClusterServiceVersion.
+	// lookups are the bundles that had to be read again and are not there, by ClusterServiceVersion.
 	lookups map[string]*fetchError
 	// signatures are the verdicts on bundles that were verified in this pass, by ClusterServiceVersion.
 	signatures map[string]image.Verdict
@@ -90,7 +90,7 @@ func conclude(next planStatus, done outcome, now time.Time, timeout time.Duratio
 	for i, status := range done.statuses {
 		next.Plan[i].Status = status
 	}
-	for i := range next.BundleLookups { // say of every bundle whether it is being had again
+	for i := range next.BundleLookups { // say of every bundle whether it is being read again
 		l := &next.BundleLookups[i]
 		var wanted []v1alpha1.BundleLookupCondition
 		if e, ok := done.lookups[l.Identifier]; ok {
@@ -128,7 +128,7 @@ const (
 	awayPause      = 30 * time.Second
 )
 
-// retryAfter says when a plan that is not finished is looked at again; 0 is not before something happens.
+// retryAfter says when a plan that is not finished is checked again; 0 is not before something happens.
 func retryAfter(next planStatus, done outcome, now time.Time, timeout time.Duration) time.Duration {
 	if !done.executed || next.Phase != v1alpha1.InstallPlanPhaseInstalling {
 		return 0

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// unknownPause is the time between two looks at a plan on which nothing can be decided, because it does not say what it was made of.
+// unknownPause is the time between two checks of a plan on which nothing can be decided, because it does not say what it was made of.
 const unknownPause = time.Minute
 
 // verifier verifies the bundles of a plan before anything of it is written.

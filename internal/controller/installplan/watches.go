@@ -60,13 +60,13 @@ type Notifier struct {
 	search func(ctx context.Context, namespace string, which func(*v1alpha1.InstallPlan) bool) []ctrl.Request
 }
 
-// BundleArrived looks at every plan whose steps, or their manifests, are still to be found, and at each that waits for a bundle to be had again: there
+// BundleArrived requeues every plan whose steps, or their manifests, are still to be found, and each that waits for a bundle to be read again: there
 // are few of them, and which of them got something is cheap to find out.
 func (n *Notifier) BundleArrived() {
 	n.news.Tell(func(ctx context.Context) []ctrl.Request { return n.search(ctx, "", concernsCatalogs) })
 }
 
-// concernsCatalogs reports whether the steps of a plan are still to be found, or it waits for a bundle to be had again.
+// concernsCatalogs reports whether the steps of a plan are still to be found, or it waits for a bundle to be read again.
 func concernsCatalogs(p *v1alpha1.InstallPlan) bool {
 	return isUnresolved(p) || unfinished(p) && slices.ContainsFunc(p.Status.BundleLookups, func(l v1alpha1.BundleLookup) bool {
 		return slices.ContainsFunc(l.Conditions, func(c v1alpha1.BundleLookupCondition) bool {

@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
 
-// maxLabels is how many component labels of one object count, the first by name: whoever may label an object of their own could
+// maxLabels is how many component labels of one object count, the first by name: a user who may label an object of their own could
 // otherwise have any number of Operators made with it.
 const maxLabels = 16
 

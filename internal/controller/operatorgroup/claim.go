@@ -24,7 +24,7 @@ import (
 const unseenInterval = 5 * time.Second
 
 // claim brings the annotation with the provided APIs up to date. It is left alone when the group is static, and while it
-// cannot be told whether the group is the one that counts. It returns the group as it is afterwards, and when to look at it again.
+// cannot be told whether the group is the one that counts. It returns the group as it is afterwards, and when to check it again.
 func (c *Controller) claim(ctx context.Context, group *v1.OperatorGroup, seen *observed) (*v1.OperatorGroup, time.Duration, error) {
 	if group.Spec.StaticProvidedAPIs || len(seen.groups) > 1 || seen.invalid != nil {
 		return group, 0, nil

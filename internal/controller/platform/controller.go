@@ -41,7 +41,7 @@ type Controller struct {
 	clock   clock.PassiveClock
 	// versions and operators report whether the kinds are served.
 	versions, operators atomic.Bool
-	// watch has events of one object of a kind look at the cluster again. There is one pass at a time, which counts the kinds that are watched.
+	// watch has events of one object of a kind check the cluster again. There is one pass at a time, which counts the kinds that are watched.
 	watch   func(kind schema.GroupVersionKind, name string) error
 	watched int
 }

@@ -52,7 +52,7 @@ func (c *Controller) collect(ctx context.Context, s *state) error {
 	for i := range s.Plans {
 		p := &s.Plans[i]
 		if p.IsHandWritten() {
-			continue // whoever wrote it, perhaps in Git, would only write it again
+			continue // the one who wrote it, perhaps in Git, would only write it again
 		}
 		if kept < keptPlans || needed[p.Name] || !finished(p) || removed == sweep {
 			kept++
@@ -91,7 +91,7 @@ func (c *Controller) supersede(ctx context.Context, s *state, g *group) (busy st
 }
 
 // withdraw removes the plans that no one approved for a group that wants nothing any more, because the version went from the catalog, or
-// is held back by now: no one should be able to approve it. As long as it is not certain that nothing is desired they stay: while a catalog
+// is blocked by now: no one should be able to approve it. As long as it is not certain that nothing is desired they stay: while a catalog
 // has no content, or an operator does not run.
 func (c *Controller) withdraw(ctx context.Context, s *state, g *group) error {
 	for _, name := range g.Subscriptions {

@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 )
 
-// confirm looks at the namespace again, past the cache, and drops the groups for which it does not ask for the same any more, or has a plan
+// confirm checks the namespace again, past the cache, and drops the groups for which it does not ask for the same any more, or has a plan
 // by now. A cache that lags behind must not lead to a second plan; the event of what changed is under way.
 func (c *Controller) confirm(ctx context.Context, s *state, d *decision, ready map[*group][]bundleio.State) error {
 	live, err := c.observe(ctx, c.live, s.Name)

@@ -35,7 +35,7 @@ type Options struct {
 	Clock    clock.Clock
 	// Manifests keeps the manifests of steps.
 	Manifests bundleio.Manifests
-	// Unpacker fetches bundles. Whoever makes it calls Notify when a bundle has arrived.
+	// Unpacker fetches bundles. The one who makes it calls Notify when a bundle has arrived.
 	Unpacker *bundleio.Unpacker
 	// GlobalNamespace holds the catalogs that every namespace can see.
 	GlobalNamespace string
@@ -44,7 +44,7 @@ type Options struct {
 	Namespaces []string
 	// Metrics counts Subscriptions; Setup makes and registers them when there are none.
 	Metrics *metrics.Subscriptions
-	// Notify is filled by Setup: calling it looks at every namespace that waits for a bundle.
+	// Notify is filled by Setup: calling it requeues every namespace that waits for a bundle.
 	Notify *Notifier
 }
 

@@ -79,7 +79,7 @@ func originOf(s *state, choice resolution.Choice) (bundleio.Origin, error) {
 }
 
 // content is what a plan consists of: a step for each object of each chosen bundle, and the bundles that they came from, so that
-// the objects can be had again when the content store has lost them.
+// the objects can be read again when the content store has lost them.
 func (c *Controller) content(ctx context.Context, s *state, g *group, p *v1alpha1.InstallPlan, bundles []bundleio.State) (v1alpha1.InstallPlanStatus, error) {
 	status := v1alpha1.InstallPlanStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, CatalogSources: []string{}}
 	if p.Spec.Approval == v1alpha1.ApprovalManual && !p.Spec.Approved {

@@ -113,7 +113,7 @@ func (c *Controller) complete(ctx context.Context, s *state, g *group, deadline 
 	return c.fill(ctx, p, status)
 }
 
-// fill writes the content of a plan that has none. Whoever changed the plan meanwhile, such as another manager that filled it, is not
+// fill writes the content of a plan that has none. The one who changed the plan meanwhile, such as another manager that filled it, is not
 // overruled: the event of that change is under way, and the namespace is reconciled again.
 func (c *Controller) fill(ctx context.Context, p *v1alpha1.InstallPlan, status v1alpha1.InstallPlanStatus) error {
 	filled := p.DeepCopy()

@@ -86,7 +86,7 @@ type Notifier struct {
 	news   reconcile.Source
 }
 
-// BundleArrived looks at every namespace that has Subscriptions: which of them waits is cheap to find out.
+// BundleArrived requeues every namespace that has Subscriptions: which of them waits is cheap to find out.
 func (n *Notifier) BundleArrived() { n.enqueue("") }
 
 // enqueue adds the namespaces that can see the catalogs of one; of none is all that have Subscriptions.
