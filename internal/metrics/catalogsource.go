@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// CatalogSources counts CatalogSources, tells which of them are ready, and how often new content of each was taken over. It is safe for
+// CatalogSources counts CatalogSources, tells which of them are ready, and how often new content of each was adopted. It is safe for
 // concurrent use.
 type CatalogSources struct {
 	collectors

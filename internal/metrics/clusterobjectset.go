@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// StateGoing is the state of ClusterObjectSets that are being taken out. Those of others are the reasons of their condition Progressing.
+// StateGoing is the state of ClusterObjectSets that are being removed. Those of others are the reasons of their condition Progressing.
 const StateGoing = "TakingOut"
 
 // ClusterObjectSets are the metrics of revisions: docs/revisions.md lists them. Their series do not name revisions, of which there are many in

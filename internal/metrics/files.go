@@ -60,7 +60,7 @@ func (f Files) load(own Certificate, profile *platform.Source) (*identity, error
 		if i.clients, err = dynamiccertificates.NewDynamicCAContentFromFile("metrics-clients", f.ClientCA); err != nil {
 			return nil, fmt.Errorf("serve metrics over TLS: use the CA certificates in %s: %w; see --client-ca", f.ClientCA, err)
 		}
-		// Without authorities those of the system would be believed, so nothing is asked for then.
+		// Without CA certificates those of the system would be believed, so nothing is asked for then.
 		base.ClientAuth, clients = tls.VerifyClientCertIfGiven, i.clients
 	}
 	i.serving = dynamiccertificates.NewDynamicServingCertificateController(base, clients, i.pair, nil, nil)

@@ -112,7 +112,7 @@ func (s *Server) NeedLeaderElection() bool { return false }
 func (s *Server) Start(ctx context.Context) error {
 	listener := s.listener
 	if s.identity != nil {
-		// Take over what is written to the files until the context ends. What is of no use is logged, and what was there before stays.
+		// Adopt what is written to the files until the context ends. What is of no use is logged, and what was there before stays.
 		i := s.identity
 		if files, ok := i.pair.(*dynamiccertificates.DynamicCertKeyPairContent); ok {
 			go files.Run(ctx, 1)
@@ -136,7 +136,7 @@ func (s *Server) Start(ctx context.Context) error {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
 		if server.Shutdown(bounded) != nil {
-			_ = server.Close() // whoever still reads has had the time
+			_ = server.Close() // the one who still reads has had the time
 		}
 	})()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -146,7 +146,7 @@ func (s *Server) Start(ctx context.Context) error {
 	return nil
 }
 
-// profilesFor shows profiles to whoever may see them: they tell of the inside of the program, and taking them costs time.
+// profilesFor shows profiles to a user who may see them: they tell of the inside of the program, and taking them costs time.
 func profilesFor(may func(*http.Request) bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)

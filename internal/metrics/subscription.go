@@ -22,7 +22,7 @@ func (s Subscription) labels() []string {
 	return []string{s.Name, s.Installed, s.Channel, s.Package, s.Approval}
 }
 
-// Subscriptions counts Subscriptions, how often each was looked at, and how long resolution takes. It is safe for concurrent use.
+// Subscriptions counts Subscriptions, how often each was checked, and how long resolution takes. It is safe for concurrent use.
 type Subscriptions struct {
 	collectors
 	count      prometheus.Gauge
@@ -54,7 +54,7 @@ func NewSubscriptions() *Subscriptions {
 	return m
 }
 
-// Synced counts a look at the Subscriptions of a namespace, which are all that it has: the series of others that it had go.
+// Synced counts a check of the Subscriptions of a namespace, which are all that it has: the series of others that it had go.
 func (m *Subscriptions) Synced(namespace string, all []Subscription) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -36,14 +36,14 @@ const learnTime = 10 * time.Second
 // answersAreKept is how long an answer of the API server, whose token it is and what one may do, is used again.
 const answersAreKept = 10 * time.Second
 
-// delegation leaves it to the API server to say who somebody is and what they may do.
+// delegation leaves it to the API server to say who a user is and what they may do.
 type delegation struct {
 	clients, frontProxy *dynamiccertificates.ConfigMapCAController
 	headers             *headerrequest.RequestHeaderAuthRequestController
 }
 
 // delegate learns whom to believe, before anything is served, and follows changes of that until running ends. The server would begin
-// without: the API server would be anybody to it, on connections that stay open for long.
+// without: the API server would be anyone to it, on connections that stay open for long.
 func delegate(ctx, running context.Context, client kubernetes.Interface, config *genericapiserver.Config) error {
 	d := &delegation{headers: headerrequest.NewRequestHeaderAuthRequestController(authenticationName, authenticationNamespace, client,
 		"requestheader-username-headers", "requestheader-uid-headers", "requestheader-group-headers",

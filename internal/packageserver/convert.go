@@ -71,7 +71,7 @@ func byName(p *catalog.PackageInfo) []*catalog.ChannelInfo {
 	return slices.SortedFunc(slices.Values(p.Channels), func(a, b *catalog.ChannelInfo) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// channel lists the bundles of a channel, the newest first, without those that nobody is to install any more.
+// channel lists the bundles of a channel, the newest first, without those that no one is to install any more.
 func channel(c *catalog.ChannelInfo, head *operator) packagesv1.PackageChannel {
 	offered := slices.DeleteFunc(slices.Clone(c.Entries), func(e *catalog.EntryInfo) bool { return e.Bundle.Deprecated })
 	slices.SortFunc(offered, func(a, b *catalog.EntryInfo) int {

@@ -101,7 +101,7 @@ func (l *list) write(to *form) error {
 		if i > 0 {
 			text = append(text, '}', ',')
 		}
-		// The item up to where its document goes on: its metadata and the names of the catalog.
+		// The item up to where its document continues: its metadata and the names of the catalog.
 		item, from := &l.Items[i], l.offers[i].source
 		head, err := json.Marshal(listed{TypeMeta: item.TypeMeta, ObjectMeta: item.ObjectMeta,
 			Status: catalogNames{from.Name, from.Spec.DisplayName, from.Spec.Publisher, from.Namespace}})

@@ -73,7 +73,7 @@ func (r *Registration) serving(ctx context.Context, others []peer) (map[string]b
 	if len(found) == len(others) {
 		return found, nil
 	}
-	// Whoever shows a certificate that the API server does not believe does not serve, whatever it answers.
+	// A process that shows a certificate that the API server does not believe does not serve, whatever it answers.
 	live, err := r.apiService(ctx)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (r *Registration) serving(ctx context.Context, others []peer) (map[string]b
 // ask adds those that answer to what was found.
 func (r *Registration) ask(ctx context.Context, others []peer, trusted []byte, found map[string]bool) {
 	if len(trusted) == 0 {
-		return // nobody can be believed
+		return // no one can be believed
 	}
 	var mu sync.Mutex
 	var group sync.WaitGroup
@@ -116,7 +116,7 @@ const answerTime = time.Second
 // prober asks processes whether they serve.
 type prober struct{ host string }
 
-// probe asks as the API server does, under the name of the Service, and believes the same authorities.
+// probe asks as the API server does, under the name of the Service, and believes the same CA certificates.
 func (p prober) probe(ctx context.Context, address string, trusted []byte) error {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(trusted)
@@ -139,7 +139,7 @@ func (p prober) probe(ctx context.Context, address string, trusted []byte) error
 }
 
 // A process that is killed leaves its endpoint behind, and every request that is led there fails. So those that are left ask each other every
-// few seconds, and remove the endpoint of who does not answer twice. Nothing is asked where there is nobody else, and nothing is written
+// few seconds, and remove the endpoint of who does not answer twice. Nothing is asked where there is no one else, and nothing is written
 // while everybody answers.
 const (
 	askEvery = 2 * time.Second

@@ -82,7 +82,7 @@ func (p *present) at(revision uint64) *snapshot {
 	return nil
 }
 
-// refresh looks at everything. Until it is done, which takes a while for a new catalog, requests are answered from what was there before.
+// refresh checks everything. Until it is done, which takes a while for a new catalog, requests are answered from what was there before.
 func (p *present) refresh(ctx context.Context) error {
 	p.making.Lock()
 	defer p.making.Unlock()
@@ -129,7 +129,7 @@ func (p *present) look(ctx context.Context) (*snapshot, error) {
 	return newSnapshot(sources, alone), ctx.Err()
 }
 
-// replace makes a snapshot the present one, unless it shows the same: then nobody is told, only what it is read from is exchanged.
+// replace makes a snapshot the present one, unless it shows the same: then no one is told, only what it is read from is exchanged.
 func (p *present) replace(fresh *snapshot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -182,7 +182,7 @@ func (r *Registration) publish(ctx context.Context, merge func(published []byte)
 }
 
 // operator names the ClusterServiceVersion that owns the APIService, as that of another implementation's package server does; empty is none.
-// As long as it is there its controller keeps the APIService as it wants it, whether anybody answers or not: to take it over would be undone.
+// As long as it is there its controller keeps the APIService as it wants it, whether anyone answers or not: to take it over would be undone.
 func (r *Registration) operator(ctx context.Context) (string, error) {
 	live, err := r.apiService(ctx)
 	if err != nil || live == nil {

@@ -64,7 +64,7 @@ func (o RegistrationOptions) phases(authorities []byte) []rollout.Phase {
 	}
 }
 
-// namespace is only created: it may be anybody's.
+// namespace is only created: it may be anyone's.
 func (o RegistrationOptions) namespace() rollout.Phase {
 	return rollout.Phase{Name: "namespace", Objects: []rollout.Object{{Wanted: object("v1", "Namespace", "", o.Namespace, nil), Policy: rollout.CreateOnly}}}
 }
@@ -164,7 +164,7 @@ func (o RegistrationOptions) leadsHere(apiService *unstructured.Unstructured) bo
 	return namespace == o.Namespace && name == ServiceName
 }
 
-// watch tells when one of the objects was changed by anybody. Only these few are watched, and only their metadata kept, which can be read.
+// watch tells when one of the objects was changed by anyone. Only these few are watched, and only their metadata kept, which can be read.
 func (r *Registration) watch(ctx context.Context) (<-chan struct{}, client.Reader, error) {
 	changed := make(chan struct{}, 1)
 	tell := func() {

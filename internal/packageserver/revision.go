@@ -12,7 +12,7 @@ import (
 )
 
 // A revision is the resource version of all that is shown: a time, in eighths of a second, and in its lowest bits what identifies the
-// content. So revisions rise, also when a process takes over from another one, and a process knows a revision that another one has given
+// content. So revisions rise, also when a process succeeds another one, and a process knows a revision that another one has given
 // when it shows, or has shown, the same.
 const (
 	contentBits     = 27
@@ -20,7 +20,7 @@ const (
 	contentMask     = 1<<contentBits - 1 // the part of a revision that says what was shown
 )
 
-// maxAhead is how far the revisions of another process may be ahead of the clock to be taken over.
+// maxAhead is how far the revisions of another process may be ahead of the clock to be adopted.
 const maxAhead = time.Minute
 
 func tick(at time.Time) uint64 {

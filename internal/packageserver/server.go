@@ -38,7 +38,7 @@ const drainTime = 5 * time.Second
 
 // Config is what a Server works with; all of it is needed.
 type Config struct {
-	// REST reaches the API server, which is asked who somebody is and what they may do.
+	// REST reaches the API server, which is asked who a user is and what they may do.
 	REST *rest.Config
 	// Cluster and Contents are what is answered from.
 	Cluster  Cluster
@@ -153,8 +153,8 @@ func (s *Server) Changed() {
 	}
 }
 
-// Open looks at everything that there is to be shown for the first time. Until then requests are refused and the server is not ready: a
-// client must not take what was not looked at yet for what is not there.
+// Open checks everything that there is to be shown for the first time. Until then requests are refused and the server is not ready: a
+// client must not take what was not checked yet for what is not there.
 func (s *Server) Open(ctx context.Context) error {
 	err := s.storage.present.refresh(ctx)
 	if err == nil {
@@ -214,7 +214,7 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 // untilDrained waits for a server, and once the context has ended for no longer than drainTime: the server itself would wait for requests that
-// do not come to their end, and whoever stops it would wait with it.
+// do not come to their end, and the one who stops it would wait with it.
 func untilDrained(ctx context.Context, ended <-chan error) error {
 	select {
 	case err := <-ended:

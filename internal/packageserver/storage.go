@@ -22,7 +22,7 @@ import (
 type storage struct {
 	present *present
 	global  string // the namespace of the catalogs that every namespace sees
-	// opened is closed when everything that there is to be shown was looked at once.
+	// opened is closed when everything that there is to be shown was checked once.
 	opened chan struct{}
 	// ended is closed when the server stops: watches end then.
 	ended <-chan struct{}

@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// linger is how long a process that others take over from goes on serving: API servers learn a little later that it has gone.
+// linger is how long a process that others succeed keeps serving: API servers learn a little later that it has gone.
 const linger = 2 * time.Second
 
-// Clear removes the endpoints of processes that do not serve any more. When nobody serves, the APIService goes, too, which a process that was
-// killed has left: the API server would go on asking for what nobody answers, and delete no namespace without the answer.
+// Clear removes the endpoints of processes that do not serve any more. When no one serves, the APIService goes, too, which a process that was
+// killed has left: the API server would go on asking for what no one answers, and delete no namespace without the answer.
 func (r *Registration) Clear(ctx context.Context) error {
 	serving, err := r.removeSilent(ctx, r.reader, func(_ string, answered bool) bool { return !answered })
 	if err != nil || serving > 0 {
@@ -25,8 +25,8 @@ func (r *Registration) Clear(ctx context.Context) error {
 	return r.deleteAPIService(ctx)
 }
 
-// withdraw takes this process out of the registration, and the APIService with it when nobody else serves. Its own endpoint goes first, so
-// that of several that stop at the same time the last one finds nobody.
+// withdraw takes this process out of the registration, and the APIService with it when no one else serves. Its own endpoint goes first, so
+// that of several that stop at the same time the last one finds no one.
 func (r *Registration) withdraw(ctx context.Context) error {
 	var err error
 	own := r.options.slice()
@@ -80,7 +80,7 @@ func (o RegistrationOptions) bundle(apiService *unstructured.Unstructured) []byt
 	return authorities
 }
 
-// deleteAPIService deletes it unless it leads to somebody else.
+// deleteAPIService deletes it unless it leads to another server.
 func (r *Registration) deleteAPIService(ctx context.Context) error {
 	for {
 		live, err := r.apiService(ctx)

@@ -25,7 +25,7 @@ type Operator struct {
 	MinKubeVersion string
 	// Uses are the APIs that it is known to use.
 	Uses []Use
-	// Unreadable says what could not be looked at.
+	// Unreadable says what could not be checked.
 	Unreadable []string
 }
 
@@ -130,7 +130,7 @@ type removal struct {
 	kinds      []string
 }
 
-// removals is what the API server has stopped serving, or is going to, oldest first. Kinds that are never written by anybody, such as
+// removals is what the API server has stopped serving, or is going to, oldest first. Kinds that are never written by anyone, such as
 // scales and reviews, are left out, and alpha versions, which no cluster serves unless it is told to.
 var removals = []removal{
 	{16, "apps/v1beta1", []string{"ControllerRevision", "Deployment", "StatefulSet"}},

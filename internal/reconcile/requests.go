@@ -56,7 +56,7 @@ type Source struct {
 	queue queue
 }
 
-// Start is called when the queue of the controller is ready. Before, there is nothing to tell: a controller looks at everything when it starts.
+// Start is called when the queue of the controller is ready. Before, there is nothing to tell: a controller checks everything when it starts.
 func (n *Source) Start(ctx context.Context, q queue) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -52,7 +52,7 @@ func has(live, desired any) bool {
 }
 
 // asWanted reports whether writing the object would change nothing: it was last written with the same content, and every desired
-// field still belongs to the manager. Whoever changes a field takes it over, so a changed value shows as a lost field; comparing
+// field still belongs to the manager. The one who changes a field takes it over, so a changed value shows as a lost field; comparing
 // values instead would mistake what the API server or an admission webhook made of them for changes, and write for ever.
 func asWanted(wanted, live *unstructured.Unstructured, manager string) bool {
 	if live.GetAnnotations()[ContentAnnotation] != wanted.GetAnnotations()[ContentAnnotation] {

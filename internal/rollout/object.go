@@ -50,7 +50,7 @@ type Object struct {
 	Adjust Adjust
 	// Probe reports what a written object still lacks; nil is nothing.
 	Probe Probe
-	// Look reads the object for another look at what it lacked, from where that is cheap, such as a cache, and returns nil for what is
+	// Look reads the object for another check of what it lacked, from where that is cheap, such as a cache, and returns nil for what is
 	// not there; nil reads from the API server.
 	Look func(ctx context.Context) (*unstructured.Unstructured, error)
 	// Optional objects may fail, lack something, or be on their way out, without stopping the run.

@@ -113,7 +113,7 @@ func (r *relation) mayStay(group *v1.OperatorGroup) bool {
 }
 
 // precedence orders groups that list the same API and have come to reach the same namespace: a static group keeps what its
-// author says; else the one whose targets have been as they are for longer, so that whoever extends a group does not stop
+// author says; else the one whose targets have been as they are for longer, so that the one who extends a group does not stop
 // the operator of another owner.
 func precedence(a, b *v1.OperatorGroup) int {
 	static := func(g *v1.OperatorGroup) int {

@@ -94,7 +94,7 @@ func Convert(ctx context.Context, writer client.Client, name string, desired *ap
 	return nil
 }
 
-// EndConversion removes the webhook of a CRD, if that is still as it was read. Whoever set the webhook owns its fields, so that
+// EndConversion removes the webhook of a CRD, if that is still as it was read. The one who set the webhook owns its fields, so that
 // they would be left behind if only the strategy were applied, and the API server refuses that.
 func EndConversion(ctx context.Context, writer client.Client, live *definition, manager client.FieldOwner) error {
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"resourceVersion":%q},"spec":{"conversion":{"strategy":"None","webhook":null}}}`, live.UID, live.ResourceVersion)

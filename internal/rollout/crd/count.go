@@ -41,7 +41,7 @@ func countStored(ctx context.Context, reader client.Reader, crd *definition) (in
 	err = reader.List(ctx, list, client.Limit(1))
 	switch {
 	case isUnserved(err) && !apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established):
-		return 0, nil // nobody can have written one
+		return 0, nil // no one can have written one
 	case err != nil:
 		return 0, fmt.Errorf("count the %s objects that are stored: %w", crd.Name, err)
 	}
@@ -75,13 +75,13 @@ func besides(ctx context.Context, reader client.Reader, crd *definition, some ma
 }
 
 const (
-	// heldLooked is how many objects are looked at for their finalizers.
+	// heldLooked is how many objects are checked for their finalizers.
 	heldLooked = 500
 	// heldTold is how many of them are named.
 	heldTold = 5
 )
 
-// Held says which objects of a CRD have finalizers, which somebody has to take away before they can go, and what these are. It looks at the
+// Held says which objects of a CRD have finalizers, which a user has to take away before they can go, and what these are. It checks the
 // first 500 objects, and names five.
 func Held(ctx context.Context, reader client.Reader, crd *definition) ([]string, error) {
 	list, err := listOf(crd, "read")

@@ -14,7 +14,7 @@ import (
 // Check names a rule, in findings and in what switches rules off.
 type Check string
 
-// The checks of CRD upgrade safety that look at a CRD as a whole.
+// The checks of CRD upgrade safety that check a CRD as a whole.
 const (
 	Scope                Check = "scope"
 	StoredVersionRemoval Check = "storedVersionRemoval"
@@ -23,7 +23,7 @@ const (
 	Removal Check = "removal"
 )
 
-// The checks of CRD upgrade safety that look at one property of one version, or of two versions that are served.
+// The checks of CRD upgrade safety that check one property of one version, or of two versions that are served.
 const (
 	Default       Check = "default"
 	Enum          Check = "enum"
@@ -65,7 +65,7 @@ const (
 type Finding struct {
 	CRD   string
 	Check Check
-	// Version is the version that was looked at, or two of them as "v1beta1 -> v1"; empty is the whole CRD.
+	// Version is the version that was checked, or two of them as "v1beta1 -> v1"; empty is the whole CRD.
 	Version string
 	// Path is the property, e.g. ^.spec.replicas, where ^ is the object; empty is the whole version.
 	Path string
@@ -107,7 +107,7 @@ func Blocking(findings []Finding) []Finding {
 	return blocking
 }
 
-// What an UnsafeError says at most: statuses are limited, and nobody reads thousands of lines of one.
+// What an UnsafeError says at most: statuses are limited, and no one reads thousands of lines of one.
 const (
 	maxLines = 20
 	maxBytes = 4096

@@ -23,7 +23,7 @@ type Migration struct {
 	// Reader must not lag behind: a cache may not be used.
 	Reader client.Reader
 	Live   *definition
-	// Leaving are the versions that are to go, or whose objects nobody can convert any more; Live stores objects in none of them.
+	// Leaving are the versions that are to go, or whose objects no one can convert any more; Live stores objects in none of them.
 	Leaving []string
 	// Unconverted tells that it is the conversion webhook that goes.
 	Unconverted bool
@@ -31,7 +31,7 @@ type Migration struct {
 }
 
 // settleTime is given to API servers to take note of a change of the versions of a CRD. One that has not might go on storing objects as
-// before, behind the back of a migration. Nobody can ask all of them: they are behind one address. It is the time that an API server
+// before, behind the back of a migration. No one can ask all of them: they are behind one address. It is the time that an API server
 // itself grants the others before it calls a new CRD established.
 const settleTime = 5 * time.Second
 
@@ -111,7 +111,7 @@ func (m Migration) Advance(ctx context.Context, count int) (Progress, error) {
 	return Progress{Rewritten: at.Rewritten, Left: way.left}, m.note(ctx, &at)
 }
 
-// versionsChanged is when somebody last wrote the versions of a CRD, as far as is known.
+// versionsChanged is when a user last wrote the versions of a CRD, as far as is known.
 func versionsChanged(crd *definition) time.Time {
 	var last time.Time
 	for _, entry := range crd.ManagedFields {
@@ -155,7 +155,7 @@ type position struct {
 	Token      string    `json:"continue"`
 }
 
-// positionOf reads where a migration goes on.
+// positionOf reads where a migration continues.
 func positionOf(crd *definition, leaving []string) position {
 	start := position{UID: crd.UID, Generation: crd.Generation, Leaving: leaving, Storage: StorageVersion(crd)}
 	var noted position

@@ -149,7 +149,7 @@ func texts[T fmt.Stringer](all []T) []string {
 	return out
 }
 
-// existing says that objects which are stored already become invalid: how many of those that were looked at, and the first of them.
+// existing says that objects which are stored already become invalid: how many of those that were checked, and the first of them.
 func existing(u Change, invalid, read int, first []string) Finding {
 	remedy := "change these objects so that they meet both schemas"
 	if owners := slices.DeleteFunc(slices.Clone(u.Others), func(o Operator) bool { return len(o.Owns) == 0 }); len(owners) > 0 {

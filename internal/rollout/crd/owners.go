@@ -40,8 +40,8 @@ func providedTwice(u Change, owners []Operator) []Finding {
 }
 
 // sameDefinition refuses an operator that becomes an owner of a CRD beside those of other namespaces, and defines it otherwise: a cluster
-// has one definition, and whoever runs with that of somebody else may lose what it stores. What an owner may change later, as the operator
-// that it is goes on to newer versions, is for the rules of shared CRDs to say.
+// has one definition, and an operator that runs with that of another may lose what it stores. What an owner may change later, as the operator
+// that it is continues to newer versions, is for the rules of shared CRDs to say.
 func sameDefinition(u Change, owners []Operator) []Finding {
 	others := slices.DeleteFunc(slices.Clone(owners), func(o Operator) bool { return o.Namespace == u.By.Namespace })
 	if !u.Joins || len(others) == 0 {

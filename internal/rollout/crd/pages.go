@@ -13,7 +13,7 @@ import (
 
 // Limits of a page.
 const (
-	firstPage   = 100 // nobody knows yet how large the objects are
+	firstPage   = 100 // no one knows yet how large the objects are
 	largestPage = 500
 	leastPage   = 10
 	pageBytes   = 16 << 20
@@ -27,7 +27,7 @@ type pages struct {
 	left   int64 // about how many objects come after the last page
 }
 
-// next reads a page. A token that has expired is exchanged for one that goes on behind the same object: what came into being before
+// next reads a page. A token that has expired is exchanged for one that continues behind the same object: what came into being before
 // that object meanwhile is not seen, and need not be.
 func (p *pages) next(ctx context.Context, list client.ObjectList, limit int64) error {
 	err := p.reader.List(ctx, list, client.Limit(limit), client.Continue(p.token))

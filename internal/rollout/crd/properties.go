@@ -18,7 +18,7 @@ type propertyCheck struct {
 	name Check
 	// changed says what is worse than before; empty is nothing.
 	changed func(old, new *props) string
-	// clear removes the aspect, so that what is left has been looked at by no check.
+	// clear removes the aspect, so that what is left has been checked by no check.
 	clear func(*props)
 	// remedy is for the author of the CRD.
 	remedy string
@@ -108,7 +108,7 @@ func changedType(old, new *props) string {
 	return fmt.Sprintf("type changed from %s to %s", cmp.Or(old.Type, "none"), cmp.Or(new.Type, "none"))
 }
 
-// changedOtherwise tells what no check has looked at: every field of the schema but documentation and those of its parts.
+// changedOtherwise tells what no check has checked: every field of the schema but documentation and those of its parts.
 func changedOtherwise(old, new *props) string {
 	before, after := remainder(old), remainder(new)
 	if equality.Semantic.DeepEqual(before, after) {

@@ -105,7 +105,7 @@ func (e *RewriteError) Unwrap() error { return e.Err }
 var errChanged = errors.New("the CustomResourceDefinition has been changed meanwhile; the objects are read again")
 
 // keepsAll refuses to rewrite objects that would lose fields by it. What the API server gives of them is without these fields already,
-// so it is their managed fields that tell. An object that somebody has written since the versions of the CRD were last changed is stored
+// so it is their managed fields that tell. An object that a user has written since the versions of the CRD were last changed is stored
 // as it should be: it has nothing more to lose.
 func (m Migration) keepsAll(list *metav1.PartialObjectMetadataList) error {
 	if converts(m.Live) {

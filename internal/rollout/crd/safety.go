@@ -63,7 +63,7 @@ func safety(old, new *definition, policy Policy) []Finding {
 	return policy.Exempt(findings)
 }
 
-// compare looks at every property that two schemas have in common.
+// compare checks every property that two schemas have in common.
 func compare(label string, old, new *props) []Finding {
 	was, is := flatten(old), flatten(new)
 	var findings []Finding

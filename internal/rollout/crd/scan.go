@@ -27,7 +27,7 @@ const sampled = 5
 type Scan struct {
 	// Tally is what has been found so far.
 	Tally
-	// Unread says why objects could not be looked at; empty is for no reason.
+	// Unread says why objects could not be checked; empty is for no reason.
 	Unread string
 
 	live      *definition
@@ -41,9 +41,9 @@ type Scan struct {
 	cost      int64
 }
 
-// Tally is what a look at objects has come to.
+// Tally is what a check of objects has come to.
 type Tally struct {
-	// Objects is how many were looked at, and Invalid how many of them become invalid. An object that is read in several versions counts
+	// Objects is how many were checked, and Invalid how many of them become invalid. An object that is read in several versions counts
 	// in each.
 	Objects, Invalid int
 	// Sample are the first of those.
@@ -70,7 +70,7 @@ func (l Loss) String() string {
 // way is one version to read all objects in.
 type way struct {
 	read string // the version that objects are read in
-	as   string // the version that is looked at; empty is every one, because the objects are the same in all
+	as   string // the version that is checked; empty is every one, because the objects are the same in all
 	// counts is set for the one way in which the last writers of objects are counted.
 	counts bool
 }
@@ -117,10 +117,10 @@ func NewScan(reader client.Reader, live, wanted *definition, changed, dropped []
 	return c, nil
 }
 
-// Done tells whether all objects have been looked at.
+// Done tells whether all objects have been checked.
 func (c *Scan) Done() bool { return len(c.ways) == 0 }
 
-// Advance looks at some pages of objects, and at fewer when the rules for them cost much.
+// Advance checks some pages of objects, and fewer when the rules for them cost much.
 func (c *Scan) Advance(ctx context.Context, count int) error {
 	left := c.cost
 	for range count {
@@ -136,7 +136,7 @@ func (c *Scan) Advance(ctx context.Context, count int) error {
 	return nil
 }
 
-// page reads a page and looks at it. Only one that has been looked at as a whole counts; any other is read again.
+// page reads a page and checks it. Only one that has been checked as a whole counts; any other is read again.
 func (c *Scan) page(ctx context.Context) (spent int64, _ error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(listIn(c.live, c.ways[0].read))
@@ -181,7 +181,7 @@ func (c *Scan) page(ctx context.Context) (spent int64, _ error) {
 	return spent, nil
 }
 
-// judge looks at the objects of a page.
+// judge checks the objects of a page.
 func (c *Scan) judge(ctx context.Context, objects []unstructured.Unstructured) (Tally, int64, error) {
 	tally, allowed := c.Tally, c.cost
 	if len(objects) == 1 {
@@ -218,7 +218,7 @@ func tallied[T any](number *int, few []T, object T) []T {
 	return few
 }
 
-// turn goes on to the next version.
+// turn continues to the next version.
 func (c *Scan) turn() {
 	c.ways = c.ways[1:]
 	c.pages, c.before = pages{reader: c.pages.reader}, c.Tally
@@ -259,7 +259,7 @@ func (c *Scan) stillBlocks(ctx context.Context, keeps bool) (bool, error) {
 	return false, nil
 }
 
-// again asks something of an object that was looked at before. One that cannot be converted now is taken to be as it was.
+// again asks something of an object that was checked before. One that cannot be converted now is taken to be as it was.
 func (c *Scan) again(ctx context.Context, version, namespace, name string, is func(map[string]any) (bool, error)) (bool, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kindIn(c.live, version))

@@ -59,7 +59,7 @@ func (v *Validator) Cost() int64 {
 }
 
 // Check says what the upgrade makes wrong with an object: what the new schema finds and the old one does not. As is one version to look
-// at, for objects that were read in it; an empty one looks at all, for objects that are the same in all versions. The budget is what rules
+// at, for objects that were read in it; an empty one checks all, for objects that are the same in all versions. The budget is what rules
 // may cost; it is reduced by what they did cost, and ErrCost is returned when it is used up. The object is not changed.
 func (v *Validator) Check(ctx context.Context, object map[string]any, as string, budget *int64) ([]Problem, error) {
 	var problems []Problem

@@ -14,7 +14,7 @@ var everything = []rbacv1.PolicyRule{
 	{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}},
 }
 
-// handedOn needs what the API server asks of whoever writes the roles and bindings among the objects: the verb escalate or bind, or all the
+// handedOn needs what the API server asks of the one who writes the roles and bindings among the objects: the verb escalate or bind, or all the
 // rights that are handed on.
 func (s *search) handedOn() error {
 	for name, role := range s.own.clusterRoles {

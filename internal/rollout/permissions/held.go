@@ -65,7 +65,7 @@ func (h *held) allows(r right) (bool, error) {
 	return h.covers(r)
 }
 
-// covers reports whether one of the rules that are held has the right in it: what the API server asks of whoever hands it on.
+// covers reports whether one of the rules that are held has the right in it: what the API server asks of the one who hands it on.
 func (h *held) covers(r right) (bool, error) {
 	if h.all {
 		return true, nil

@@ -19,7 +19,7 @@ type right struct {
 }
 
 const (
-	// maxRights is how many rights are looked at. Operators of the field ask for less than a twentieth of it.
+	// maxRights is how many rights are checked. Operators of the field ask for less than a twentieth of it.
 	maxRights = 100_000
 	// maxSteps is how many rights are compared with a rule that is held; it takes about a second.
 	maxSteps = 20_000_000

@@ -17,7 +17,7 @@ const NumberKey = olmv1.GroupName + "/revision"
 // Number is that of a revision, as its objects carry it.
 func Number(set *olmv1.ClusterObjectSet) string { return strconv.FormatInt(set.Spec.Revision, 10) }
 
-// Labelled is the owner that the labels of an object name; empty when they name none. It decides nothing: anybody can write labels.
+// Labelled is the owner that the labels of an object name; empty when they name none. It decides nothing: anyone can write labels.
 func Labelled(o metav1.Object) string {
 	labels := o.GetLabels()
 	if labels[olmv1.OwnerNameKey] == "" {

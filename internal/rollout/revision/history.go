@@ -103,7 +103,7 @@ func List(ctx context.Context, reader client.Reader, extension string, uid types
 }
 
 // ExtensionOf is the name and the UID of the ClusterExtension that a set is a revision of: of its controller. Both are empty for a set that
-// is none. Whoever may make sets can give them any labels; who may name an extension as the controller is decided by the policies in config.
+// is none. A user who may make sets can give them any labels; who may name an extension as the controller is decided by the policies in config.
 func ExtensionOf(set metav1.Object) (name string, uid types.UID) {
 	owner := metav1.GetControllerOfNoCopy(set)
 	if owner == nil || owner.Kind != olmv1.ClusterExtensionKind || !strings.HasPrefix(owner.APIVersion, olmv1.GroupName+"/") {

@@ -27,7 +27,7 @@ func (p Preflight) Increase(ctx context.Context, s Change) error {
 	}
 	if catalog := s.Extension.Spec.Source.Catalog; catalog != nil && !s.isUnseen() {
 		if _, err := version.Parse(catalog.Version); err == nil {
-			return nil // the extension asks for this version and no other: a person has looked at it
+			return nil // the extension asks for this version and no other: a person has checked it
 		}
 	}
 	before, err := Content(ctx, p.Client, installed)

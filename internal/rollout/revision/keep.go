@@ -66,10 +66,10 @@ func KeptFor(o metav1.Object, name string, uid types.UID) bool {
 
 // Keep takes a CustomResourceDefinition from the revisions that own it, and from ClusterExtensions, which other implementations make owners: they
 // would take it along when they go. It does so unless the definition has changed since it was read. of is the value of KeptKey; empty is for
-// those that no one may take over. Where what converts its custom resources goes, they are not converted any more: otherwise no one could read
+// those that no one may adopt. Where what converts its custom resources goes, they are not converted any more: otherwise no one could read
 // or delete them.
 func Keep(ctx context.Context, c client.Client, live *apiextensionsv1.CustomResourceDefinition, of string, unconverted bool, as client.FieldOwner) error {
-	annotations := map[string]any{olmv1.GroupName + "/revision": nil} // which would say that somebody has taken it away from a revision
+	annotations := map[string]any{olmv1.GroupName + "/revision": nil} // which would say that a user has taken it away from a revision
 	if of != "" {
 		annotations[KeptKey] = of
 	}

@@ -19,7 +19,7 @@ const organization = "Fairlead"
 // backdate makes a new certificate valid for a server whose clock is a little late.
 const backdate = 5 * time.Minute
 
-// maxAuthorities bounds how many authorities are trusted at a time.
+// maxAuthorities bounds how many CA certificates are trusted at a time.
 const maxAuthorities = 3
 
 // Request describes a certificate.
@@ -30,7 +30,7 @@ type Request struct {
 	Now time.Time
 	// Life is how long the certificate is valid; DefaultLife when zero.
 	Life time.Duration
-	// Old is the certificate to be replaced, if any. Its authorities that are still valid stay trusted.
+	// Old is the certificate to be replaced, if any. Its CA certificates that are still valid stay trusted.
 	Old Certificate
 }
 
