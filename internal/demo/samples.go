@@ -43,7 +43,7 @@ func (d *Demo) samples(ctx context.Context) error {
 	}
 	d.subscribed = time.Now()
 	err = d.timed("installed", func() error {
-		// Manual approval: nothing is installed before somebody has agreed to the plan. The demo agrees at once.
+		// Manual approval: nothing is installed before a user has agreed to the plan. The demo agrees at once.
 		if err := d.create(ctx, subscriptionTo(dependent, "stable", v1alpha1.ApprovalManual)); err != nil {
 			return err
 		}

@@ -60,7 +60,7 @@ var rules = []rule{
 	{pkg: "internal/rollout/crd", may: []string{"catalog/safetext", "internal/messages"}, client: true},
 	{pkg: "internal/rollout/desired", may: []string{"api/olm", "api/operators", "bundle/registryv1", "catalog", "internal/content/bundleio", "internal/content/image", "internal/resolution", "internal/rollout/revision", "version"}},
 	{pkg: "internal/content/bundleio", may: append(libraries, "api/operators", "bundle", "catalog", "internal/content/image", "api", "internal/content/catalogstore"), client: true},
-	// The controllers of the v0 API know nothing of the v1 API, and those of the v1 API of the other only what they take over from it.
+	// The controllers of the v0 API know nothing of the v1 API, and those of the v1 API of the other only what they adopt from it.
 	{pkg: "internal/controller", may: append(libraries, "api/operators"), client: true},
 	{pkg: "internal/controller/clustercatalog", may: append(libraries, "api/olm"), client: true},
 	{pkg: "internal/controller/clusterobjectset", may: append(libraries, "api/olm"), client: true},

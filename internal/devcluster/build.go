@@ -42,7 +42,7 @@ func moduleRoot() (string, error) {
 }
 
 // fingerprint covers everything that the program is built from, so that an unchanged one is found without asking the go
-// command, which takes seconds to look at all of Kubernetes.
+// command, which takes seconds to check all of Kubernetes.
 func fingerprint(root string) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH)

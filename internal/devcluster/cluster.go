@@ -100,7 +100,7 @@ func (c *Cluster) spawn(name string, args []string) error {
 	return nil
 }
 
-// startProcess starts nothing once the cluster is being stopped: nobody would stop it.
+// startProcess starts nothing once the cluster is being stopped: no one would stop it.
 func (c *Cluster) startProcess(name string, args []string) (*process, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 )
 
 // leases counts the clients that need the cluster. Once it has been idle for long enough it is closed, and gives no more:
-// deciding to stop and refusing new clients are one step, so that nobody is given a cluster about to go.
+// deciding to stop and refusing new clients are one step, so that no one is given a cluster about to go.
 type leases struct {
 	mu      sync.Mutex
 	held    int
@@ -58,7 +58,7 @@ func (l *leases) idle(timeout time.Duration) <-chan struct{} {
 			case <-l.changed:
 			case <-time.After(timeout):
 				l.mu.Lock()
-				closed := l.held == 0 // nobody holds a lease, and nobody will
+				closed := l.held == 0 // no one holds a lease, and no one will
 				l.closed = closed
 				l.mu.Unlock()
 				if closed {

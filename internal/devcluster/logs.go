@@ -21,7 +21,7 @@ type LogOptions struct {
 	Component string
 	// Tail is the number of last lines to begin with, or -1 for all.
 	Tail int
-	// Follow goes on until the context ends.
+	// Follow continues until the context ends.
 	Follow bool
 }
 

@@ -27,14 +27,14 @@ const (
 // FrontProxyClientName is the name under which the API server calls aggregated API servers.
 const FrontProxyClientName = "front-proxy-client"
 
-// Directory is the opened set of authorities of one cluster.
+// Directory is the opened set of CAs of one cluster.
 type Directory struct {
 	path       string
 	ca         *authority
 	frontProxy *authority
 }
 
-// Open reads the authorities kept in dir, and makes those that are missing. The directory is created when it is not there.
+// Open reads the CAs kept in dir, and makes those that are missing. The directory is created when it is not there.
 func Open(dir string) (*Directory, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the certificate directory: %w", err)

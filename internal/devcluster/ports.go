@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reservedPort is a loopback TCP port that is bound but not listened on: nobody else is given it, and a child that binds
+// reservedPort is a loopback TCP port that is bound but not listened on: no one else is given it, and a child that binds
 // with SO_REUSEPORT can listen on it. There is no moment at which another process could take it.
 type reservedPort struct {
 	number int

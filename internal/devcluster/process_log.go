@@ -22,8 +22,8 @@ const (
 	blockSize      = 64 << 10
 )
 
-// writeLog copies the last lines of a log, or all of it when lines is negative, and when told to follow goes on until the
-// context ends, also when the log is begun anew.
+// writeLog copies the last lines of a log, or all of it when lines is negative, and when told to follow continues until the
+// context ends, also when the log is begun again.
 func writeLog(ctx context.Context, w io.Writer, path string, lines int, follow bool) error {
 	file, err := os.Open(path)
 	if err != nil {

@@ -33,7 +33,7 @@ type ComponentStatus struct {
 	Log         string `json:"log"`
 }
 
-// Status looks at the processes now.
+// Status checks the processes now.
 func (c *Cluster) Status() Status {
 	own, _ := memoryOf(os.Getpid()) // unknown memory is shown as 0
 	status := Status{

@@ -107,7 +107,7 @@ func (c *Client) signal(signal syscall.Signal) error {
 	return nil
 }
 
-// awaitFree waits until nobody holds the lock of the data directory.
+// awaitFree waits until no one holds the lock of the data directory.
 func (c *Client) awaitFree(ctx context.Context, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

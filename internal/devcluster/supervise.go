@@ -20,7 +20,7 @@ func Supervise(input io.Reader, output, logs io.Writer) int {
 	emit := func(e event) {
 		mu.Lock()
 		defer mu.Unlock()
-		// Who asked for the cluster may be gone; the cluster goes on.
+		// Who asked for the cluster may be gone; the cluster continues.
 		_ = json.NewEncoder(output).Encode(e)
 	}
 	var options Options

@@ -2,7 +2,7 @@ package manager
 
 import "sync"
 
-// changes tells somebody who comes and goes that something has changed. Its zero value tells nobody.
+// changes tells listeners that come and go that something has changed. Its zero value tells no one.
 type changes struct {
 	mu   sync.Mutex
 	told func()

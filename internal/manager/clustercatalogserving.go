@@ -107,7 +107,7 @@ func (s *catalogHTTP) Start(ctx context.Context) error {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopCalls)
 		defer cancel()
 		if server.Shutdown(bounded) != nil {
-			_ = server.Close() // whoever still reads has had the time
+			_ = server.Close() // the one who still reads has had the time
 		}
 	})()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -20,7 +20,7 @@ import (
 // DefaultStoreBytes is how large the content store may grow before what was used least recently goes.
 const DefaultStoreBytes = 4 << 30
 
-// collectEvery is the time between two looks at the size of the content store.
+// collectEvery is the time between two checks of the size of the content store.
 const collectEvery = 10 * time.Minute
 
 // unusedIndexAge is how long the index of a catalog that is served no more is kept: a catalog that is put back is served at once.

@@ -30,7 +30,7 @@ func (o Options) cached() []string {
 	return append(slices.Clone(o.Namespaces), o.GlobalNamespace)
 }
 
-// cacheOptions limit the caches to namespaces, where asked, and leave out what nobody reads.
+// cacheOptions limit the caches to namespaces, where asked, and leave out what no one reads.
 func cacheOptions(namespaces []string) cache.Options {
 	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: clusterserviceversion.CacheOptions(), NewInformer: reconcile.NewPagedInformer}
 	maps.Copy(o.ByObject, catalogsource.CacheOptions())

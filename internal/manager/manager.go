@@ -90,7 +90,7 @@ type Options struct {
 	// installplan.DefaultRetryTimeout.
 	BundleUnpackTimeout     time.Duration
 	InstallPlanRetryTimeout time.Duration
-	// Dial opens connections to pods of operators, to look at the certificates that they show. Where it is nil that is done in a pod that
+	// Dial opens connections to pods of operators, to check the certificates that they show. Where it is nil that is done in a pod that
 	// knows its address alone: from elsewhere pods are out of reach, or others have their addresses.
 	Dial clusterserviceversion.Dial
 	// AcceptMissingPolicies lets ClusterExtensions and ClusterObjectSets be acted on where the admission policies that the v1 API relies on are
@@ -100,7 +100,7 @@ type Options struct {
 	LeaderElection  bool
 	LeaderNamespace string
 	Log             logr.Logger
-	// Clock tells the time; the real one when nil. Resync is how often everything that is watched is looked at again although nothing
+	// Clock tells the time; the real one when nil. Resync is how often everything that is watched is checked again although nothing
 	// changed; 0 is what the library thinks best, some hours.
 	Clock  clock.WithTicker
 	Resync time.Duration

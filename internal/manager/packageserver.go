@@ -58,7 +58,7 @@ func addPackageServer(mgr manager.Manager, o Options, s stores) error {
 		return err
 	}
 	started := make(chan struct{})
-	close(started) // catalogs are read whoever leads
+	close(started) // catalogs are read no matter who leads
 	r.contents, r.looks = all, &serving{reader: mgr.GetClient(), known: all, elected: started}
 	for _, set := range []*catalogstore.Set{all.Leading, all.Standby} {
 		set.OnChange(func(catalog.Ref) { r.changed.happened() })
@@ -193,7 +193,7 @@ func (p *packages) run(ctx context.Context, server *packageserver.Server, regist
 	ended := make(chan error, 1)
 	go func() {
 		ended <- server.Run(serving)
-		withdraw() // nobody may come any more
+		withdraw() // no one may come any more
 	}()
 	p.looks.lookAtAll(leading)
 	err := server.Open(leading)

@@ -34,7 +34,7 @@ const DefaultCatalogAddress = ":50051"
 // noAddress stands for not listening at all.
 const noAddress = "0"
 
-// firstLooks is how long catalogs may take to be looked at for the first time before clients are told that those are not served.
+// firstLooks is how long catalogs may take to be checked for the first time before clients are told that those are not served.
 const firstLooks = 30 * time.Second
 
 // stopCalls is how long clients may finish what they have begun.
@@ -50,7 +50,7 @@ type serving struct {
 	health   *catalogserver.Health
 	work     catalogserver.Work
 	log      *slog.Logger
-	// Whether everything was looked at once is found out by comparing what there is with what is known.
+	// Whether everything was checked once is found out by comparing what there is with what is known.
 	reader  client.Reader
 	known   packageserver.Contents
 	elected <-chan struct{} // closed once this manager reads catalogs
@@ -171,7 +171,7 @@ func stopGracefully(s *grpc.Server) {
 	s.GracefulStop()
 }
 
-// lookAtAll returns once every catalog that there is has been looked at. It does not wait for long: one slow registry must not make the
+// lookAtAll returns once every catalog that there is has been checked. It does not wait for long: one slow registry must not make the
 // other catalogs look as if they were not served.
 func (s *serving) lookAtAll(ctx context.Context) {
 	select {

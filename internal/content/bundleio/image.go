@@ -40,7 +40,7 @@ func Publish(ctx context.Context, files fs.FS, labels map[string]string, destina
 	}
 	path, tag := splitTag(place)
 	switch {
-	// Refuse what would end up where nobody meant it to: in the current directory, or in a registry that is not named.
+	// Refuse what would end up where no one meant it to: in the current directory, or in a registry that is not named.
 	case prefix != "" && path == "":
 		return Published{}, fmt.Errorf("publish bundle to %q: %s needs a path after it", destination, prefix)
 	case prefix == "" && !HasHost(destination):

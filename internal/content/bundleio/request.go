@@ -90,7 +90,7 @@ func (u *Unpacker) watch(j *job, p *progress, running <-chan struct{}, free func
 		}
 		j.state.Slow = fmt.Sprintf("%s after %s", p, elapsed)
 		u.mu.Unlock()
-		free() // whoever gets the room finds the attempt called slow
+		free() // the one who gets the room finds the attempt called slow
 		u.notify()
 	}
 }

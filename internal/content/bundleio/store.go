@@ -14,7 +14,7 @@ import (
 // cacheBytes is how much the images in the user's cache directory may take; those that were not used for the longest time go first.
 const cacheBytes = 4 << 30
 
-// retries is how often to try again what may work in a second: nobody else does, and much may have been read before.
+// retries is how often to try again what may work in a second: no one else does, and much may have been read before.
 const retries = 2
 
 // CacheDir is where images are kept between runs: below $OLM_CACHE_DIR, or else in the user's cache directory.

@@ -35,7 +35,7 @@ func CatalogTree(ctx context.Context, tree fs.FS, ref string, labels map[string]
 	return Pushed{Ref: ref, Digest: digest, Image: image.Pin(ref, digest)}, nil
 }
 
-// below shows a tree as a directory of another, which holds nothing else, to whoever walks it.
+// below shows a tree as a directory of another, which holds nothing else, to the one who walks it.
 type below struct {
 	dir  string
 	tree fs.FS

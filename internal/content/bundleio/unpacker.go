@@ -20,7 +20,7 @@ import (
 const (
 	// parallelPulls is how many bundles are fetched at once; those that turn out to be slow do not count any more.
 	parallelPulls = 4
-	// keepFor is how long a result that nobody asks for is kept in memory; the content stays on disk.
+	// keepFor is how long a result that no one asks for is kept in memory; the content stays on disk.
 	keepFor = 2 * time.Minute
 	// firstPause and longestPause bound the time between attempts.
 	firstPause   = time.Second
@@ -119,7 +119,7 @@ func (u *Unpacker) Get(ctx context.Context, r Request, patience time.Duration) S
 	}
 	key := hex.EncodeToString(sum.Sum(nil))
 	u.mu.Lock()
-	// Drop results that nobody asked for lately. The lock is held
+	// Drop results that no one asked for lately. The lock is held
 	for key, j := range u.jobs {
 		if j.running == nil && u.clock.Since(j.lastUsed) > keepFor {
 			delete(u.jobs, key)
@@ -179,7 +179,7 @@ func (u *Unpacker) attempt(r Request, policy string, j *job, running chan struct
 	free := sync.OnceFunc(func() { <-u.slots })
 	w := &progress{}
 	go u.watch(j, w, running, free)
-	// Nobody's context governs the attempt: whoever asked first may lose interest while others still wait.
+	// No one's context governs the attempt: the one who asked first may lose interest while others still wait.
 	ctx, cancel := context.WithTimeout(context.Background(), u.limit(r))
 	found, err := u.fetch(ctx, r, w)
 	if err != nil && ctx.Err() != nil && !r.Judge {

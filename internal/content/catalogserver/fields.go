@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// fields are the values of a JSON object, each as JSON. The values are as large as descriptions of operators are, so they are looked at as
+// fields are the values of a JSON object, each as JSON. The values are as large as descriptions of operators are, so they are checked as
 // little as can be.
 type fields map[string]json.RawMessage
 

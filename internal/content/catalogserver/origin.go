@@ -22,7 +22,7 @@ type Options struct {
 	Enforce bool
 	// Images says how registries are reached.
 	Images image.Config
-	// PollDirs and PollImages are how often directories and images are looked at for changes; 0 means never.
+	// PollDirs and PollImages are how often directories and images are checked for changes; 0 means never.
 	PollDirs, PollImages time.Duration
 }
 

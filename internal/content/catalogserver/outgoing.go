@@ -22,7 +22,7 @@ const (
 // outgoing is an encoded message. It is the pool of the buffer that the gRPC library gets, so that it is called once that is written.
 type outgoing struct {
 	data   []byte
-	pooled *[]byte // what data is in, if it goes back to the pool of the library
+	pooled *[]byte // what data is in, if it returns to the pool of the library
 	of     *delivery
 	held   int64 // of the room for large messages
 	unused runtime.Cleanup

@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 )
 
-// progressInterval is how often reading says that it goes on.
+// progressInterval is how often reading says that it continues.
 const progressInterval = 5 * time.Second
 
 // Check reads catalogs, as Run does when it starts, and complains if anything is wrong with one of them.

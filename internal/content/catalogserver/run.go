@@ -62,7 +62,7 @@ const (
 )
 
 // Run serves catalogs until ctx ends. It listens at once, so that a busy port is told before anything is read, and is healthy as soon as
-// all catalogs were read. A catalog that cannot be read then ends it; later, the last good content goes on being served.
+// all catalogs were read. A catalog that cannot be read then ends it; later, the last good content keeps being served.
 func Run(ctx context.Context, cfg Config) error {
 	s := &server{cfg: cfg, set: &Set{}, health: NewHealth()}
 	group, running := errgroup.WithContext(ctx)

@@ -123,7 +123,7 @@ type remote struct {
 // String is the reference.
 func (r remote) String() string { return "image " + r.ref }
 
-// reader opens the store of images when it is needed: who serves directories from a cache that belongs to somebody else cannot make one.
+// reader opens the store of images when it is needed: who serves directories from a cache that belongs to another owner cannot make one.
 func (r remote) reader() (catalogstore.ImageReader, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,7 +184,7 @@ var loadRules = map[catalog.Rule]bool{
 	catalog.RuleSchemaMissing: true, catalog.RuleDuplicateKey: true, catalog.RuleFieldType: true,
 }
 
-// readable refuses a catalog of which a part could not be read, as nobody can tell what is missing, and one without any object: it is
+// readable refuses a catalog of which a part could not be read, as no one can tell what is missing, and one without any object: it is
 // more likely that the wrong directory was named.
 func readable(x *catalog.Index) error {
 	var lost catalog.Problems

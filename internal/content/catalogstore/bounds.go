@@ -118,7 +118,7 @@ func thrifty() (end func()) {
 	defer thrift.mu.Unlock()
 	if thrift.readers == 0 {
 		thrift.before = debug.SetGCPercent(thriftyPercent)
-		if thrift.before >= 0 && thrift.before < thriftyPercent { // somebody wants it to be thriftier still
+		if thrift.before >= 0 && thrift.before < thriftyPercent { // a user wants it to be thriftier still
 			debug.SetGCPercent(thrift.before)
 		}
 	}

@@ -79,7 +79,7 @@ func (c *Cache) index(ctx context.Context, digest string, fsys fs.FS, build func
 	}
 	defer unlock()
 	if x := c.open(ctx, path); x != nil {
-		return x, nil // somebody else has built it in the meantime
+		return x, nil // another client has built it in the meantime
 	}
 	bytes, err := c.weigh(ctx, fsys)
 	if err != nil {
@@ -94,7 +94,7 @@ func (c *Cache) index(ctx context.Context, digest string, fsys fs.FS, build func
 		defer thrifty()()
 		return build(path)
 	}()
-	// Reading takes several times the memory that is needed afterwards. Whoever
+	// Reading takes several times the memory that is needed afterwards. The one who
 	// serves catalogs wants it back now, and not by and by.
 	debug.FreeOSMemory()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// change is when a file was last changed in any way, which nobody can set back,
+// change is when a file was last changed in any way, which no one can set back,
 // and its number in the file system: images are often made with all times the
 // same.
 func change(info fs.FileInfo) (time.Time, uint64) {

@@ -27,7 +27,7 @@ const orphanAge = time.Hour
 // ours is what the files of a cache are called.
 var ours = regexp.MustCompile(`^([0-9a-f]{64}(-[0-9a-f]{16})?\.(index|record|lock)|\.index-.+)$`)
 
-// GC removes the indexes that nobody has asked for during the given time, those
+// GC removes the indexes that no one has asked for during the given time, those
 // of the digests in keep aside, and what killed processes have left. As long as
 // this build has no index of its own for a digest, those of others are kept: the
 // content may not be had any more. An index that is open stays readable. What this process may not remove is left: the

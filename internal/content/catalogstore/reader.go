@@ -96,7 +96,7 @@ func (noPackage) Is(target error) bool { return target == ErrNoPackage }
 // Unwrap returns the cause.
 func (e noPackage) Unwrap() error { return e.error }
 
-// CheckImage refuses an index without any package, which nobody can want to be served, and says what is wrong with the content of where.
+// CheckImage refuses an index without any package, which no one can want to be served, and says what is wrong with the content of where.
 func CheckImage(x *catalog.Index, where string) error {
 	return checkNames(x, x.PackageNames(), where)
 }

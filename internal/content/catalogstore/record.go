@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 )
 
-// record says which content a directory had when it was looked at.
+// record says which content a directory had when it was checked.
 type record struct {
 	Path   string `json:"path"`
 	View   string `json:"view"`

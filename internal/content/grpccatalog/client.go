@@ -50,7 +50,7 @@ type Client struct {
 
 // Options say how a server is reached. The zero value works.
 type Options struct {
-	// Authorities are certificates in PEM, of those who vouch for the server. Without any, whoever answers is believed.
+	// Authorities are certificates in PEM, of those who vouch for the server. Without any, every server that answers is believed.
 	Authorities []byte
 	// TLS returns the versions, cipher suites and key exchanges of one connection. Nil, or one that returns nil, leaves them to Go.
 	TLS func() *tls.Config

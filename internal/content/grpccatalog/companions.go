@@ -39,7 +39,7 @@ func (k *Keeper) ensureCompanions(ctx context.Context, source *v1alpha1.CatalogS
 			return nil, err
 		}
 		if wanted == client.Object(o.ServiceAccount) && account.UID != "" && !owns(source, account) {
-			object.Policy = rollout.CreateOnly // somebody prepared it for the catalog: it is used as it is
+			object.Policy = rollout.CreateOnly // a user prepared it for the catalog: it is used as it is
 		}
 		phase.Objects = append(phase.Objects, object)
 	}
@@ -98,7 +98,7 @@ func (k *Keeper) object(source *v1alpha1.CatalogSource, wanted client.Object, cl
 	return object, nil
 }
 
-// finish reads the results, and undoes what others added to policies: a field that is not wanted at all belongs to nobody, so that
+// finish reads the results, and undoes what others added to policies: a field that is not wanted at all belongs to no one, so that
 // applying the wanted ones leaves it.
 func (k *Keeper) finish(ctx context.Context, o *Objects, results []rollout.ObjectResult, out *Outcome) (*corev1.ServiceAccount, error) {
 	account := &corev1.ServiceAccount{}

@@ -83,7 +83,7 @@ const youngDeath = 10 * time.Second
 
 // Decide says what is to be done about the pods of a catalog.
 //
-// A pod that is replaced goes on serving until its successor answers, so that a catalog whose new image cannot be started keeps its
+// A pod that is replaced keeps serving until its successor answers, so that a catalog whose new image cannot be started keeps its
 // last good content. Under a signature policy only a pod of the same image does: no other one is known to be accepted.
 func Decide(s Situation) Decision {
 	// Judge the pods.

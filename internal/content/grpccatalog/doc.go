@@ -14,7 +14,7 @@
 //
 //	names.go                      names and label values that the API server accepts, whatever the catalog is called
 //	pod.go, podconfig.go          the pod, and what the settings and spec.grpcPodConfig change in it, its security profile
-//	extract.go                    the pod that serves content taken out of the image
+//	extract.go                    the pod that serves content extracted from the image
 //	objects.go                    the other objects
 //	verdict.go, decide.go, update.go   what is to be done about the pods that there are
 //	digest.go                     what a pod really runs

@@ -17,7 +17,7 @@ import (
 const handshakeTime = 3 * time.Second
 
 // encryption opens connections: with TLS where the server has it. With authorities a server must prove who it is, and one without TLS is
-// refused. Without, TLS keeps out those who only listen: whoever could pretend to be the server could pretend that it has no TLS.
+// refused. Without, TLS keeps out those who only listen: a client that could pretend to be the server could pretend that it has no TLS.
 type encryption struct {
 	authorities *x509.CertPool
 	dial        dialer

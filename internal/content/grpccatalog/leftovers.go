@@ -31,7 +31,7 @@ type cleanup struct {
 }
 
 // Remove takes away what Ensure made for a catalog that is no longer served by a pod, but for the objects to keep. A Service that leads
-// elsewhere since, to keep or not written by Ensure, loses the addresses of the pod, which nobody else would take from it. What a
+// elsewhere since, to keep or not written by Ensure, loses the addresses of the pod, which no one else would take from it. What a
 // CatalogSource leaves behind when it is deleted itself is collected as garbage.
 func (k *Keeper) Remove(ctx context.Context, source *v1alpha1.CatalogSource, keep ...client.Object) (changes []string, err error) {
 	kept, names, err := k.identify(source, keep)
@@ -55,7 +55,7 @@ func (k *Keeper) Remove(ctx context.Context, source *v1alpha1.CatalogSource, kee
 }
 
 // removeLeftovers deletes what an earlier kind of the catalog needed and a catalog in a pod, or in this kind of pod, does not. The
-// manager goes on answering for the catalog until the pod does.
+// manager keeps answering for the catalog until the pod does.
 func (k *Keeper) removeLeftovers(ctx context.Context, source *v1alpha1.CatalogSource, wanted *Objects, out *Outcome) error {
 	kept, names, err := k.identify(source, wanted.companions())
 	if err != nil {

@@ -51,9 +51,9 @@ func configure(p *corev1.Pod, source *v1alpha1.CatalogSource, settings Settings)
 
 // Settings are the same for all catalogs of a manager.
 type Settings struct {
-	// OpmImage serves content that was taken out of an image.
+	// OpmImage serves content that was extracted from an image.
 	OpmImage string
-	// UtilImage holds /bin/cp and /bin/copy-content, with which content is taken out of an image.
+	// UtilImage holds /bin/cp and /bin/copy-content, with which content is extracted from an image.
 	UtilImage string
 	// RunAsUser is the user of restricted pods; 0 leaves it to the image.
 	RunAsUser int64

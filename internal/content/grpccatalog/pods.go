@@ -65,7 +65,7 @@ func (k *Keeper) carryOut(ctx context.Context, wanted *corev1.Pod, out *Outcome)
 	return nil
 }
 
-// createPod gives the pod another name when somebody else's pod has it.
+// createPod gives the pod another name when another owner's pod has it.
 func (k *Keeper) createPod(ctx context.Context, p *corev1.Pod) error {
 	for attempt := 1; ; attempt++ {
 		fresh := p.DeepCopy()

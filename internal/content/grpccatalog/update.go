@@ -11,10 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// UpdateWait is the time between two looks at the pod of an update that is not ready.
+// UpdateWait is the time between two checks of the pod of an update that is not ready.
 const UpdateWait = 30 * time.Second
 
-// UpdatePod is the wanted pod as it is run to find out what the image is now. It serves nobody until it is promoted.
+// UpdatePod is the wanted pod as it is run to find out what the image is now. It serves no one until it is promoted.
 func UpdatePod(wanted *corev1.Pod) *corev1.Pod {
 	p := wanted.DeepCopy()
 	p.Labels[v1alpha1.CatalogSourceUpdateLabel] = p.Labels[v1alpha1.CatalogSourceLabel]

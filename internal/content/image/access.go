@@ -14,7 +14,7 @@ import (
 // A digest is no key. Which repositories have delivered an image, and with
 // which credentials, is remembered beside it, in access/<digest>. Others get it
 // from the store only when such a repository says that they may read it; a
-// repository that has never delivered it has to do so first, because whoever
+// repository that has never delivered it has to do so first, because the one who
 // runs a registry may name any digest.
 
 // accessDir holds a directory for each image of the store, in it an empty file

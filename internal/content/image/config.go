@@ -31,7 +31,7 @@ type Config struct {
 	RegistriesConf string
 
 	// Insecure lists the host[:port]s that may be reached over plain HTTP or
-	// with a certificate that nobody vouches for. Loopback hosts always may.
+	// with a certificate that no one vouches for. Loopback hosts always may.
 	// AnyHost in the list stands for all.
 	Insecure []string
 
@@ -67,7 +67,7 @@ type Auth struct {
 
 // elsewhere says that pull secrets name a program that has the credentials for
 // a repository, instead of the credentials; empty when they have some, or do
-// not speak of the repository. Such programs belong to somebody's workstation,
+// not speak of the repository. Such programs belong to a user's workstation,
 // and are never run for a secret.
 func (a Auth) elsewhere(own credentials, named reference.Named) string {
 	if auth, ok := own.lookup(named); ok && auth != (types.DockerAuthConfig{}) {

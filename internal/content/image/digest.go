@@ -39,7 +39,7 @@ func (s *Store) Exists(ctx context.Context, ref string, auth Auth) error {
 	return nil
 }
 
-// resolved is what a reference stands for, and who said so: nobody, when it has
+// resolved is what a reference stands for, and who said so: no one, when it has
 // a digest itself.
 type resolved struct {
 	digest digest.Digest

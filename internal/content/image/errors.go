@@ -6,7 +6,7 @@ import (
 )
 
 // Kind classifies why an image could not be read or written, so that callers
-// can decide without looking at texts.
+// can decide without checking texts.
 type Kind string
 
 const (
@@ -70,7 +70,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Temporary tells whether the same request may succeed later without anybody
+// Temporary tells whether the same request may succeed later without anyone
 // changing the request, the configuration or the image.
 func (e *Error) Temporary() bool { return e.Kind == Unavailable || e.Kind == RateLimited }
 

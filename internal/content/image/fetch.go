@@ -31,7 +31,7 @@ func (f *fetching) image(ctx context.Context) (*pack, error) {
 		return nil, err
 	}
 	defer unlock()
-	// Whoever held the lock before has probably fetched just this.
+	// The one who held the lock before has probably fetched just this.
 	if p, err := f.cached(ctx); p != nil || err != nil {
 		return p, err
 	}

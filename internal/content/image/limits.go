@@ -108,7 +108,7 @@ func (b *budget) takeFiles(n int) error {
 }
 
 // takeContent accounts for the content of a kept file, or of a link to one:
-// whoever reads the image reads it once for each.
+// the one who reads the image reads it once for each.
 func (b *budget) takeContent(path string, size int64) error {
 	if size > b.limits.FileBytes {
 		return exceeded("FileBytes", b.limits.FileBytes, "its file %q has %d bytes", path, size)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Lock waits until nobody else holds the lock that the file at path stands
+// Lock waits until no one else holds the lock that the file at path stands
 // for, in this process or in another. The kernel lets go of it when its holder
 // dies. The caller must call unlock. The file stays, so that all who wait look
 // at the same one.

@@ -82,7 +82,7 @@ func Pin(ref, digest string) string {
 	return repository + "@" + digest
 }
 
-// CheckReference tells what is wrong with an image reference, without asking anybody for the image.
+// CheckReference tells what is wrong with an image reference, without asking anyone for the image.
 func CheckReference(ref string) error {
 	_, err := parseReference(ref)
 	return err

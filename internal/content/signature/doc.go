@@ -7,7 +7,7 @@
 // It never accepts what it could not read or evaluate: an unreadable policy, a
 // requirement that it does not know, or a registry that does not answer refuse
 // the image. It never contacts anything but the endpoints of the image: logs,
-// authorities and keys are trusted by files.
+// CA certificates and keys are trusted by files.
 //
 // Start reading at Verifier.Verify in verifier.go. It loads the policies
 // (load.go, policy.go, containers.go), looks for the rule whose scope matches

@@ -16,7 +16,7 @@ import (
 //
 //	version: 1
 //	default: reject                # accept or reject: what no rule matches
-//	trustedRoot: trusted_root.json # the authorities and logs of keyless signatures
+//	trustedRoot: trusted_root.json # the CA certificates and logs of keyless signatures
 //	rules:
 //	- scope: quay.io/acme          # of the requested reference, before mirrors
 //	  action: verify               # verify, accept or reject

@@ -22,7 +22,7 @@ type signer struct {
 	identity *identity
 	pki      *pki
 
-	// trusted has the logs and authorities; nil where only keys count.
+	// trusted has the logs and CA certificates; nil where only keys count.
 	trusted root.TrustedMaterial
 	// logs, timestamps and certificateLogs are how many transparency logs,
 	// timestamp authorities and logs of certificates must vouch.
@@ -146,7 +146,7 @@ func (s *signer) options() []verify.VerifierOption {
 	return options
 }
 
-// material trusts a key besides logs and authorities, whatever hint a signature
+// material trusts a key besides logs and CA certificates, whatever hint a signature
 // has about its key.
 type material struct {
 	root.TrustedMaterial

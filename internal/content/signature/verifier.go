@@ -238,7 +238,7 @@ func (s *search) run(ctx context.Context) error {
 	return &image.Error{Kind: cmp.Or(image.KindOf(last), image.Unavailable), Reason: reason, Err: last}
 }
 
-// at looks at one endpoint for all that is pending.
+// at checks one endpoint for all that is pending.
 func (s *search) at(place *image.Artifacts) {
 	f := &finder{from: place, digest: s.request.Digest, visit: func(c *candidate, err error) bool {
 		if err != nil {

@@ -14,8 +14,8 @@ import (
 
 const etcdStartLimit = time.Minute
 
-// etcdOptions are the flags of the etcd component. It listens on Unix sockets only: whoever may enter the cluster's
-// directory may speak to it, and nobody else.
+// etcdOptions are the flags of the etcd component. It listens on Unix sockets only: a user who may enter the cluster's
+// directory may speak to it, and no one else.
 type etcdOptions struct {
 	dataDir      string
 	clientSocket string
@@ -48,12 +48,12 @@ func runEtcd(o etcdOptions) error {
 	config.LogLevel = "warn"
 	config.UnsafeNoFsync = o.noFsync
 	config.WarningUnaryRequestDuration = embed.DefaultWarningUnaryRequestDuration
-	// A member without peers has nobody to wait for in its election.
+	// A member without peers has no one to wait for in its election.
 	config.TickMs, config.ElectionMs = 10, 100
 	config.QuotaBackendBytes = 4 << 30
 	config.ListenClientUrls = []url.URL{{Scheme: "unix", Path: o.clientSocket}}
 	config.ListenPeerUrls = []url.URL{{Scheme: "unix", Path: o.peerSocket}}
-	// Addresses of this form must be advertised; there is nobody to use them.
+	// Addresses of this form must be advertised; there is no one to use them.
 	config.AdvertiseClientUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:2379"}}
 	config.AdvertisePeerUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:2380"}}
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
