@@ -46,7 +46,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestWordsOfCode keeps them out of what the programs print, and of the manifests. The code of tests, and what is generated, is not read.
+// TestWordsOfCode keeps them out of what the programs print, out of comments and of the manifests. The code of tests, and what is generated, is
+// not read.
 func TestWordsOfCode(t *testing.T) {
 	read := 0
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -64,7 +65,7 @@ func TestWordsOfCode(t *testing.T) {
 		case strings.HasSuffix(name, ".yaml") && strings.HasPrefix(path, filepath.Join(root, "config")):
 			read++
 			for i, line := range strings.Split(string(must.Value(os.ReadFile(path))(t)), "\n") {
-				report(t, fmt.Sprintf("%s:%d", path, i+1), line)
+				report(t, fmt.Sprintf("%s:%d", path, i+1), line, nil)
 			}
 		}
 		return nil
@@ -75,26 +76,37 @@ func TestWordsOfCode(t *testing.T) {
 	}
 }
 
-// wordsOfGo reads the literals of a file that have words between spaces: others are names.
+// wordsOfGo reads the comments of a file, which may name what the code does, and the literals that have words between spaces: others are names.
 func wordsOfGo(t *testing.T, path string) {
 	t.Helper()
 	files := token.NewFileSet()
-	file := must.Value(parser.ParseFile(files, path, nil, 0))(t)
+	file := must.Value(parser.ParseFile(files, path, nil, parser.ParseComments))(t)
+	names := map[string]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
-		if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
-			if text := must.Value(strconv.Unquote(literal.Value))(t); strings.Contains(text, " ") {
-				report(t, files.Position(literal.Pos()).String(), text)
+		switch n := n.(type) {
+		case *ast.Ident:
+			names[strings.ToLower(n.Name)] = true
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(n.Value); n.Kind == token.STRING && err == nil && strings.Contains(text, " ") {
+				report(t, files.Position(n.Pos()).String(), text, nil)
 			}
 		}
 		return true
 	})
+	for _, group := range file.Comments {
+		for _, comment := range group.List {
+			report(t, files.Position(comment.Pos()).String(), comment.Text, names)
+		}
+	}
 }
 
-// report fails for what is ruled out in a text that is prose but for what it quotes.
-func report(t *testing.T, place, text string) {
+// report fails for what is ruled out in a text that is prose but for what it quotes, and for some names.
+func report(t *testing.T, place, text string, names map[string]bool) {
 	t.Helper()
 	for _, word := range unused.FindAllString(printed.ReplaceAllString(text, "_"), -1) {
-		t.Errorf("%s: %q: docs/glossary.md has the word to write", place, word)
+		if !names[strings.ToLower(word)] {
+			t.Errorf("%s: %q: docs/glossary.md has the word to write", place, word)
+		}
 	}
 }
 
