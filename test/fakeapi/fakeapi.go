@@ -46,6 +46,8 @@ type Server struct {
 	Read func(o client.Object, name string) error
 	// Stale is returned for each object of its kind, as by a cache that lags behind.
 	Stale client.Object
+	// Answer is asked before each list is read: where it is true that is all, as of a cache that lags behind.
+	Answer func(list client.ObjectList) bool
 	// OneAtATime lets parallel writes be made one after the other, with what Before and After do.
 	OneAtATime bool
 
@@ -211,6 +213,12 @@ func (s *Server) As(account string) client.WithWatch {
 				return nil
 			}
 			return c.Get(ctx, key, o, opts...)
+		},
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if s.Answer != nil && s.Answer(list) {
+				return nil
+			}
+			return c.List(ctx, list, opts...)
 		},
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			return s.write("create", (&client.CreateOptions{}).ApplyOptions(opts).DryRun, account, o, func() error {

@@ -100,6 +100,17 @@ func TestReads(t *testing.T) {
 	must.Fail(t, "a list", lists.List(t.Context(), list, client.InNamespace("b")), "not b")
 }
 
+// TestListsAreAnswered by the test where it wants to, and by the server otherwise.
+func TestListsAreAnswered(t *testing.T) {
+	s := New(at, fake.NewClientBuilder().WithObjects(configMap("a")))
+	for _, lags := range []bool{true, false} {
+		s.Answer = func(client.ObjectList) bool { return lags }
+		list := &corev1.ConfigMapList{}
+		must.NoError(t, s.List(t.Context(), list))
+		must.Equal(t, "nothing is listed", len(list.Items) == 0, lags)
+	}
+}
+
 // TestAnotherObjectOfTheNameStays: a precondition of a deletion holds, as on a real API server.
 func TestAnotherObjectOfTheNameStays(t *testing.T) {
 	s := New(at, fake.NewClientBuilder())

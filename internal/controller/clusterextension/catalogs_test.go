@@ -114,9 +114,9 @@ func TestOtherCatalogLoads(t *testing.T) {
 	w := installedWorld(t)
 	w.unread("dog", "")
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
-	w.writes = nil
+	w.server.Taken()
 	must.Equal(t, "while it is loaded: looked at again", w.pass("my").RequeueAfter, loadTimeout)
-	must.Empty(t, "while it is loaded: writes", w.writes)
+	must.Empty(t, "while it is loaded: writes", w.server.Writes())
 	must.Equal(t, "its content wakes", len(w.controller.interests.those(func(d *decision) bool { return d.open })), 1)
 	degraded := metav1.Condition{Type: olmv1.TypeAvailable, Status: metav1.ConditionFalse, Reason: olmv1.ReasonProbeFailure, Message: "no replicas"}
 	w.says(w.newest("my"), append(done[:len(done):len(done)], degraded)...)
@@ -130,9 +130,9 @@ func TestOtherCatalogLoads(t *testing.T) {
 	}
 	for _, problem := range []string{"connection refused", "", "no such host", ""} {
 		w.fails("dog", problem)
-		w.writes = nil
+		w.server.Taken()
 		w.pass("my")
-		must.Empty(t, "when the catalog", w.writes)
+		must.Empty(t, "when the catalog", w.server.Writes())
 	}
 }
 

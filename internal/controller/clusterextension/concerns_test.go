@@ -134,9 +134,9 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	for at := 1; ; at++ {
 		w := newServingWorld(t)
 		w.annotate("my", revision.OnFailureKey, revision.OnFailureRollback)
-		w.failAt = at
+		w.server.KillAt(at, false)
 		_, err := w.controller.Reconcile(t.Context(), requestFor("my"))
-		if err == nil && w.failAt != 0 {
+		if err == nil && !w.server.Killed() {
 			if at < 6 {
 				t.Errorf("there are only %d writes", at-1)
 			}

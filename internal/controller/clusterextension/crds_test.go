@@ -65,9 +65,9 @@ func TestCRDs(t *testing.T) {
 			if told := strings.Contains(report.Data["things.example.com"], "to do:"); told != (test.want == refused) {
 				t.Errorf("the report is %v (%v)", report.Data, err)
 			}
-			w.writes = nil
+			w.server.Taken()
 			w.pass("my")
-			must.Empty(t, "the same is written again", w.writes)
+			must.Empty(t, "the same is written again", w.server.Writes())
 		})
 	}
 }

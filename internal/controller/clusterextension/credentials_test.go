@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // asking remembers the credentials that bundles are asked for with.
@@ -47,22 +46,20 @@ func TestPullSecretsThatCannotBeRead(t *testing.T) {
 	w := newWorld(t, want("my", "a", ""))
 	w.serve("cat", pkg("a", "1.0.0"))
 	w.controller.Credentials = bundleio.Credentials{Account: types.NamespacedName{Namespace: "olm", Name: "manager"}}
-	away := true
-	w.controller.live = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-			if _, account := o.(*corev1.ServiceAccount); account && away {
-				return errGone
-			}
-			return c.Get(ctx, key, o, opts...)
-		}})
+	w.server.Read = func(o client.Object, _ string) error {
+		if _, account := o.(*corev1.ServiceAccount); account {
+			return errGone
+		}
+		return nil
+	}
 	result := w.pass("my")
 	if got := w.condition("my", "Progressing"); !strings.HasPrefix(got, "True/Retrying: ") || result.RequeueAfter != recheck {
 		t.Errorf("after %s it is tried again in %s", got, result.RequeueAfter)
 	}
-	writes := len(w.writes)
+	w.server.Taken()
 	w.pass("my")
-	must.Equal(t, "to try again in vain writes", len(w.writes), writes)
-	away = false
+	must.Empty(t, "to try again in vain writes", w.server.Taken())
+	w.server.Read = nil
 	if result = w.pass("my"); len(w.revisions("my")) != 1 || result.RequeueAfter != 0 {
 		t.Errorf("with the account back there are revisions %v, and the next look is in %s", names(w.revisions("my")), result.RequeueAfter)
 	}

@@ -1,7 +1,6 @@
 package clusterextension
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -17,7 +16,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/yaml"
 )
@@ -180,18 +178,14 @@ func TestDependencyThatWasCreatedMeanwhile(t *testing.T) {
 	w.annotate("my", InstallDependenciesKey, "true")
 	w.serve("cat", pkg("a", "1.0.0=b"), pkg("b", "1.0.0"))
 	w.add(want("b", "b", ""))
-	current := w.controller.client
-	w.controller.client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
-		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-			if _, all := list.(*olmv1.ClusterExtensionList); all {
-				return nil // as a cache has it that lags behind
-			}
-			return c.List(ctx, list, opts...)
-		}})
+	w.server.Answer = func(list client.ObjectList) bool {
+		_, all := list.(*olmv1.ClusterExtensionList)
+		return all
+	}
 	if _, err := w.controller.Reconcile(t.Context(), requestFor("my")); !apierrors.IsAlreadyExists(err) || len(w.extension("my").Status.Conditions) > 0 {
 		t.Errorf("%v; %s", err, w.condition("my", "Progressing"))
 	}
-	w.controller.client = current
+	w.server.Answer = nil
 	w.pass("my")
 	if got := progressOf(w.extension("my")).Message; !strings.Contains(got, "ClusterExtension b is for package b; it has to have") {
 		t.Error(got)

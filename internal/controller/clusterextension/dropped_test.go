@@ -100,9 +100,9 @@ func TestUpgradeThatDropsACRD(t *testing.T) {
 			if got := w.condition("my", "Progressing"); w.newest("my").Spec.Revision != 1 || !strings.HasPrefix(got, test.want) || result.RequeueAfter == 0 {
 				t.Errorf("%v, %s, want %s", names(w.revisions("my")), got, test.want)
 			}
-			w.writes = nil
+			w.server.Taken()
 			w.pass("my")
-			must.Empty(t, "the same is written again", w.writes)
+			must.Empty(t, "the same is written again", w.server.Writes())
 			w.counted(0, nil)
 			w.change("my", func(ext *olmv1.ClusterExtension) { ext.Annotations = nil })
 			w.pass("my")

@@ -17,8 +17,8 @@ import (
 // told are the Events since the last call, but for what follows the first line of each.
 func (w *world) told() []string {
 	got := []string{}
-	for len(w.events.Events) > 0 {
-		line, _, _ := strings.Cut(<-w.events.Events, "\n")
+	for len(w.server.Events.Events) > 0 {
+		line, _, _ := strings.Cut(<-w.server.Events.Events, "\n")
 		got = append(got, line)
 	}
 	return got

@@ -45,11 +45,11 @@ func TestUnchangedCostsNothing(t *testing.T) {
 	gets, renders := w.bundles.gets, w.renders
 	w.controller.forget("my")
 	w.controller.observer.properties = propertyNotes{}
-	w.writes = nil
+	w.server.Taken()
 	w.clock.Step(time.Hour)
 	result := w.pass("my")
-	if len(w.writes) > 0 || w.bundles.gets != gets || w.renders != renders || result.RequeueAfter != 0 {
-		t.Errorf("writes %v, %d fetches, %d renders, again after %s; want none", w.writes, w.bundles.gets-gets, w.renders-renders, result.RequeueAfter)
+	if len(w.server.Writes()) > 0 || w.bundles.gets != gets || w.renders != renders || result.RequeueAfter != 0 {
+		t.Errorf("writes %v, %d fetches, %d renders, again after %s; want none", w.server.Writes(), w.bundles.gets-gets, w.renders-renders, result.RequeueAfter)
 	}
 }
 
@@ -66,15 +66,15 @@ func TestStart(t *testing.T) {
 		w.controller.Catalogs.Withdraw(catalog.Ref{Name: "cat"})
 		w.controller.forget("my")
 		w.controller.began = sync.OnceValue(w.clock.Now)
-		w.writes = nil
+		w.server.Taken()
 	}
 	restart()
 	must.Equal(t, "before catalogs are read: looked at again", w.pass("my").RequeueAfter, startTimeout)
-	must.Empty(t, "before catalogs are read: writes", w.writes)
+	must.Empty(t, "before catalogs are read: writes", w.server.Writes())
 	must.Equal(t, "new content wakes", len(w.controller.interests.those(func(d *decision) bool { return d.open })), 1)
 	w.serve("cat", pkg("a", "1.0.0"))
 	w.pass("my")
-	must.Empty(t, "when they are read", w.writes)
+	must.Empty(t, "when they are read", w.server.Writes())
 	restart()
 	w.pass("my")
 	w.must(w.client.Delete(t.Context(), w.secret()))
@@ -263,10 +263,10 @@ func TestUninstall(t *testing.T) {
 	}
 	w.says(w.newest("my"), rolling...)
 	w.must(w.client.Delete(t.Context(), w.extension("my")))
-	w.writes = nil
+	w.server.Taken()
 	w.pass("my")
-	deleted := slices.DeleteFunc(w.writes, func(what string) bool { return !strings.HasPrefix(what, "delete ") })
-	must.Equal(t, "an heir goes before who might leave something to it", deleted, []string{"delete *v1.ClusterObjectSet my-1", "delete *v1.ClusterObjectSet my-2"})
+	deleted := slices.DeleteFunc(w.server.Writes(), func(what string) bool { return !strings.HasPrefix(what, "delete ") })
+	must.Equal(t, "an heir goes before who might leave something to it", deleted, []string{"delete ClusterObjectSet my-1", "delete ClusterObjectSet my-2"})
 	w.says(w.newest("my"), is("Progressing", "RollingOut", "3 objects are left"))
 	w.pass("my")
 	w.expect("my", "Progressing", "True/RollingOut: Uninstalling: revision my-2 is being torn down: 3 objects are left")

@@ -1,14 +1,14 @@
 package clusterextension
 
 import (
-	"context"
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // TestRevisionsGoInTheBackground: in the foreground Kubernetes would delete their objects, and definitions with all custom resources. A deletion
@@ -17,16 +17,12 @@ func TestRevisionsGoInTheBackground(t *testing.T) {
 	w := newServingWorld(t)
 	w.settle("my")
 	deleted := 0
-	w.controller.client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
-		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			if _, is := o.(*olmv1.ClusterObjectSet); is {
-				deleted++
-				if how := (&client.DeleteOptions{}).ApplyOptions(opts).PropagationPolicy; how == nil || *how != metav1.DeletePropagationBackground {
-					t.Errorf("%s is deleted with the policy %v", o.GetName(), how)
-				}
-			}
-			return c.Delete(ctx, o, opts...)
-		}})
+	w.controller.client = deletions{w.server, func(o client.Object, policy metav1.DeletionPropagation) {
+		if _, is := o.(*olmv1.ClusterObjectSet); is {
+			deleted++
+			must.Equal(t, "policy of the deletion of "+o.GetName(), policy, metav1.DeletePropagationBackground)
+		}
+	}}
 	ext := w.extension("my")
 	ext.Finalizers = append(ext.Finalizers, metav1.FinalizerDeleteDependents)
 	w.must(w.client.Update(t.Context(), ext))

@@ -21,6 +21,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/fakeapi"
 
 	"github.com/blang/semver/v4"
 	corev1 "k8s.io/api/core/v1"
@@ -29,33 +30,26 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // world is a cluster on a fake API server, with bundles that are whatever their names say.
 type world struct {
 	t          testing.TB
-	client     client.Client
+	client     client.Client   // of others
+	server     *fakeapi.Server // of the manager
 	controller *Controller
 	clock      *clocktesting.FakeClock
-	events     *record.FakeRecorder
 	bundles    *bundles
 	providers  []registryv1.CertificateProvider        // of the cluster
 	serving    []registryv1.Serving                    // of every bundle
 	extra      map[string][]*unstructured.Unstructured // objects of bundles, by their names
 	renders    int
-
-	mutex  sync.Mutex
-	writes []string
-	failAt int // the number of the write from now that fails before it happens; zero for none
 }
 
 // bundles is a registry: every bundle is there but those that fail or take long.
@@ -94,20 +88,10 @@ func (b *bundles) Get(_ context.Context, r bundleio.Request, _ time.Duration) bu
 	return bundleio.State{Bundle: &bundle.Bundle{Name: r.Name}, Verification: verification}
 }
 
-var scheme = func() *runtime.Scheme {
-	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{olmv1.AddToScheme, v1alpha1.AddToScheme, v2.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme} {
-		if err := add(s); err != nil {
-			panic(err)
-		}
-	}
-	return s
-}()
+var scheme = fakeapi.Scheme(olmv1.AddToScheme, v1alpha1.AddToScheme, v2.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme)
 
 func newWorld(t testing.TB, objects ...client.Object) *world {
 	t.Helper()
-	w := &world{t: t, clock: clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0)), events: record.NewFakeRecorder(10_000), providers: []registryv1.CertificateProvider{registryv1.BuiltIn},
-		bundles: &bundles{failed: map[string]error{}, slow: map[string]bool{}}, extra: map[string][]*unstructured.Unstructured{}}
 	kinds := meta.NewDefaultRESTMapper(nil)
 	for kind, scope := range map[schema.GroupVersionKind]meta.RESTScope{corev1.SchemeGroupVersion.WithKind("ConfigMap"): meta.RESTScopeNamespace,
 		v2.GroupVersion.WithKind(v2.OperatorConditionKind):                 meta.RESTScopeNamespace,
@@ -115,9 +99,11 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 		rbacv1.SchemeGroupVersion.WithKind("ClusterRole"): meta.RESTScopeRoot, rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"): meta.RESTScopeRoot} {
 		kinds.Add(kind, scope)
 	}
-	w.client = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(kinds).WithStatusSubresource(&olmv1.ClusterExtension{}, &olmv1.ClusterObjectSet{}, &v2.OperatorCondition{}).
-		WithInterceptorFuncs(w.interceptor()).Build()
-	w.controller = newController(&environment{client: w.client, live: w.client, secrets: w.client, events: w.events, render: w.render,
+	server := fakeapi.New(time.Unix(1_700_000_000, 0), fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(kinds).
+		WithStatusSubresource(&olmv1.ClusterExtension{}, &olmv1.ClusterObjectSet{}, &v2.OperatorCondition{}))
+	w := &world{t: t, client: server.Inner, server: server, clock: server.Clock, providers: []registryv1.CertificateProvider{registryv1.BuiltIn},
+		bundles: &bundles{failed: map[string]error{}, slow: map[string]bool{}}, extra: map[string][]*unstructured.Unstructured{}}
+	w.controller = newController(&environment{client: server, live: server, secrets: server, events: server.Events, render: w.render,
 		kubernetes: func(context.Context) semver.Version { return semver.Version{} },
 		providers:  func(context.Context) []registryv1.CertificateProvider { return w.providers },
 		Options:    Options{Catalogs: catalogstore.NewSet(), Clock: w.clock, Bundles: w.bundles, SystemNamespace: "olm", Metrics: NewMetrics(), Notify: &Notifier{}}})
@@ -139,55 +125,6 @@ func (w *world) render(b *bundle.Bundle, o registryv1.Options) (*registryv1.Rend
 		"metadata": map[string]any{"name": "what", "namespace": o.Namespace}, "data": map[string]any{"bundle": b.Name, "config": string(o.Config)}}}
 	return &registryv1.Rendered{Objects: append([]*unstructured.Unstructured{object}, w.extra[b.Name]...), Serving: w.serving,
 		Properties: []byte(`[{"type":"olm.package","value":{"packageName":"a","version":"1.0.0"}}]`)}, nil
-}
-
-func (w *world) interceptor() interceptor.Funcs {
-	note := func(what string, o client.Object) error {
-		w.mutex.Lock()
-		defer w.mutex.Unlock()
-		if w.failAt > 0 {
-			if w.failAt--; w.failAt == 0 {
-				return errGone
-			}
-		}
-		w.writes = append(w.writes, fmt.Sprintf("%s %T %s", what, o, o.GetName()))
-		return nil
-	}
-	return interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			if err := note("create", o); err != nil {
-				return err
-			}
-			if o.GetUID() == "" {
-				o.SetUID(uidOf(o.GetName())) // as an API server does
-			}
-			return c.Create(ctx, o, opts...)
-		},
-		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
-			if err := note("update", o); err != nil {
-				return err
-			}
-			return c.Update(ctx, o, opts...)
-		},
-		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			if err := note("delete", o); err != nil {
-				return err
-			}
-			return c.Delete(ctx, o, opts...)
-		},
-		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			if err := note("patch", o); err != nil {
-				return err
-			}
-			return c.Patch(ctx, o, p, opts...)
-		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			if err := note("patch "+sub+" of", o); err != nil {
-				return err
-			}
-			return c.SubResource(sub).Patch(ctx, o, p, opts...)
-		},
-	}
 }
 
 func (w *world) add(o client.Object) {
@@ -212,19 +149,18 @@ func (w *world) pass(name string) ctrl.Result {
 func (w *world) settle(name string) {
 	w.t.Helper()
 	for range 10 {
-		w.writes = nil
+		w.server.Taken()
 		w.pass(name)
-		passed := len(w.writes)
-		w.rollOut(name)
-		if passed == 0 && len(w.writes) == 0 {
+		if changed := w.rollOut(name); !changed && len(w.server.Writes()) == 0 {
 			return
 		}
 	}
-	w.t.Fatalf("it goes on and on: %v", w.writes)
+	w.t.Fatalf("it goes on and on: %v", w.server.Writes())
 }
 
-// rollOut does what the controller of ClusterObjectSets does: the newest revision is rolled out, the others are archived.
-func (w *world) rollOut(name string) {
+// rollOut does what the controller of ClusterObjectSets does: the newest revision is rolled out, the others are archived. It reports whether
+// there was something to do.
+func (w *world) rollOut(name string) (changed bool) {
 	w.t.Helper()
 	all := w.revisions(name)
 	for i := range all {
@@ -233,13 +169,16 @@ func (w *world) rollOut(name string) {
 			if revision.Active(r) {
 				r.Spec.LifecycleState = olmv1.LifecycleStateArchived
 				w.must(w.client.Update(w.t.Context(), r))
+				changed = true
 			}
 			continue
 		}
 		if !meta.IsStatusConditionTrue(r.Status.Conditions, olmv1.TypeSucceeded) {
 			w.says(r, done...)
+			changed = true
 		}
 	}
+	return changed
 }
 
 // says sets the conditions of a revision.
@@ -262,7 +201,9 @@ func (w *world) must(err error) {
 
 func (w *world) revisions(name string) revision.History {
 	w.t.Helper()
-	all, err := revision.List(w.t.Context(), w.client, name, uidOf(name))
+	ext := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{UID: uidOf(name)}}
+	w.must(client.IgnoreNotFound(w.client.Get(w.t.Context(), client.ObjectKey{Name: name}, ext)))
+	all, err := revision.List(w.t.Context(), w.client, name, ext.UID)
 	w.must(err)
 	return all
 }
@@ -405,7 +346,7 @@ func pkg(name string, versions ...string) string {
 	return b.String()
 }
 
-// uidOf is that of the extension of a name.
+// uidOf is that of an object of a name that others have made.
 func uidOf(name string) types.UID { return types.UID("uid-" + name) }
 
 // want is an extension for a package.
@@ -431,8 +372,8 @@ func (w *world) configure(name, config string) {
 // has reports whether an Event was made since the last call, and forgets the others.
 func (w *world) has(text string) bool {
 	found := false
-	for len(w.events.Events) > 0 {
-		found = strings.Contains(<-w.events.Events, text) || found
+	for len(w.server.Events.Events) > 0 {
+		found = strings.Contains(<-w.server.Events.Events, text) || found
 	}
 	return found
 }

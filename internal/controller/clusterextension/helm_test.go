@@ -124,9 +124,9 @@ func TestHelmReleaseHalfTaken(t *testing.T) {
 	for n := 1; n < 6; n++ {
 		w := newWorld(t, want("my", "a", "1.0.0"))
 		w.add(helmSecret(t, "deployed"))
-		w.failAt = n
+		w.server.KillAt(n, false)
 		_, _ = w.controller.Reconcile(t.Context(), requestFor("my"))
-		w.failAt = 0
+		w.server.KillAt(0, false)
 		w.pass("my")
 		w.pass("my")
 		first := w.revisions("my").Numbered(1)

@@ -12,8 +12,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
+
+// deletions reports with which policy objects are deleted, which the fake client does not keep.
+type deletions struct {
+	client.Client
+	report func(client.Object, metav1.DeletionPropagation)
+}
+
+func (d deletions) Delete(ctx context.Context, o client.Object, opts ...client.DeleteOption) error {
+	policy := metav1.DeletionPropagation("")
+	if how := (&client.DeleteOptions{}).ApplyOptions(opts).PropagationPolicy; how != nil {
+		policy = *how
+	}
+	d.report(o, policy)
+	return d.Client.Delete(ctx, o, opts...)
+}
 
 // TestOrphaning: an extension that is deleted with --cascade=orphan leaves everything, also where Kubernetes has removed its finalizer and
 // the references to the extension before the controller comes to look, and where the controller is interrupted.
@@ -46,23 +60,18 @@ func TestOrphaning(t *testing.T) {
 			d.Labels, d.Annotations = map[string]string{dependencyLabel: "true"}, map[string]string{requiredByKey: "my"}
 			w.add(d)
 			policies := map[string]metav1.DeletionPropagation{}
-			w.controller.client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
-				Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-					how := (&client.DeleteOptions{}).ApplyOptions(opts)
-					if policies[o.GetName()] = metav1.DeletePropagationBackground; how.PropagationPolicy != nil {
-						policies[o.GetName()] = *how.PropagationPolicy
-					}
-					if set := (&olmv1.ClusterObjectSet{}); c.Get(ctx, client.ObjectKeyFromObject(o), set) == nil && !revision.Orphans(set) {
-						t.Errorf("%s is deleted before it says that its objects stay", set.Name)
-					}
-					return c.Delete(ctx, o, opts...)
-				}})
+			w.controller.client = deletions{w.server, func(o client.Object, policy metav1.DeletionPropagation) {
+				policies[o.GetName()] = policy
+				if set := (&olmv1.ClusterObjectSet{}); w.client.Get(t.Context(), client.ObjectKeyFromObject(o), set) == nil && !revision.Orphans(set) {
+					t.Errorf("%s is deleted before it says that its objects stay", set.Name)
+				}
+			}}
 			ext := w.extension("my")
 			ext.Finalizers = append(ext.Finalizers, metav1.FinalizerOrphanDependents)
 			w.must(w.client.Update(t.Context(), ext))
 			w.must(w.client.Delete(t.Context(), w.extension("my")))
 			test.before(w)
-			w.failAt = test.failAt
+			w.server.KillAt(test.failAt, false)
 			for range 4 {
 				if _, err := w.controller.Reconcile(t.Context(), requestFor("my")); err != nil {
 					t.Log(err)

@@ -204,6 +204,7 @@ func TestCertificatesOfBothVersions(t *testing.T) {
 	w.pass("my")
 	w.secret()
 	must.Equal(t, "it made", w.newest("my").Spec.Revision, 2)
+	w.clock.Step(2 * young)
 	w.settle("my")
 	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: served.Secret}, &corev1.Secret{}); client.IgnoreNotFound(err) != nil || err == nil {
 		t.Errorf("a certificate that nothing needs any more is kept: %v", err)

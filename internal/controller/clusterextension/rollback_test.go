@@ -160,9 +160,9 @@ func TestRepairWhenGoingBackIsRefused(t *testing.T) {
 			for _, text := range test.told {
 				must.Contain(t, "message", progressOf(w.extension("my")).Message, text)
 			}
-			w.writes = nil
-			if w.pass("my"); test.next == "" && len(w.writes) > 0 {
-				t.Errorf("the same is written again: %v", w.writes)
+			w.server.Taken()
+			if w.pass("my"); test.next == "" && len(w.server.Writes()) > 0 {
+				t.Errorf("the same is written again: %v", w.server.Writes())
 			}
 		})
 	}

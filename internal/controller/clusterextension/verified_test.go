@@ -196,7 +196,7 @@ func TestWhatWasRenderedExpires(t *testing.T) {
 				return v, err
 			}
 			w.serve("cat", pkg("a", "1.0.0"))
-			w.failAt = 2 // it is rendered, and cannot be written
+			w.server.KillAt(2, false) // it is rendered, and cannot be written
 			_, _ = w.controller.Reconcile(t.Context(), requestFor("my"))
 			if known, ok := w.controller.fetcher.rendered.Get("my"); !ok || known.(*content).expires.IsZero() {
 				t.Fatalf("nothing is kept for the next pass: %+v", known)
