@@ -42,6 +42,8 @@ type Server struct {
 
 	// Before is asked before each write, and After when it is done, as where an answer is lost. Their errors are what the writer gets.
 	Before, After func(write string) error
+	// Authorize is asked before each write and read by name ("get") of a service account, as RBAC is. What it refuses is not noted.
+	Authorize func(account, verb, kind, name string) error
 	// Read is asked before each object is read by its name.
 	Read func(o client.Object, name string) error
 	// Stale is returned for each object of its kind, as by a cache that lags behind.
@@ -139,10 +141,14 @@ func (s *Server) Made() int {
 
 // write notes a write, and makes it unless it is to fail.
 func (s *Server) write(verb string, dryRun []string, account string, o any, do func() error) error {
+	kind, name := s.kindAndName(o)
+	if err := s.authorize(account, verb, kind, name); err != nil {
+		return err
+	}
 	if len(dryRun) > 0 {
 		verb, do = "try", func() error { return nil } // the fake client would apply
 	}
-	what := verb + " " + s.kindAndName(o)
+	what := verb + " " + kind + " " + name
 	if account != "" {
 		what += " as " + account
 	}
@@ -177,32 +183,43 @@ func (s *Server) write(verb string, dryRun []string, account string, o any, do f
 }
 
 // kindAndName of an object, or of an apply configuration, typed or not.
-func (s *Server) kindAndName(o any) string {
+func (s *Server) kindAndName(o any) (kind, name string) {
 	switch o := o.(type) {
 	case client.Object:
 		gvk, err := apiutil.GVKForObject(o, s.Scheme())
 		if err != nil {
-			return fmt.Sprintf("%T %s", o, o.GetName())
+			return fmt.Sprintf("%T", o), o.GetName()
 		}
-		return gvk.Kind + " " + o.GetName()
+		return gvk.Kind, o.GetName()
 	case interface {
 		GetKind() string
 		GetName() string
 	}:
-		return o.GetKind() + " " + o.GetName()
+		return o.GetKind(), o.GetName()
 	case interface {
 		GetKind() *string
 		GetName() *string
 	}:
-		return *o.GetKind() + " " + *o.GetName()
+		return *o.GetKind(), *o.GetName()
 	}
-	return fmt.Sprintf("%T", o)
+	return fmt.Sprintf("%T", o), ""
+}
+
+func (s *Server) authorize(account, verb, kind, name string) error {
+	if account == "" || s.Authorize == nil {
+		return nil
+	}
+	return s.Authorize(account, verb, kind, name)
 }
 
 // As is the server for a service account, "" for the manager itself.
 func (s *Server) As(account string) client.WithWatch {
 	return interceptor.NewClient(s.Inner, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			kind, _ := s.kindAndName(o)
+			if err := s.authorize(account, "get", kind, key.Name); err != nil {
+				return err
+			}
 			if s.Read != nil {
 				if err := s.Read(o, key.Name); err != nil {
 					return err

@@ -100,6 +100,18 @@ func TestReads(t *testing.T) {
 	must.Fail(t, "a list", lists.List(t.Context(), list, client.InNamespace("b")), "not b")
 }
 
+// TestAccountsAreAuthorized as by RBAC, and the manager is not.
+func TestAccountsAreAuthorized(t *testing.T) {
+	s := New(at, fake.NewClientBuilder())
+	s.Authorize = func(account, verb, kind, name string) error {
+		return errors.New(account + " " + verb + " " + kind + " " + name)
+	}
+	must.NoError(t, s.Create(t.Context(), configMap("a")))
+	must.Fail(t, "a write", s.As("ns/installer").Create(t.Context(), configMap("b"), client.DryRunAll), "ns/installer create ConfigMap b")
+	must.Fail(t, "a read", s.As("ns/installer").Get(t.Context(), client.ObjectKeyFromObject(configMap("a")), configMap("a")), "ns/installer get ConfigMap a")
+	must.Equal(t, "writes", s.Taken(), []string{"create ConfigMap a"})
+}
+
 // TestListsAreAnswered by the test where it wants to, and by the server otherwise.
 func TestListsAreAnswered(t *testing.T) {
 	s := New(at, fake.NewClientBuilder().WithObjects(configMap("a")))

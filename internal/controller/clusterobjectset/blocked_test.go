@@ -20,7 +20,7 @@ func referring(t *testing.T, immutable bool) *world {
 	set.Labels = nil
 	set.Spec.LifecycleState, set.Spec.CollisionProtection = olmv1.LifecycleStateActive, olmv1.CollisionProtectionPrevent
 	set.Spec.Phases = []olmv1.ClusterObjectSetPhase{{Name: "first", Objects: []olmv1.ClusterObjectSetObject{{Ref: &olmv1.ObjectSourceRef{Name: "objects", Key: "config"}}}}}
-	must.NoError(t, w.inner.Create(t.Context(), set))
+	must.NoError(t, w.Inner.Create(t.Context(), set))
 	w.settle()
 	return w
 }
@@ -46,10 +46,10 @@ func TestBlockedIsLookedAtAgain(t *testing.T) {
 	if result, err := w.pass("mine"); err != nil || result.RequeueAfter != progressRetry {
 		t.Errorf("%v %v, want another pass after %v", result, err, progressRetry)
 	}
-	must.NoError(t, w.inner.Delete(t.Context(), userSecret("", true)))
+	must.NoError(t, w.Inner.Delete(t.Context(), userSecret("", true)))
 	secret := userSecret("1", true)
 	secret.Type = corev1.SecretTypeOpaque
-	must.NoError(t, w.inner.Create(t.Context(), secret))
+	must.NoError(t, w.Inner.Create(t.Context(), secret))
 	w.settle()
 	w.expect("mine", "Progressing=True/Succeeded")
 }
@@ -63,12 +63,12 @@ func TestChangedContentBlocks(t *testing.T) {
 	replace := func(value string) {
 		t.Helper()
 		replaced++
-		must.NoError(t, w.inner.Delete(t.Context(), userSecret("", true)))
+		must.NoError(t, w.Inner.Delete(t.Context(), userSecret("", true)))
 		secret := userSecret(value, true)
-		must.NoError(t, w.inner.Create(t.Context(), secret))
+		must.NoError(t, w.Inner.Create(t.Context(), secret))
 		for i := range replaced { // the fake server begins with the same version again
 			secret.Annotations = map[string]string{"touched": fmt.Sprint(i)}
-			must.NoError(t, w.inner.Update(t.Context(), secret))
+			must.NoError(t, w.Inner.Update(t.Context(), secret))
 		}
 		w.settle()
 	}
@@ -94,7 +94,7 @@ func TestDuplicates(t *testing.T) {
 	for i, name := range []string{"first", "second"} {
 		set.Spec.Phases = append(set.Spec.Phases, olmv1.ClusterObjectSetPhase{Name: name, Objects: []olmv1.ClusterObjectSetObject{{Object: configMap(t, "config", name[:i+1])}}})
 	}
-	must.NoError(t, w.inner.Create(t.Context(), set))
+	must.NoError(t, w.Inner.Create(t.Context(), set))
 	w.settle()
 	w.expect("mine", "Progressing=True/Retrying: ConfigMap ns/config is there twice, in phase first and in phase second")
 	if got := w.objects(); len(got) > 0 {
@@ -105,7 +105,7 @@ func TestDuplicates(t *testing.T) {
 // TestMissingSecret is told, and waited for.
 func TestMissingSecret(t *testing.T) {
 	w := referring(t, true)
-	must.NoError(t, w.inner.Delete(t.Context(), userSecret("", true)))
+	must.NoError(t, w.Inner.Delete(t.Context(), userSecret("", true)))
 	if _, err := w.pass("mine"); err == nil {
 		t.Error("it is not tried again")
 	}

@@ -65,7 +65,7 @@ func TestLostContentOfABusyCluster(t *testing.T) {
 		w.lose("ext-1")
 		w.controller.live = &busy{Reader: w.controller.live, kind: "Service", left: 1 << 30, err: tooMany}
 		w.leave(nil)
-		w.clock.SetTime(w.set("ext-1").DeletionTimestamp.Add(operandTimeout + time.Second))
+		w.Clock.SetTime(w.set("ext-1").DeletionTimestamp.Add(operandTimeout + time.Second))
 		w.settle()
 		must.Empty(t, "names", w.names())
 		must.Contain(t, "told", w.told(), "removes what else it controls when the set goes, of Service")

@@ -96,9 +96,9 @@ func TestAnotherConverter(t *testing.T) {
 			w.settle()
 			must.Equal(t, "before its server runs, the definition", w.convertedBy(), test.meanwhile)
 			w.expect("ext-2", "Progressing=True/RollingOut")
-			writes := len(w.writes)
+			writes := w.Made()
 			w.settle()
-			must.Equal(t, "nothing has changed", len(w.writes), writes)
+			must.Equal(t, "nothing has changed", w.Made(), writes)
 			w.run("op", true)
 			w.settle()
 			w.expect("ext-2", "Progressing=True/Succeeded")
@@ -111,7 +111,7 @@ func TestAnotherConverter(t *testing.T) {
 			if result, err := w.pass("ext-2"); err != nil || result.RequeueAfter != lingering {
 				t.Errorf("looked at again after %s, %v", result.RequeueAfter, err)
 			}
-			w.clock.SetTime(w.clock.Now().Add(lingering + time.Second))
+			w.Clock.SetTime(w.Clock.Now().Add(lingering + time.Second))
 			w.settle()
 			w.expect("ext-1", "Progressing=False/Archived")
 			if w.get("Service", "old") != nil {
@@ -199,10 +199,10 @@ func TestAVersionGoesWhenItsObjectsAreRewritten(t *testing.T) {
 	w.expect("ext-1", "Progressing=True/Succeeded")
 	live := w.definition()
 	live.Status.StoredVersions = []string{"v1alpha1", "v1"}
-	must.NoError(t, w.inner.Status().Update(t.Context(), live))
+	must.NoError(t, w.Inner.Status().Update(t.Context(), live))
 	w.settle()
-	w.fault = func(what string, after bool) error {
-		if !after && what == "patch *v1.PartialObjectMetadata one" {
+	w.Before = func(what string) error {
+		if what == "patch Thing one" {
 			return errors.New("denied by a webhook")
 		}
 		return nil
@@ -211,7 +211,7 @@ func TestAVersionGoesWhenItsObjectsAreRewritten(t *testing.T) {
 	w.settle() // an API server may not know of the last change of the definition yet
 	w.expect("ext-2", "Progressing=True/RollingOut")
 	w.expect("ext-2", "Available=False/ProbeFailure", "things.example.com: the new one does not have version v1alpha1 any more, so the objects that may be stored in it are rewritten as v1: 0 done")
-	w.clock.SetTime(time.Now().Add(time.Minute))
+	w.Clock.SetTime(time.Now().Add(time.Minute))
 	if _, err := w.pass("ext-2"); err == nil {
 		t.Error("the pass is not repeated")
 	}
@@ -219,13 +219,13 @@ func TestAVersionGoesWhenItsObjectsAreRewritten(t *testing.T) {
 	if live := w.definition(); len(live.Spec.Versions) != 2 || len(live.Status.StoredVersions) != 2 {
 		t.Fatalf("the version is gone before its objects: %v, stored %v", live.Spec.Versions, live.Status.StoredVersions)
 	}
-	w.fault = nil
-	w.writes = nil
+	w.Before = nil
+	w.Taken()
 	w.settle()
 	w.expect("ext-2", "Progressing=True/Succeeded")
-	rewritten, applied := slices.Index(w.writes, "patch *v1.PartialObjectMetadata one"), slices.Index(w.writes, "apply CustomResourceDefinition things.example.com")
+	rewritten, applied := slices.Index(w.Writes(), "patch Thing one"), slices.Index(w.Writes(), "apply CustomResourceDefinition things.example.com")
 	if rewritten < 0 || applied < rewritten {
-		t.Errorf("the object is to be rewritten before the definition is replaced: %q", w.writes)
+		t.Errorf("the object is to be rewritten before the definition is replaced: %q", w.Writes())
 	}
 	if live := w.definition(); len(live.Spec.Versions) != 1 || !slices.Equal(live.Status.StoredVersions, []string{"v1"}) {
 		t.Errorf("versions %v, stored %v", live.Spec.Versions, live.Status.StoredVersions)

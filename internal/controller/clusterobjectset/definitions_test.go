@@ -42,7 +42,7 @@ spec:
 func extended(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
-	must.NoError(t, w.inner.Create(t.Context(), &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "ext", UID: "ext-uid", Finalizers: []string{"example.com/hold"}}}))
+	must.NoError(t, w.Inner.Create(t.Context(), &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "ext", UID: "ext-uid", Finalizers: []string{"example.com/hold"}}}))
 	w.revise(options(1, thing(t), service(t, "new"), deployment(t, "op", "op:v1")))
 	w.establish()
 	w.run("op", true)
@@ -58,7 +58,7 @@ func (w *world) establish() {
 	crd := w.definition()
 	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.NamesAccepted, Status: apiextensionsv1.ConditionTrue},
 		{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue}}
-	if err := w.inner.Status().Update(w.Context(), crd); err != nil {
+	if err := w.Inner.Status().Update(w.Context(), crd); err != nil {
 		w.Fatal(err)
 	}
 	crd.Finalizers = []string{apiextensionsv1.CustomResourceCleanupFinalizer}
@@ -68,7 +68,7 @@ func (w *world) establish() {
 
 func (w *world) update(o client.Object) {
 	w.Helper()
-	if err := w.inner.Update(w.Context(), o); err != nil {
+	if err := w.Inner.Update(w.Context(), o); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -77,7 +77,7 @@ func (w *world) update(o client.Object) {
 func (w *world) definition() *apiextensionsv1.CustomResourceDefinition {
 	w.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := w.inner.Get(w.Context(), client.ObjectKey{Name: things}, crd); apierrors.IsNotFound(err) {
+	if err := w.Inner.Get(w.Context(), client.ObjectKey{Name: things}, crd); apierrors.IsNotFound(err) {
 		return nil
 	} else if err != nil {
 		w.Fatal(err)
@@ -89,16 +89,16 @@ func (w *world) definition() *apiextensionsv1.CustomResourceDefinition {
 func (w *world) leave(annotations map[string]string) {
 	w.Helper()
 	ext := &olmv1.ClusterExtension{}
-	if err := w.inner.Get(w.Context(), client.ObjectKey{Name: "ext"}, ext); err != nil {
+	if err := w.Inner.Get(w.Context(), client.ObjectKey{Name: "ext"}, ext); err != nil {
 		w.Fatal(err)
 	}
 	ext.Annotations = annotations
 	w.update(ext)
-	if err := w.inner.Delete(w.Context(), ext); err != nil {
+	if err := w.Inner.Delete(w.Context(), ext); err != nil {
 		w.Fatal(err)
 	}
 	for _, name := range w.names() {
-		if err := w.inner.Delete(w.Context(), w.set(name)); err != nil {
+		if err := w.Inner.Delete(w.Context(), w.set(name)); err != nil {
 			w.Fatal(err)
 		}
 	}
@@ -154,7 +154,7 @@ func TestDefinitionsWait(t *testing.T) {
 	if crd := w.definition(); crd.DeletionTimestamp != nil || len(crd.OwnerReferences) == 0 || w.get("Deployment", "op") == nil {
 		t.Error("something was done before it could be told")
 	}
-	w.clock.SetTime(time.Now().Add(operandTimeout + time.Minute)) // the fake server deletes at the time of the computer
+	w.Clock.SetTime(time.Now().Add(operandTimeout + time.Minute)) // the fake server deletes at the time of the computer
 	w.settle()
 	if crd := w.definition(); crd == nil || crd.DeletionTimestamp != nil || len(w.names()) > 0 {
 		t.Errorf("left: %v; the CRD is %v", w.names(), crd)
@@ -198,7 +198,7 @@ func TestPatience(t *testing.T) {
 	w.held = []string{"Thing ns/a waits for its finalizers example.com/up"}
 	w.leave(nil)
 	w.settle()
-	w.clock.SetTime(time.Now().Add(operandTimeout + time.Minute))
+	w.Clock.SetTime(time.Now().Add(operandTimeout + time.Minute))
 	w.settle()
 	must.Empty(t, "the operator stays", w.objects())
 	w.expect("ext-1", "Progressing=True/Retrying: Revision 1.0.0 is being removed: 1 of 3 objects are left.",
@@ -252,7 +252,7 @@ func TestDroppedDefinitions(t *testing.T) {
 			w := extended(t)
 			w.count = 2
 			ext := &olmv1.ClusterExtension{}
-			must.NoError(t, w.inner.Get(t.Context(), client.ObjectKey{Name: "ext"}, ext))
+			must.NoError(t, w.Inner.Get(t.Context(), client.ObjectKey{Name: "ext"}, ext))
 			ext.Annotations = map[string]string{"operators.fairlead.dev/crd-upgrade-exemptions": exempt}
 			w.update(ext)
 			w.revise(options(2, service(t, "new"), deployment(t, "op", "op:v1")))
@@ -310,7 +310,7 @@ func TestOwnCustomResources(t *testing.T) {
 		w.revise(options(1, configMap(t, "config", "1"), service(t, "new")))
 		w.settle()
 		if test.theirs {
-			must.NoError(t, w.inner.Create(t.Context(), configMap(t, "theirs", "1")))
+			must.NoError(t, w.Inner.Create(t.Context(), configMap(t, "theirs", "1")))
 		}
 		set, known := w.set("ext-1"), &notes{}
 		must.NoError(t, w.controller.contents.learn(t.Context(), set, known))

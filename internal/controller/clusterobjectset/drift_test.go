@@ -31,7 +31,7 @@ func TestDrift(t *testing.T) {
 		t.Helper()
 		u := w.get("ConfigMap", "config")
 		change(u)
-		must.NoError(t, w.inner.Update(t.Context(), u, client.FieldOwner("somebody")))
+		must.NoError(t, w.Inner.Update(t.Context(), u, client.FieldOwner("somebody")))
 		w.settle()
 		w.expect("ext-1", "Progressing=True/Succeeded")
 	}
@@ -54,7 +54,7 @@ func TestDrift(t *testing.T) {
 	if w.get("ConfigMap", "config").GetLabels()[managedByLabel] == "" {
 		t.Error("the label does not come back")
 	}
-	must.NoError(t, w.inner.Delete(t.Context(), w.get("ConfigMap", "config")))
+	must.NoError(t, w.Inner.Delete(t.Context(), w.get("ConfigMap", "config")))
 	w.settle()
 	if w.get("ConfigMap", "config") == nil {
 		t.Error("the object does not come back")
@@ -78,8 +78,8 @@ func TestHealingGoesOn(t *testing.T) {
 	w := running(t)
 	u := w.get("ConfigMap", "config")
 	u.SetOwnerReferences(nil)
-	must.NoError(t, w.inner.Update(t.Context(), u))
-	must.NoError(t, w.inner.Delete(t.Context(), w.get("Deployment", "op")))
+	must.NoError(t, w.Inner.Update(t.Context(), u))
+	must.NoError(t, w.Inner.Delete(t.Context(), w.get("Deployment", "op")))
 	w.settle()
 	w.expect("ext-1", "Progressing=True/Retrying: revision object collisions in phase configuration")
 	w.expect("ext-1", "Available=Unknown/Reconciling")
@@ -99,9 +99,9 @@ func TestHealingBehindWhatLacksSomething(t *testing.T) {
 	w.expect("ext-1", "Progressing=True/Succeeded")
 	crd := w.definition()
 	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionFalse}}
-	must.NoError(t, w.inner.Status().Update(t.Context(), crd))
+	must.NoError(t, w.Inner.Status().Update(t.Context(), crd))
 	w.update(crd)
-	must.NoError(t, w.inner.Delete(t.Context(), w.get("Deployment", "op")))
+	must.NoError(t, w.Inner.Delete(t.Context(), w.get("Deployment", "op")))
 	w.settle()
 	if w.get("Deployment", "op") == nil {
 		t.Error("the deleted Deployment does not come back while a CRD is not established")
@@ -116,7 +116,7 @@ func TestHealingBehindWhatIsBeingDeleted(t *testing.T) {
 	u.SetFinalizers([]string{"example.com/stuck"})
 	w.update(u)
 	for _, u := range []*unstructured.Unstructured{u, w.get("Deployment", "op")} {
-		must.NoError(t, w.inner.Delete(t.Context(), u))
+		must.NoError(t, w.Inner.Delete(t.Context(), u))
 	}
 	w.settle()
 	if w.get("Deployment", "op") == nil {
@@ -132,12 +132,12 @@ func TestDeadline(t *testing.T) {
 	o.ProgressDeadlineMinutes = 10
 	w.revise(o)
 	w.settle()
-	w.clock.SetTime(epoch.Add(10*time.Minute - 5*time.Second))
+	w.Clock.SetTime(epoch.Add(10*time.Minute - 5*time.Second))
 	if result, err := w.pass("ext-1"); err != nil || result.RequeueAfter != 5*time.Second {
 		t.Errorf("the deadline is not waited for: %v %v", result, err)
 	}
 	w.expect("ext-1", "Progressing=True/RollingOut")
-	w.clock.SetTime(epoch.Add(10 * time.Minute))
+	w.Clock.SetTime(epoch.Add(10 * time.Minute))
 	w.settle()
 	w.expect("ext-1", "Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 10 minute(s). Last status: Revision 1.0.0 is rolling out. ", "no pod is available yet")
 	w.run("op", true)

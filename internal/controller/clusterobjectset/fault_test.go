@@ -21,14 +21,14 @@ var life = []struct {
 	{"somebody edits an object", func(w *world) error {
 		u := w.get("ConfigMap", "config")
 		u.Object["data"] = map[string]any{"key": "theirs"}
-		return w.inner.Update(w.Context(), u)
+		return w.Inner.Update(w.Context(), u)
 	}},
 	{"the workload fails", func(w *world) error { w.run("op", false); return nil }},
 	{"revision 2 is made", func(w *world) error { return w.try(lifeOptions(w, 2)) }},
-	{"it is given up", func(w *world) error { return w.inner.Delete(w.Context(), w.set("ext-2")) }},
+	{"it is given up", func(w *world) error { return w.Inner.Delete(w.Context(), w.set("ext-2")) }},
 	{"revision 3 is made", func(w *world) error { return w.try(lifeOptions(w, 3)) }},
 	{"its workload starts", func(w *world) error { w.run("op", true); return nil }},
-	{"it is deleted", func(w *world) error { return w.inner.Delete(w.Context(), w.set("ext-3")) }},
+	{"it is deleted", func(w *world) error { return w.Inner.Delete(w.Context(), w.set("ext-3")) }},
 }
 
 func lifeOptions(w *world, n int64) revision.Options {
@@ -42,7 +42,7 @@ func (w *world) try(o revision.Options) error {
 	if err != nil {
 		return err
 	}
-	return revision.Write(w.Context(), w.WithWatch, r)
+	return revision.Write(w.Context(), w.Server, r)
 }
 
 // state is everything that users see: objects, and how sets are.
@@ -75,38 +75,28 @@ func TestKilledAtEveryWrite(t *testing.T) {
 			stride = 5
 		}
 		for at, reached := 1, true; reached; at += stride {
-			reached = false
 			t.Run(fmt.Sprintf("%d after=%t", at, after), func(t *testing.T) {
 				w := newWorld(t)
-				count := 0
-				w.fault = func(_ string, isAfter bool) error {
-					if isAfter != after {
-						return nil
-					}
-					if count++; count == at {
-						reached = true
-						return errKilled
-					}
-					return nil
-				}
+				defer func() { reached = w.Killed() }()
+				w.KillAt(at, after)
 				since := 0 // steps that ended well after the kill
 				for i, step := range life {
 					if since == 2 {
 						return // what it did harm to would have been seen
 					}
-					dead := reached
+					dead := w.Killed()
 					if err := step.do(w); err != nil {
-						if dead == reached {
+						if dead == w.Killed() {
 							t.Fatal(err)
 						}
 						w.restart()
 						must.NoErrorf(t, step.do(w), "%s: it cannot be finished", step.name)
 					}
-					w.settleOrDie(&reached)
+					w.settleOrDie()
 					if diff := cmp.Diff(want[i], w.state()); diff != "" {
-						t.Fatalf("after %q, with a kill at %v: %s", step.name, w.writes, diff)
+						t.Fatalf("after %q, with a kill at write %d of %v: %s", step.name, at, w.Writes(), diff)
 					}
-					if reached {
+					if w.Killed() {
 						since++
 					}
 				}
@@ -116,21 +106,21 @@ func TestKilledAtEveryWrite(t *testing.T) {
 }
 
 // settleOrDie is settle, with a new manager from the moment at which the old one is killed.
-func (w *world) settleOrDie(killed *bool) {
+func (w *world) settleOrDie() {
 	w.Helper()
 	for range 40 {
-		before, dead := len(w.writes), *killed
+		before, dead := w.Made(), w.Killed()
 		for _, name := range w.names() {
 			_, _ = w.pass(name)
-			if !dead && *killed {
+			if !dead && w.Killed() {
 				break
 			}
 		}
-		if dead != *killed {
+		if dead != w.Killed() {
 			w.restart()
-		} else if len(w.writes) == before {
+		} else if w.Made() == before {
 			return
 		}
 	}
-	w.Fatalf("it does not come to rest: %v", w.writes[len(w.writes)-10:])
+	w.Fatalf("it does not come to rest: %v", w.Writes())
 }

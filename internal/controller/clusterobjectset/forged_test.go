@@ -19,7 +19,7 @@ func TestForgedSibling(t *testing.T) {
 		Annotations: map[string]string{revision.ServiceAccountKey: "attacker/sa"}},
 		Spec: olmv1.ClusterObjectSetSpec{LifecycleState: olmv1.LifecycleStateActive, Revision: 999, CollisionProtection: olmv1.CollisionProtectionPrevent,
 			Phases: []olmv1.ClusterObjectSetPhase{{Name: "x", Objects: []olmv1.ClusterObjectSetObject{{Object: configMap(t, "harmless", "1")}}}}}}
-	must.NoError(t, w.inner.Create(t.Context(), forged))
+	must.NoError(t, w.Inner.Create(t.Context(), forged))
 	w.settle()
 	if w.get("ConfigMap", "config") == nil {
 		t.Errorf("the objects of the extension are gone; there are %v", w.objects())

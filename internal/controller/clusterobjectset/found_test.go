@@ -19,7 +19,7 @@ func (w *world) lose(name string) {
 	w.Helper()
 	for _, p := range w.set(name).Spec.Phases {
 		for _, o := range p.Objects {
-			err := w.inner.Delete(w.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: o.Ref.Name}})
+			err := w.Inner.Delete(w.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: o.Ref.Name}})
 			if client.IgnoreNotFound(err) != nil {
 				w.Fatal(err)
 			}
@@ -33,13 +33,13 @@ func (w *world) give(name, how string) {
 	w.Helper()
 	set := w.set(name)
 	if how == "deleted" {
-		if err := w.inner.Delete(w.Context(), set); err != nil {
+		if err := w.Inner.Delete(w.Context(), set); err != nil {
 			w.Fatal(err)
 		}
 		return
 	}
 	set.Spec.LifecycleState = olmv1.LifecycleStateArchived
-	if err := w.inner.Update(w.Context(), set); err != nil {
+	if err := w.Inner.Update(w.Context(), set); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -58,8 +58,8 @@ func (w *world) deletions() []string {
 // told returns the Events since the last call.
 func (w *world) told() string {
 	var all []string
-	for len(w.events.Events) > 0 {
-		all = append(all, <-w.events.Events)
+	for len(w.Events.Events) > 0 {
+		all = append(all, <-w.Events.Events)
 	}
 	return strings.Join(all, "\n")
 }
@@ -71,7 +71,7 @@ func TestLostContent(t *testing.T) {
 			w := upgraded(t)
 			w.lose("ext-2")
 			w.unknown = []string{"metrics.example.com"}
-			must.NoError(t, w.inner.Create(t.Context(), configMap(t, "theirs", "1")))
+			must.NoError(t, w.Inner.Create(t.Context(), configMap(t, "theirs", "1")))
 			w.told()
 			w.taken()
 			w.give("ext-2", how)
@@ -98,11 +98,11 @@ func TestLostContentOfOrphans(t *testing.T) {
 	w := upgraded(t)
 	u := w.get("ConfigMap", "config")
 	u.SetOwnerReferences(nil)
-	must.NoError(t, w.inner.Update(t.Context(), u))
+	must.NoError(t, w.Inner.Update(t.Context(), u))
 	w.lose("ext-2")
 	set := w.set("ext-2")
 	set.Finalizers = append(set.Finalizers, metav1.FinalizerOrphanDependents)
-	must.NoError(t, w.inner.Update(t.Context(), set))
+	must.NoError(t, w.Inner.Update(t.Context(), set))
 	w.give("ext-2", "deleted")
 	w.settle()
 	want := []string{"ConfigMap/config@2 of ", "Deployment/op@ of ", "Service/new@ of "}
@@ -161,7 +161,7 @@ func TestContentThatNobodyHasSeen(t *testing.T) {
 		set.Labels, set.OwnerReferences = nil, nil
 		set.Spec.LifecycleState, set.Spec.CollisionProtection = olmv1.LifecycleStateActive, olmv1.CollisionProtectionPrevent
 		set.Spec.Phases = []olmv1.ClusterObjectSetPhase{{Name: "first", Objects: []olmv1.ClusterObjectSetObject{{Ref: &olmv1.ObjectSourceRef{Name: "objects", Key: "config"}}}}}
-		must.NoError(t, w.inner.Create(t.Context(), set))
+		must.NoError(t, w.Inner.Create(t.Context(), set))
 		w.settle()
 		w.give("mine", "deleted")
 		w.settle()

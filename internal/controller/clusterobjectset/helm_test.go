@@ -22,10 +22,10 @@ func byHelm(u metav1.Object, controller bool) {
 func TestTakenOverFromHelm(t *testing.T) {
 	// A world in which revision 1 has adopted what Helm had installed for the extension.
 	w := newWorld(t)
-	must.NoError(t, w.inner.Create(t.Context(), &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "ext", UID: "ext-uid", Finalizers: []string{"example.com/hold"}}}))
+	must.NoError(t, w.Inner.Create(t.Context(), &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "ext", UID: "ext-uid", Finalizers: []string{"example.com/hold"}}}))
 	for _, u := range []*unstructured.Unstructured{thing(t), service(t, "new"), configMap(t, "config", "1")} {
 		byHelm(u, true)
-		must.NoError(t, w.inner.Create(t.Context(), integers(u)))
+		must.NoError(t, w.Inner.Create(t.Context(), integers(u)))
 	}
 	o := options(1, thing(t), service(t, "new"), configMap(t, "config", "1"))
 	o.CollisionProtection = olmv1.CollisionProtectionNone
@@ -39,10 +39,10 @@ func TestTakenOverFromHelm(t *testing.T) {
 	}
 	w.restart()
 	w.settle() // the objects are noted as they are now wanted
-	writes := len(w.writes)
+	writes := w.Made()
 	w.restart()
 	w.settle()
-	must.Equal(t, "nothing has changed", len(w.writes), writes)
+	must.Equal(t, "nothing has changed", w.Made(), writes)
 	w.count = 3
 	w.leave(nil)
 	w.settle()

@@ -8,7 +8,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/test/must"
@@ -27,8 +26,8 @@ func forbidden(resource, name string) error {
 // TestServiceAccount: its objects are written and removed as the account, and what that may not do is told with the rule that it lacks.
 func TestServiceAccount(t *testing.T) {
 	w := newWorld(t)
-	w.refuse = func(_ string, o client.Object) error {
-		if strings.HasPrefix(o.GetName(), "op") {
+	w.Authorize = func(_, verb, _, name string) error {
+		if verb != "get" && strings.HasPrefix(name, "op") {
 			return forbidden("deployments", "op")
 		}
 		return nil
@@ -37,24 +36,29 @@ func TestServiceAccount(t *testing.T) {
 	w.settle()
 	w.expect("ext-1", "Progressing=True/Retrying: create Deployment ns/op", "cannot",
 		`ServiceAccount ns/installer lacks the rule {apiGroups: ["apps"], resources: [deployments], verbs: [create]} of a Role or ClusterRole bound in namespace ns`)
-	w.refuse = nil
+	w.Authorize = nil
 	w.settle()
 	w.run("op", true)
 	w.settle()
 	w.expect("ext-1", "Progressing=True/Succeeded")
 	for _, want := range []string{"create ConfigMap config as ns/installer", "create Deployment op as ns/installer"} {
-		if !slices.Contains(w.writes, want) {
-			t.Errorf("%q is not among %q", want, w.writes)
+		if !slices.Contains(w.Writes(), want) {
+			t.Errorf("%q is not among %q", want, w.Writes())
 		}
 	}
-	w.refuse = func(string, client.Object) error { return forbidden("deployments", "op") }
-	must.NoError(t, w.inner.Delete(t.Context(), w.set("ext-1")))
+	w.Authorize = func(_, verb, _, _ string) error {
+		if verb == "get" {
+			return nil
+		}
+		return forbidden("deployments", "op")
+	}
+	must.NoError(t, w.Inner.Delete(t.Context(), w.set("ext-1")))
 	w.settle()
 	w.expect("ext-1", "Progressing=True/Retrying", "2 of 2 objects are left", "verbs: [delete], resourceNames: [op]")
-	w.refuse = nil
+	w.Authorize = nil
 	w.settle()
-	if got := w.objects(); len(got) > 0 || !slices.Contains(w.writes, "delete Deployment op as ns/installer") {
-		t.Errorf("%v %v", got, w.writes)
+	if got := w.objects(); len(got) > 0 || !slices.Contains(w.Writes(), "delete Deployment op as ns/installer") {
+		t.Errorf("%v %v", got, w.Writes())
 	}
 }
 
@@ -68,7 +72,7 @@ func TestMissingServiceAccount(t *testing.T) {
 	w.accountless = false
 	w.settle()
 	w.accountless = true
-	must.NoError(t, w.inner.Delete(t.Context(), w.set("ext-1")))
+	must.NoError(t, w.Inner.Delete(t.Context(), w.set("ext-1")))
 	w.settle()
 	if got := w.objects(); len(got) > 0 || len(w.names()) > 0 {
 		t.Errorf("%v %v", got, w.names())

@@ -47,7 +47,7 @@ func TestMetrics(t *testing.T) {
 	w.revise(options(1, configMap(t, "config", "1"), deployment(t, "op", "op:v1")))
 	w.settle()
 	expect("rolling out", "_rollout_duration_seconds 0 in 0 s", "s RollingOut 1", "s_unavailable false 1")
-	w.clock.SetTime(w.clock.Now().Add(20 * time.Second))
+	w.Clock.SetTime(w.Clock.Now().Add(20 * time.Second))
 	w.run("op", true)
 	w.settle()
 	expect("complete", "_rollout_duration_seconds 1 in 20 s", "s Succeeded 1")

@@ -22,7 +22,7 @@ func TestDefinitionsOfTheManagerBlock(t *testing.T) {
 				{Name: "first", Objects: []olmv1.ClusterObjectSetObject{{Object: configMap(t, "config", "1")}}},
 				{Name: "second", Objects: []olmv1.ClusterObjectSetObject{{Object: own}}},
 			}
-			must.NoError(t, w.inner.Create(t.Context(), set))
+			must.NoError(t, w.Inner.Create(t.Context(), set))
 			w.settle()
 			w.expect("mine", "Progressing=False/Blocked: CustomResourceDefinition clusterextensions.olm.operatorframework.io: this API group is of operator lifecycle management itself")
 			if got := w.objects(); len(got) > 0 {

@@ -43,8 +43,8 @@ metadata: {namespace: ns, name: monitor}
 	}
 	w.taken()
 	w.settle()
-	if len(w.writes)+len(w.reads) > 0 {
-		t.Errorf("nothing has changed, but: %v %v", w.writes, w.reads)
+	if len(w.Writes())+len(w.reads) > 0 {
+		t.Errorf("nothing has changed, but: %v %v", w.Writes(), w.reads)
 	}
 }
 
@@ -59,8 +59,8 @@ kind: Pod
 metadata: {namespace: ns, name: op-1, labels: {app: op}}
 status: {containerStatuses: [{name: manager, image: "op:v1", state: {waiting: {reason: ImagePullBackOff}}}]}
 `)
-	must.NoError(t, w.inner.Create(t.Context(), pod))
-	w.clock.SetTime(epoch.Add(time.Minute))
+	must.NoError(t, w.Inner.Create(t.Context(), pod))
+	w.Clock.SetTime(epoch.Add(time.Minute))
 	w.run("op", false)
 	w.settle()
 	w.expect("ext-1", "Available=False/ProbeFailure", "Object Deployment.apps/v1 ns/op: said the test; container manager of pod op-1: image op:v1 cannot be pulled")

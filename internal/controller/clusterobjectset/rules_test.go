@@ -83,7 +83,7 @@ func TestTakingAll(t *testing.T) {
 	theirs := configMap(t, "config", "theirs")
 	yes := true
 	theirs.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "boss", UID: "boss", Controller: &yes}})
-	must.NoError(t, w.inner.Create(t.Context(), theirs))
+	must.NoError(t, w.Inner.Create(t.Context(), theirs))
 	o := options(1, configMap(t, "config", "ours"))
 	o.CollisionProtection = olmv1.CollisionProtectionNone
 	w.revise(o)
@@ -105,7 +105,7 @@ func TestCollision(t *testing.T) {
 	must.Equal(t, "requeue after", result.RequeueAfter, collisionRetry)
 	w.expect("ext-1", "Progressing=True/Retrying: revision object collisions in phase configuration: ConfigMap ns/config is wanted by ClusterObjectSet ext-1 but exists already, and nothing controls it")
 	must.Equal(t, "half of it was written", len(w.objects()), 1)
-	must.NoError(t, w.inner.Delete(t.Context(), theirs))
+	must.NoError(t, w.Inner.Delete(t.Context(), theirs))
 	w.settle()
 	w.expect("ext-1", "Progressing=True/Succeeded")
 }

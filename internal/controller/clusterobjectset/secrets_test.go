@@ -21,10 +21,10 @@ func foreign(t *testing.T, secret client.Object) *world {
 	t.Helper()
 	w := newWorld(t)
 	if secret != nil {
-		must.NoError(t, w.inner.Create(t.Context(), secret))
+		must.NoError(t, w.Inner.Create(t.Context(), secret))
 	}
-	w.hide = func(o client.Object, name string) error {
-		if o.GetObjectKind().GroupVersionKind().Kind != "Secret" {
+	w.Authorize = func(_, verb, kind, name string) error {
+		if verb != "get" || kind != "Secret" {
 			return nil
 		}
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, name, errors.New(`User "system:serviceaccount:ns:weak" cannot get resource "secrets"`))
@@ -34,7 +34,7 @@ func foreign(t *testing.T, secret client.Object) *world {
 	set.Spec.LifecycleState, set.Spec.CollisionProtection = olmv1.LifecycleStateActive, olmv1.CollisionProtectionPrevent
 	set.Spec.Phases = []olmv1.ClusterObjectSetPhase{{Name: "first", Objects: []olmv1.ClusterObjectSetObject{
 		{Ref: &olmv1.ObjectSourceRef{Namespace: "bank", Name: "vault", Key: "config"}}}}}
-	must.NoError(t, w.inner.Create(t.Context(), set))
+	must.NoError(t, w.Inner.Create(t.Context(), set))
 	w.settle()
 	return w
 }
@@ -55,7 +55,7 @@ func TestSecretsOfOthers(t *testing.T) {
 		said[got] = true
 		must.Contain(t, name, got, `ServiceAccount ns/weak lacks the rule {apiGroups: [""], resources: [secrets], verbs: [get]}`)
 		must.Empty(t, name, w.objects())
-		w.hide = nil
+		w.Authorize = nil
 		w.settle()
 		if got := w.objects(); name == "there" && !slices.Equal(got, []string{"ConfigMap/config@1 of mine"}) {
 			t.Errorf("once the account may read the Secret there is %v", got)
@@ -67,11 +67,11 @@ func TestSecretsOfOthers(t *testing.T) {
 // TestSecretsOfRemovedAccounts: what was read as the account can be removed without it.
 func TestSecretsOfRemovedAccounts(t *testing.T) {
 	w := foreign(t, vault(true))
-	w.hide = nil
+	w.Authorize = nil
 	w.settle()
 	w.accountless = true
 	w.restart()
-	must.NoError(t, w.inner.Delete(t.Context(), w.set("mine")))
+	must.NoError(t, w.Inner.Delete(t.Context(), w.set("mine")))
 	w.settle()
 	if got := w.objects(); len(got) > 0 || len(w.names()) > 0 {
 		t.Errorf("left: %v, %v", got, w.names())
@@ -98,7 +98,7 @@ func TestChangesReadNoSecrets(t *testing.T) {
 	w.expect("ext-1", "Available=True")
 	u := w.get("ConfigMap", "config")
 	u.Object["data"] = map[string]any{"key": "spoilt"}
-	must.NoError(t, w.inner.Update(t.Context(), u))
+	must.NoError(t, w.Inner.Update(t.Context(), u))
 	w.settle()
 	must.Equal(t, "what is remembered does not heal", w.objects()[0], "ConfigMap/config@1 of ext-1")
 }

@@ -40,8 +40,8 @@ func TestUpgrade(t *testing.T) {
 	}
 	w.taken()
 	w.settle()
-	if len(w.writes)+len(w.reads) > 0 {
-		t.Errorf("nothing has changed, but: %v %v", w.writes, w.reads)
+	if len(w.Writes())+len(w.reads) > 0 {
+		t.Errorf("nothing has changed, but: %v %v", w.Writes(), w.reads)
 	}
 }
 
@@ -101,14 +101,14 @@ func TestOvertaken(t *testing.T) {
 func TestGivingUp(t *testing.T) {
 	for how, give := range map[string]func(w *world){
 		"deleted": func(w *world) {
-			if err := w.inner.Delete(w.Context(), w.set("ext-2")); err != nil {
+			if err := w.Inner.Delete(w.Context(), w.set("ext-2")); err != nil {
 				w.Fatal(err)
 			}
 		},
 		"archived": func(w *world) {
 			set := w.set("ext-2")
 			set.Spec.LifecycleState = olmv1.LifecycleStateArchived
-			if err := w.inner.Update(w.Context(), set); err != nil {
+			if err := w.Inner.Update(w.Context(), set); err != nil {
 				w.Fatal(err)
 			}
 		},
@@ -135,9 +135,9 @@ func TestTeardown(t *testing.T) {
 	service := w.get("Service", "new")
 	held := w.get("Deployment", "op")
 	held.SetFinalizers([]string{"example.com/wait"})
-	must.NoError(t, w.inner.Update(t.Context(), held))
+	must.NoError(t, w.Inner.Update(t.Context(), held))
 	w.taken()
-	must.NoError(t, w.inner.Delete(t.Context(), w.set("ext-2")))
+	must.NoError(t, w.Inner.Delete(t.Context(), w.set("ext-2")))
 	w.settle()
 	w.expect("ext-2", "Progressing=True/Retrying: Revision 2.0.0 is being removed: 3 of 3 objects are left.", "Deployment ns/op is being deleted, which waits for [example.com/wait]")
 	if w.get("Service", service.GetName()) == nil || w.get("ConfigMap", "config") == nil {
@@ -145,7 +145,7 @@ func TestTeardown(t *testing.T) {
 	}
 	held = w.get("Deployment", "op")
 	held.SetFinalizers(nil)
-	must.NoError(t, w.inner.Update(t.Context(), held))
+	must.NoError(t, w.Inner.Update(t.Context(), held))
 	w.settle()
 	if got := w.objects(); len(got) > 0 || slices.Contains(w.names(), "ext-2") {
 		t.Errorf("left: %v %v", got, w.names())
@@ -162,8 +162,8 @@ func TestTeardownLeavesOthersAlone(t *testing.T) {
 		{APIVersion: "v1", Kind: "ConfigMap", Name: "boss", UID: "boss", Controller: &yes},
 		{APIVersion: "olm.operatorframework.io/v1", Kind: "ClusterObjectSet", Name: "ext-2", UID: w.set("ext-2").UID, Controller: &no},
 	})
-	must.NoError(t, w.inner.Update(t.Context(), u))
-	must.NoError(t, w.inner.Delete(t.Context(), w.set("ext-2")))
+	must.NoError(t, w.Inner.Update(t.Context(), u))
+	must.NoError(t, w.Inner.Delete(t.Context(), w.set("ext-2")))
 	w.settle()
 	must.Equal(t, "objects", w.objects(), []string{"ConfigMap/config@2 of "})
 	if owners := w.get("ConfigMap", "config").GetOwnerReferences(); len(owners) != 1 || owners[0].Name != "boss" {
@@ -186,8 +186,8 @@ func TestOrphaning(t *testing.T) {
 			w := upgraded(t)
 			set := w.set("ext-2")
 			tell(set)
-			must.NoError(t, w.inner.Update(t.Context(), set))
-			must.NoError(t, w.inner.Delete(t.Context(), set))
+			must.NoError(t, w.Inner.Update(t.Context(), set))
+			must.NoError(t, w.Inner.Delete(t.Context(), set))
 			w.settle()
 			want := []string{"ConfigMap/config@2 of ", "Deployment/op@ of ", "Service/new@ of "}
 			must.Equal(t, "objects", w.objects(), want)
@@ -196,7 +196,7 @@ func TestOrphaning(t *testing.T) {
 				t.Errorf("%v", u.Object["metadata"])
 			}
 			var left olmv1.ClusterObjectSetList
-			must.NoError(t, w.inner.List(t.Context(), &left))
+			must.NoError(t, w.Inner.List(t.Context(), &left))
 			for _, l := range left.Items {
 				if l.Name == "ext-2" && !slices.Equal(l.Finalizers, []string{metav1.FinalizerOrphanDependents}) {
 					t.Errorf("finalizers: %v", l.Finalizers)

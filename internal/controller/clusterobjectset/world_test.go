@@ -21,24 +21,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/record"
-	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 )
 
 var epoch = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-
-// errKilled is what the manager gets that is stopped while it writes.
-var errKilled = errors.New("the manager was killed")
 
 // testScheme has only the kinds that tests use: the fake server looks through all of them at every write.
 var testScheme = func() *runtime.Scheme {
@@ -64,20 +59,9 @@ var testScheme = func() *runtime.Scheme {
 // world is a fake API server with a controller on it.
 type world struct {
 	*testing.T
-	client.WithWatch
-	inner      client.WithWatch
+	*fakeapi.Server
 	controller *Controller
-	clock      *clocktesting.FakePassiveClock
-	events     *record.FakeRecorder
-	uids       int
-	// writes and reads are what was asked of the API server.
-	writes, reads []string
-	// fault is asked before and after each write.
-	fault func(what string, after bool) error
-	// refuse is asked before writes of a service account.
-	refuse func(verb string, o client.Object) error
-	// hide is asked before reads of a service account.
-	hide func(o client.Object, name string) error
+	reads      []string // of objects, but for those that are cached
 	// accountless makes service accounts unknown.
 	accountless bool
 	wanted      map[string]bool
@@ -90,11 +74,15 @@ type world struct {
 
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
-	w := &world{T: t, clock: clocktesting.NewFakePassiveClock(epoch), events: record.NewFakeRecorder(1000), wanted: map[string]bool{}}
 	builder := fake.NewClientBuilder().WithScheme(testScheme).WithReturnManagedFields().WithStatusSubresource(&olmv1.ClusterObjectSet{}).
 		WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(testScheme)).WithIndex(&olmv1.ClusterObjectSet{}, indexByOwner, ownerKeys)
-	w.inner = builder.WithObjects(objects...).Build()
-	w.WithWatch = interceptor.NewClient(w.inner, w.funcs(""))
+	w := &world{T: t, Server: fakeapi.New(epoch, builder.WithObjects(objects...)), wanted: map[string]bool{}}
+	w.Read = func(o client.Object, name string) error {
+		if _, cached := o.(*olmv1.ClusterObjectSet); !cached {
+			w.reads = append(w.reads, o.GetObjectKind().GroupVersionKind().Kind+" "+name)
+		}
+		return nil
+	}
 	w.restart()
 	return w
 }
@@ -102,7 +90,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 // restart is a new manager: it knows nothing of what the one before did.
 func (w *world) restart() {
 	w.controller = newController(&environment{
-		client: w.WithWatch, live: w.WithWatch, accounts: w, watches: (*fakeWatches)(w), events: w.events, clock: w.clock, namespace: "olm",
+		client: w.Server, live: w.Server, accounts: w, watches: (*fakeWatches)(w), events: w.Events, clock: w.Clock, namespace: "olm",
 		kinds: func(context.Context) ([]schema.GroupVersionKind, []string, error) {
 			return []schema.GroupVersionKind{crdKind, {Version: "v1", Kind: "ConfigMap"}, {Version: "v1", Kind: "Service"}, {Group: "apps", Version: "v1", Kind: "Deployment"},
 				{Group: "example.com", Version: "v1", Kind: "Unknown"}}, w.unknown, nil
@@ -113,7 +101,7 @@ func (w *world) restart() {
 		held: func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) ([]string, error) {
 			return w.held, nil
 		},
-		engine: &rollout.Engine{Client: w.WithWatch, FieldManager: objectManager, Parallel: 1},
+		engine: &rollout.Engine{Client: w.Server, FieldManager: objectManager, Parallel: 1},
 	})
 }
 
@@ -122,78 +110,7 @@ func (w *world) Client(_ context.Context, namespace, name string) (client.Client
 	if w.accountless {
 		return nil, fmt.Errorf("act as ServiceAccount %s/%s: %w", namespace, name, apierrors.NewNotFound(schema.GroupResource{Resource: "serviceaccounts"}, name))
 	}
-	return interceptor.NewClient(w.inner, w.funcs(namespace+"/"+name)), nil
-}
-
-func (w *world) write(account, verb string, o client.Object, do func() error) error {
-	what := fmt.Sprintf("%s %T %s", verb, o, o.GetName())
-	if u, ok := o.(*unstructured.Unstructured); ok {
-		what = fmt.Sprintf("%s %s %s", verb, u.GetKind(), u.GetName())
-	}
-	if account != "" {
-		what += " as " + account
-	}
-	if account != "" && w.refuse != nil {
-		if err := w.refuse(verb, o); err != nil {
-			return err
-		}
-	}
-	w.writes = append(w.writes, what)
-	if w.fault != nil {
-		if err := w.fault(what, false); err != nil {
-			return err
-		}
-	}
-	if err := do(); err != nil {
-		return err
-	}
-	if w.fault != nil {
-		return w.fault(what, true)
-	}
-	return nil
-}
-
-func (w *world) funcs(account string) interceptor.Funcs {
-	return interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-			if _, cached := o.(*olmv1.ClusterObjectSet); !cached {
-				w.reads = append(w.reads, o.GetObjectKind().GroupVersionKind().Kind+" "+key.Name)
-			}
-			if account != "" && w.hide != nil {
-				if err := w.hide(o, key.Name); err != nil {
-					return err
-				}
-			}
-			return c.Get(ctx, key, o, opts...)
-		},
-		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			if o.GetUID() == "" {
-				w.uids++
-				o.SetUID(types.UID(fmt.Sprintf("uid-%d", w.uids)))
-			}
-			return w.write(account, "create", o, func() error { return c.Create(ctx, o, opts...) })
-		},
-		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-			text, err := yaml.Marshal(o)
-			if err != nil {
-				return err
-			}
-			u := &unstructured.Unstructured{}
-			if err := yaml.Unmarshal(text, &u.Object); err != nil {
-				return err
-			}
-			return w.write(account, "apply", u, func() error { return c.Apply(ctx, o, opts...) })
-		},
-		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			return w.write(account, "patch", o, func() error { return c.Patch(ctx, o, p, opts...) })
-		},
-		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			return w.write(account, "delete", o, func() error { return c.Delete(ctx, o, opts...) })
-		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			return w.write(account, "patch "+sub, o, func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
-		},
-	}
+	return w.As(namespace + "/" + name), nil
 }
 
 // fakeWatches know everything at once.
@@ -208,7 +125,7 @@ func (f *fakeWatches) free(_ context.Context, set string) { delete(f.wanted, set
 
 func (f *fakeWatches) version(ref rollout.Ref) (string, bool) {
 	u := named(ref)
-	if err := f.inner.Get(f.Context(), client.ObjectKeyFromObject(u), u); err != nil || u.GetLabels()[managedByLabel] != managedByValue {
+	if err := f.Inner.Get(f.Context(), client.ObjectKeyFromObject(u), u); err != nil || u.GetLabels()[managedByLabel] != managedByValue {
 		return "", true
 	}
 	return u.GetResourceVersion(), true
@@ -216,7 +133,7 @@ func (f *fakeWatches) version(ref rollout.Ref) (string, bool) {
 
 func (f *fakeWatches) secret(name types.NamespacedName) (string, bool) {
 	s := &corev1.Secret{}
-	if err := f.inner.Get(f.Context(), name, s); err != nil {
+	if err := f.Inner.Get(f.Context(), name, s); err != nil {
 		return "", true
 	}
 	return s.ResourceVersion, s.Type == olmv1.SecretTypeObjectData
@@ -231,23 +148,23 @@ func (w *world) pass(name string) (reconcile.Result, error) {
 func (w *world) settle() {
 	w.Helper()
 	for range 30 {
-		before := len(w.writes)
+		before := w.Made()
 		for _, name := range w.names() {
-			if _, err := w.pass(name); err != nil && !errors.Is(err, errKilled) {
+			if _, err := w.pass(name); err != nil && !errors.Is(err, fakeapi.ErrKilled) {
 				w.Logf("pass over %s: %v", name, err)
 			}
 		}
-		if len(w.writes) == before {
+		if w.Made() == before {
 			return
 		}
 	}
-	w.Fatalf("it does not come to rest: %v", w.writes[len(w.writes)-10:])
+	w.Fatalf("it does not come to rest: %v", w.Taken())
 }
 
 func (w *world) names() []string {
 	w.Helper()
 	var list olmv1.ClusterObjectSetList
-	if err := w.inner.List(w.Context(), &list); err != nil {
+	if err := w.Inner.List(w.Context(), &list); err != nil {
 		w.Fatal(err)
 	}
 	var names []string
@@ -257,17 +174,16 @@ func (w *world) names() []string {
 	return names
 }
 
-// taken returns the writes since the last call.
+// taken returns the writes since the last call, and forgets the reads.
 func (w *world) taken() []string {
-	out := w.writes
-	w.writes, w.reads = nil, nil
-	return out
+	w.reads = nil
+	return w.Taken()
 }
 
 func (w *world) set(name string) *olmv1.ClusterObjectSet {
 	w.Helper()
 	set := &olmv1.ClusterObjectSet{}
-	if err := w.inner.Get(w.Context(), client.ObjectKey{Name: name}, set); err != nil {
+	if err := w.Inner.Get(w.Context(), client.ObjectKey{Name: name}, set); err != nil {
 		w.Fatal(err)
 	}
 	return set
@@ -339,8 +255,7 @@ func (w *world) revise(o revision.Options) string {
 	if err != nil {
 		w.Fatal(err)
 	}
-	r.Set.CreationTimestamp = metav1.NewTime(w.clock.Now())
-	if err := revision.Write(w.Context(), w.WithWatch, r); err != nil {
+	if err := revision.Write(w.Context(), w.Server, r); err != nil {
 		w.Fatal(err)
 	}
 	return r.Set.Name
@@ -354,7 +269,7 @@ func (w *world) get(kind, name string) *unstructured.Unstructured {
 		ref.Group = "apps"
 	}
 	u := named(ref)
-	err := w.inner.Get(w.Context(), client.ObjectKeyFromObject(u), u)
+	err := w.Inner.Get(w.Context(), client.ObjectKeyFromObject(u), u)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -374,11 +289,11 @@ func (w *world) run(name string, available bool) {
 	}
 	u.Object["status"] = map[string]any{"observedGeneration": u.GetGeneration(), "replicas": int64(1), "updatedReplicas": int64(1),
 		"conditions": []any{map[string]any{"type": "Available", "status": status, "message": "said the test"}}}
-	if err := w.inner.Status().Update(w.Context(), u); err != nil {
+	if err := w.Inner.Status().Update(w.Context(), u); err != nil {
 		w.Fatal(err)
 	}
 	// The fake server keeps the status of kinds without a subresource with the object.
-	if err := w.inner.Update(w.Context(), u); err != nil {
+	if err := w.Inner.Update(w.Context(), u); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -390,7 +305,7 @@ func (w *world) objects() []string {
 	for _, kind := range []schema.GroupVersionKind{{Version: "v1", Kind: "ConfigMapList"}, {Version: "v1", Kind: "ServiceList"}, {Group: "apps", Version: "v1", Kind: "DeploymentList"}} {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind)
-		if err := w.inner.List(w.Context(), list, client.InNamespace("ns")); err != nil {
+		if err := w.Inner.List(w.Context(), list, client.InNamespace("ns")); err != nil {
 			w.Fatal(err)
 		}
 		for i := range list.Items {
