@@ -15,8 +15,8 @@ import (
 func TestRefusedMetadata(t *testing.T) {
 	k := newCluster(t, newGroup(""), newCSV("op.v1", withoutAccounts))
 	refuse := true
-	k.fail = func(w string) error {
-		if refuse && strings.HasPrefix(w, "patch *v1alpha1.ClusterServiceVersion") {
+	k.api.Before = func(w string) error {
+		if refuse && strings.HasPrefix(w, "patch ClusterServiceVersion") {
 			return apierrors.NewInvalid(schema.GroupKind{Kind: "ClusterServiceVersion"}, "op.v1", nil)
 		}
 		return nil

@@ -128,10 +128,9 @@ func TestCleanupWaitsForFinalizers(t *testing.T) {
 // TestCleanupThatIsRefused is told, with the account whose rights do not do.
 func TestCleanupThatIsRefused(t *testing.T) {
 	k := newCluster(t, limitedGroup(), thingsKind(), newCSV("op.v1", withCleanup, going), newThing("a", "x"))
-	account := &limited{k: k}
-	k.c.accounts = account
+	account := k.limit()
 	csv := k.pass("op.v1")
-	want := `spec.cleanup: waiting for 1 custom resources to be deleted (Thing); delete Thing a/x: forbidden: RBAC (as ServiceAccount operators/installer of OperatorGroup group); ` +
+	want := `spec.cleanup: waiting for 1 custom resources to be deleted (Thing); delete Thing a/x: Thing "x" is forbidden: RBAC (as ServiceAccount operators/installer of OperatorGroup group); ` +
 		"set spec.cleanup.enabled to false to delete the ClusterServiceVersion without waiting"
 	expect(t, csv, toDeleting, "WaitingOnCleanup", want)
 	account.mayDelete = true

@@ -88,7 +88,7 @@ func TestDeploymentOfAnother(t *testing.T) {
 		k.pass("two.v1")
 	}
 	for _, w := range k.wrote() {
-		if strings.HasPrefix(w, "apply Deployment") {
+		if strings.HasPrefix(applied(w), "apply Deployment") {
 			t.Errorf("%s", w)
 		}
 	}
@@ -107,7 +107,7 @@ func TestTwoSuccessors(t *testing.T) {
 	k.installed(newCSV("op.v1", withoutAccounts))
 	k.create(newCSV("op.v2", withoutAccounts, replacing("op.v1")), newCSV("op.v3", withoutAccounts, replacing("op.v1")))
 	k.wrote()
-	applied := 0
+	rollouts := 0
 	for range 6 {
 		for _, name := range []string{"op.v1", "op.v2", "op.v3"} {
 			if k.csv(name) != nil {
@@ -116,12 +116,12 @@ func TestTwoSuccessors(t *testing.T) {
 		}
 		k.rollOut()
 		for _, w := range k.wrote() {
-			if strings.HasPrefix(w, "apply Deployment") {
-				applied++
+			if strings.HasPrefix(applied(w), "apply Deployment") {
+				rollouts++
 			}
 		}
 	}
-	must.Equal(t, "rollouts of the Deployment", applied, 1)
+	must.Equal(t, "rollouts of the Deployment", rollouts, 1)
 	must.Equal(t, "op.v1 is still there", k.csv("op.v1") != nil, false)
 	expect(t, k.csv("op.v2"), toSucceeded, "InstallSucceeded", "")
 	expect(t, k.csv("op.v3"), toFailed, "OwnerConflict", "")

@@ -1,7 +1,6 @@
 package clusterserviceversion
 
 import (
-	"context"
 	"errors"
 	"maps"
 	"strings"
@@ -11,8 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -65,7 +62,13 @@ func TestOnlyWhatWasBroughtIsConverted(t *testing.T) {
 				edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) {
 					g.Spec.ServiceAccountName, g.Status.ServiceAccountRef = "installer", limitedGroup().Status.ServiceAccountRef
 				})
-				k.c.accounts = &patcher{k: k, may: tc.account == "patch"}
+				k.c.accounts = everyAccount{k.api.As("operators/installer")}
+				k.api.Authorize = func(_, verb, kind, name string) error {
+					if tc.account != "patch" && verb == "patch" && kind == "CustomResourceDefinition" {
+						return apierrors.NewForbidden(schema.GroupResource{Resource: "customresourcedefinitions"}, name, errors.New("RBAC"))
+					}
+					return nil
+				}
 			}
 			if tc.other {
 				other := newCSV("op.v1")
@@ -96,23 +99,6 @@ func TestOnlyWhatWasBroughtIsConverted(t *testing.T) {
 			}
 		})
 	}
-}
-
-// patcher gives clients that may do everything but to patch CRDs, or that too.
-type patcher struct {
-	k   *cluster
-	may bool
-}
-
-func (p *patcher) Client(context.Context, string, string) (client.Client, error) {
-	return interceptor.NewClient(p.k.client, interceptor.Funcs{
-		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, opts ...client.PatchOption) error {
-			if _, ok := o.(*apiextensionsv1.CustomResourceDefinition); ok && !p.may {
-				return apierrors.NewForbidden(schema.GroupResource{Resource: "customresourcedefinitions"}, o.GetName(), errors.New("RBAC"))
-			}
-			return c.Patch(ctx, o, patch, opts...)
-		},
-	}), nil
 }
 
 // TestAConversionThatLeadsHereStays: what an earlier version of the manager or another implementation set up goes on, without a word about who brought it.

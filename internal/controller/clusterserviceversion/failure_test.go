@@ -29,8 +29,8 @@ var (
 func TestContendedQuotaIsTriedAgain(t *testing.T) {
 	k := newCluster(t, newGroup(""), newCSV("op.v1", withoutAccounts))
 	busy := true
-	k.fail = func(w string) error {
-		if strings.HasPrefix(w, "apply Deployment") && busy {
+	k.api.Before = func(w string) error {
+		if strings.HasPrefix(applied(w), "apply Deployment") && busy {
 			return contended
 		}
 		return nil
@@ -50,11 +50,11 @@ func TestRefusalAmongConflicts(t *testing.T) {
 	k := newCluster(t, newGroup(""), newCSV("op.v1", withoutAccounts, func(csv *v1alpha1.ClusterServiceVersion) {
 		csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs = append(csv.Spec.InstallStrategy.StrategySpec.DeploymentSpecs, newStrategy("second"))
 	}))
-	k.fail = func(w string) error {
+	k.api.Before = func(w string) error {
 		switch {
-		case strings.HasPrefix(w, "apply Deployment operators/manager"):
+		case strings.HasPrefix(applied(w), "apply Deployment manager"):
 			return contended
-		case strings.HasPrefix(w, "apply Deployment"):
+		case strings.HasPrefix(applied(w), "apply Deployment"):
 			return forbidden
 		}
 		return nil
@@ -93,8 +93,8 @@ func TestNoSuccessWithoutPermissions(t *testing.T) {
 	k := newCluster(t, newGroup("tenant"), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tenant"}}, csv)
 	k.create(permissions(t, csv)...)
 	broken := true
-	k.fail = func(w string) error {
-		if broken && (strings.HasPrefix(w, "apply Role tenant/") || strings.HasPrefix(w, "apply RoleBinding tenant/")) {
+	k.api.Before = func(w string) error {
+		if broken && strings.HasPrefix(applied(w), "apply Role") {
 			return apierrors.NewInternalError(errors.New("failed calling webhook policy.example.com"))
 		}
 		return nil

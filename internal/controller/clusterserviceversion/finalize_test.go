@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
@@ -34,11 +33,11 @@ func TestUninstall(t *testing.T) {
 	k.delete(k.csv("op.v1"))
 
 	// As long as something cannot be removed, the CSV stays.
-	k.failAt("deletecollection *v1.ClusterRole ", errors.New("no"))
+	k.failAt("deletecollection ClusterRole ", errors.New("no"))
 	if _, err := k.reconcile("op.v1"); err == nil || k.csv("op.v1") == nil {
 		t.Fatalf("the CSV went although a ClusterRole could not be deleted (%v)", err)
 	}
-	k.fail = nil
+	k.api.Before = nil
 	k.goes("op.v1")
 	must.Empty(t, "webhook configurations", k.webhookConfigurations())
 	if c := k.conversion("things.example.com"); c.Strategy != "None" || c.Webhook != nil {
@@ -89,6 +88,17 @@ func TestConversionOfSomebodyElseStays(t *testing.T) {
 	must.Equal(t, "conversion", k.conversion("things.example.com").Strategy, "Webhook")
 }
 
+// laggingRoles is a cache that does not know of any Role yet.
+type laggingRoles struct{ client.Client }
+
+func (l laggingRoles) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	switch list.(type) {
+	case *rbacv1.RoleList, *rbacv1.RoleBindingList:
+		return nil
+	}
+	return l.Client.List(ctx, list, opts...)
+}
+
 // TestCopiesGoThatTheCacheDoesNotShow: permissions in target namespaces that were made a moment ago go with the CSV, and no one else's do.
 func TestCopiesGoThatTheCacheDoesNotShow(t *testing.T) {
 	k := newCluster(t, newGroup(ns, "target"), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "target"}})
@@ -99,15 +109,7 @@ func TestCopiesGoThatTheCacheDoesNotShow(t *testing.T) {
 		t.Fatal("the permissions were not copied")
 	}
 	k.create(&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: "target", Name: "foreign", Labels: bundle.OwnerLabels(csv)}})
-	k.c.client = interceptor.NewClient(k.client, interceptor.Funcs{
-		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-			switch list.(type) {
-			case *rbacv1.RoleList, *rbacv1.RoleBindingList:
-				return nil
-			}
-			return c.List(ctx, list, opts...)
-		},
-	})
+	k.c.client = laggingRoles{k.api}
 	k.delete(k.csv("op.v1"))
 	k.goes("op.v1")
 	if k.get("target", name, &rbacv1.Role{}) || k.get("target", name, &rbacv1.RoleBinding{}) {
@@ -211,7 +213,7 @@ func TestLongNamesDoNotHoldUpTheDeletion(t *testing.T) {
 		return nil
 	}
 	k := newCluster(t, newGroup(""))
-	k.fail = refuse
+	k.api.Before = refuse
 	k.create(newCSV(name, withoutAccounts))
 	csv := k.pass(name)
 	expect(t, csv, toFailed, "InvalidInstallStrategy", "")
@@ -243,7 +245,7 @@ func TestBindingInKubeSystemGoes(t *testing.T) {
 func TestLimitedManagersNeedNoRightsInKubeSystem(t *testing.T) {
 	k := newCluster(t, newGroup(""))
 	k.installed(newCSV("op.v1", withoutAccounts))
-	k.failAt("deletecollection *v1.RoleBinding", apierrors.NewForbidden(schema.GroupResource{Resource: "rolebindings"}, "", errors.New("no")))
+	k.failAt("deletecollection RoleBinding", apierrors.NewForbidden(schema.GroupResource{Resource: "rolebindings"}, "", errors.New("no")))
 	k.delete(k.csv("op.v1"))
 	k.goes("op.v1")
 }

@@ -120,7 +120,7 @@ func FuzzReconcile(f *testing.F) {
 		if s := csv.Status; s.Phase == toNone || csv.DeletionTimestamp.IsZero() && (s.Reason == "" || s.Message == "") {
 			t.Errorf("phase %q has reason %q and message %q (%v)", s.Phase, s.Reason, s.Message, failure)
 		}
-		if failure == nil && slices.Contains(k.writes, statusWrite) {
+		if failure == nil && slices.Contains(k.api.Writes(), statusWrite) {
 			t.Errorf("the status does not come to rest: %s/%s %q, %v", csv.Status.Phase, csv.Status.Reason, csv.Status.Message, history(csv))
 		}
 	})

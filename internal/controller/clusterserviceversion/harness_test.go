@@ -2,6 +2,7 @@ package clusterserviceversion
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,7 +28,6 @@ import (
 	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/applyconfigurations"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/record"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -42,6 +41,7 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/tenancy"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -50,17 +50,12 @@ const ns = "operators"
 // cluster is a cluster of the fake client with the controller in it.
 type cluster struct {
 	t      testing.TB
-	client client.WithWatch
+	client client.WithWatch // of others
+	api    *fakeapi.Server  // of the manager
 	c      *Controller
-	clock  *clocktesting.FakePassiveClock
+	clock  *clocktesting.FakeClock
 	mapper *meta.DefaultRESTMapper
-	events *record.FakeRecorder
 	server *server
-	// writes are the requests that change something; fail is asked before each of them.
-	writes []string
-	fail   func(write string) error
-	// lose is asked after each write: an error of it stands for an answer that does not arrive.
-	lose func(write string) error
 	// silent Services have no endpoints.
 	silent bool
 }
@@ -77,18 +72,8 @@ func (s *server) ServerVersion() (*apimachineryversion.Info, error) {
 	return &apimachineryversion.Info{GitVersion: s.version}, s.err
 }
 
-var testScheme = func() *runtime.Scheme {
-	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, appsv1.AddToScheme, rbacv1.AddToScheme, admissionv1.AddToScheme,
-		apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme, v2.AddToScheme, addThings,
-	} {
-		if err := add(s); err != nil {
-			panic(err)
-		}
-	}
-	return s
-}()
+var testScheme = fakeapi.Scheme(corev1.AddToScheme, appsv1.AddToScheme, rbacv1.AddToScheme, admissionv1.AddToScheme,
+	apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme, v2.AddToScheme, addThings)
 
 // converters know the types of server-side apply. They are made once: that takes a while.
 var converters = sync.OnceValue(func() []managedfields.TypeConverter {
@@ -97,19 +82,15 @@ var converters = sync.OnceValue(func() []managedfields.TypeConverter {
 
 func newCluster(t testing.TB, objects ...client.Object) *cluster {
 	t.Helper()
-	k := &cluster{
-		t:      t,
-		clock:  clocktesting.NewFakePassiveClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)),
-		events: record.NewFakeRecorder(1000),
-		server: &server{version: "v1.36.3"},
-		mapper: meta.NewDefaultRESTMapper(nil),
-	}
-	builder := fake.NewClientBuilder().WithReturnManagedFields().WithScheme(testScheme).WithObjects(objects...).WithInterceptorFuncs(k.interceptors()).WithTypeConverters(converters()...).
+	builder := fake.NewClientBuilder().WithReturnManagedFields().WithScheme(testScheme).WithObjects(objects...).WithTypeConverters(converters()...).
 		WithStatusSubresource(&v1alpha1.ClusterServiceVersion{}, &appsv1.Deployment{}, &apiregistrationv1.APIService{})
 	for _, i := range indexes() {
 		builder.WithIndex(i.object, i.name, i.values)
 	}
-	k.client = builder.Build()
+	api := fakeapi.New(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC), builder)
+	api.Beneath(generations)
+	k := &cluster{t: t, client: api.Inner, api: api, clock: api.Clock, server: &server{version: "v1.36.3"}, mapper: meta.NewDefaultRESTMapper(nil)}
+	api.Answer = k.endpoints
 	k.c = k.restarted()
 	return k
 }
@@ -117,12 +98,12 @@ func newCluster(t testing.TB, objects ...client.Object) *cluster {
 // restarted is the controller of a manager that has just started.
 func (k *cluster) restarted() *Controller {
 	return &Controller{
-		client:   k.client,
-		live:     k.client,
-		accounts: everyAccount{k.client},
+		client:   k.api,
+		live:     k.api,
+		accounts: everyAccount{k.api},
 		mapper:   k.mapper,
 		server:   k.server,
-		events:   k.events,
+		events:   k.api.Events,
 		clock:    k.clock,
 		counted:  metrics.NewClusterServiceVersions(),
 		limits:   limits{install: DefaultInstallTimeout, certificate: 1000 * time.Hour},
@@ -136,165 +117,51 @@ func (a everyAccount) Client(context.Context, string, string) (client.Client, er
 	return a.as, nil
 }
 
-// interceptors note every write, and let tests fail it.
-func (k *cluster) interceptors() interceptor.Funcs {
-	nameOf := func(object runtime.Object) string {
-		name := fmt.Sprintf("%T", object)
-		if u, ok := object.(*unstructured.Unstructured); ok {
-			name = "*" + u.GroupVersionKind().Version + "." + u.GetKind()
-		}
-		if o, ok := object.(client.Object); ok {
-			name += " " + client.ObjectKeyFromObject(o).String()
-		}
-		return name
+// endpoints answers lists of EndpointSlices: Services have a ready and another endpoint, but for silent ones.
+func (k *cluster) endpoints(list client.ObjectList) bool {
+	slices, ok := list.(*discoveryv1.EndpointSliceList)
+	if ok && !k.silent {
+		slices.Items = []discoveryv1.EndpointSlice{{
+			AddressType: discoveryv1.AddressTypeIPv4, Ports: []discoveryv1.EndpointPort{{Name: new("443"), Port: new(int32(9443))}},
+			Endpoints: []discoveryv1.Endpoint{
+				{Addresses: []string{"192.0.2.1"}, Conditions: discoveryv1.EndpointConditions{Ready: new(false)}},
+				{Addresses: []string{"192.0.2.2"}, Conditions: discoveryv1.EndpointConditions{Ready: new(true)}},
+			},
+		}}
 	}
-	note := func(verb string, object runtime.Object) error {
-		name := nameOf(object)
-		k.writes = append(k.writes, verb+" "+name)
-		if k.fail == nil {
-			return nil
-		}
-		return k.fail(verb + " " + name)
-	}
-	return interceptor.Funcs{
-		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-			if slices, ok := list.(*discoveryv1.EndpointSliceList); ok {
-				if !k.silent {
-					slices.Items = []discoveryv1.EndpointSlice{{
-						AddressType: discoveryv1.AddressTypeIPv4, Ports: []discoveryv1.EndpointPort{{Name: new("443"), Port: new(int32(9443))}},
-						Endpoints: []discoveryv1.Endpoint{
-							{Addresses: []string{"192.0.2.1"}, Conditions: discoveryv1.EndpointConditions{Ready: new(false)}},
-							{Addresses: []string{"192.0.2.2"}, Conditions: discoveryv1.EndpointConditions{Ready: new(true)}},
-						},
-					}}
-				}
-				return nil
-			}
-			return c.List(ctx, list, opts...)
-		},
-		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			u, ok := o.(*unstructured.Unstructured)
-			if !ok {
-				return c.Create(ctx, o, opts...) // of a test
-			}
-			options := (&client.CreateOptions{}).ApplyOptions(opts)
-			return k.reply(k.admit(ctx, c, u, len(options.DryRun) > 0, opts...), "create "+nameOf(o))
-		},
-		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			if _, ok := o.(*unstructured.Unstructured); ok && p.Type() == types.JSONPatchType {
-				return c.Patch(ctx, o, p, opts...) // of the managed fields, before an apply
-			}
-			if err := note("patch", o); err != nil {
-				return err
-			}
-			return k.reply(c.Patch(ctx, o, p, opts...), "patch "+nameOf(o))
-		},
-		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-			return k.reply(k.apply(ctx, c, o, opts...), fmt.Sprintf("apply %v", o.(interface{ GetName() string }).GetName()))
-		},
-		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			if err := note("delete", o); err != nil {
-				return err
-			}
-			if err := samePrecondition(ctx, c, o, opts); err != nil {
-				return err
-			}
-			return k.reply(c.Delete(ctx, o, opts...), "delete "+nameOf(o))
-		},
-		DeleteAllOf: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteAllOfOption) error {
-			if err := note("deletecollection", o); err != nil {
-				return err
-			}
-			return k.reply(c.DeleteAllOf(ctx, o, opts...), "deletecollection "+nameOf(o))
-		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			if err := note("patch "+sub, o); err != nil {
-				return err
-			}
-			return k.reply(c.SubResource(sub).Patch(ctx, o, p, opts...), "patch "+sub+" "+nameOf(o))
-		},
-	}
+	return ok
 }
 
-// samePrecondition refuses the deletion of another object than the one that is meant, as the cluster does.
-func samePrecondition(ctx context.Context, c client.Client, o client.Object, opts []client.DeleteOption) error {
-	options := (&client.DeleteOptions{}).ApplyOptions(opts)
-	if options.Preconditions == nil || options.Preconditions.UID == nil {
-		return nil
-	}
-	live := o.DeepCopyObject().(client.Object)
-	if err := c.Get(ctx, client.ObjectKeyFromObject(o), live); err != nil {
-		return err
-	}
-	if live.GetUID() != *options.Preconditions.UID {
-		return apierrors.NewConflict(schema.GroupResource{Resource: kindOf(o)}, o.GetName(), fmt.Errorf("the UID in the precondition (%s) is not that of the object (%s)", *options.Preconditions.UID, live.GetUID()))
-	}
-	return nil
-}
-
-// reply is the answer to a write, unless it is lost.
-func (k *cluster) reply(err error, write string) error {
-	if err != nil || k.lose == nil {
-		return err
-	}
-	return k.lose(write)
-}
-
-// apply notes the request and, as the cluster does, counts the generations of Deployments.
-func (k *cluster) apply(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-	request := o.(interface {
-		GetKind() string
-		GetNamespace() string
-		GetName() string
-		SetGeneration(int64)
-	})
-	name := types.NamespacedName{Namespace: request.GetNamespace(), Name: request.GetName()}
-	options := client.ApplyOptions{}
-	options.ApplyOptions(opts)
-	if len(options.DryRun) == 0 {
-		k.writes = append(k.writes, "apply "+request.GetKind()+" "+name.String())
-	}
-	if k.fail != nil {
-		if err := k.fail("apply " + request.GetKind() + " " + name.String()); err != nil {
+// generations counts those of Deployments, which the fake client does not.
+var generations = interceptor.Funcs{
+	Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+		if u, ok := o.(*unstructured.Unstructured); ok && u.GetKind() == "Deployment" {
+			u.SetGeneration(1)
+		}
+		return c.Create(ctx, o, opts...)
+	},
+	Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+		request := o.(interface {
+			GetKind() string
+			GetNamespace() string
+			GetName() string
+			SetGeneration(int64)
+		})
+		if request.GetKind() != "Deployment" || len((&client.ApplyOptions{}).ApplyOptions(opts).DryRun) > 0 {
+			return c.Apply(ctx, o, opts...)
+		}
+		name := types.NamespacedName{Namespace: request.GetNamespace(), Name: request.GetName()}
+		before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
+		if err := errors.Join(client.IgnoreNotFound(c.Get(ctx, name, before)), c.Apply(ctx, o, opts...)); err != nil {
 			return err
 		}
-	}
-	if request.GetKind() != "Deployment" || len(options.DryRun) > 0 {
-		return c.Apply(ctx, o, opts...)
-	}
-	before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
-	if err := client.IgnoreNotFound(c.Get(ctx, name, before)); err != nil {
-		return err
-	}
-	if err := c.Apply(ctx, o, opts...); err != nil {
-		return err
-	}
-	if err := c.Get(ctx, name, after); err != nil {
-		return err
-	}
-	if !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
+		if err := c.Get(ctx, name, after); err != nil || equality.Semantic.DeepEqual(before.Spec, after.Spec) {
+			return err
+		}
 		after.Generation = before.Generation + 1
 		request.SetGeneration(after.Generation)
 		return c.Update(ctx, after)
-	}
-	return nil
-}
-
-// admit notes the request as the write of a desired object, and gives a Deployment its first generation.
-func (k *cluster) admit(ctx context.Context, c client.WithWatch, u *unstructured.Unstructured, dryRun bool, opts ...client.CreateOption) error {
-	write := "apply " + u.GetKind() + " " + client.ObjectKeyFromObject(u).String()
-	if !dryRun {
-		k.writes = append(k.writes, write)
-	}
-	if k.fail != nil {
-		if err := k.fail(write); err != nil {
-			return err
-		}
-	}
-	if u.GetKind() == "Deployment" {
-		u.SetGeneration(1)
-	}
-	return c.Create(ctx, u, opts...)
+	},
 }
 
 // reconcile makes a pass over a CSV of the namespace.
@@ -320,10 +187,18 @@ func (k *cluster) fails(name string) {
 	must.Fail(k.t, "the pass over "+name, err)
 }
 
-// failAt makes the writes fail that begin with a prefix.
+// applied is a write with the verb apply where it creates, applies or tries to do so.
+func applied(write string) string {
+	if verb, rest, _ := strings.Cut(write, " "); verb == "create" || verb == "try" {
+		return "apply " + rest
+	}
+	return write
+}
+
+// failAt makes the writes fail that begin with a prefix; an apply is a create where nothing is there.
 func (k *cluster) failAt(prefix string, err error) {
-	k.fail = func(write string) error {
-		if strings.HasPrefix(write, prefix) {
+	k.api.Before = func(write string) error {
+		if strings.HasPrefix(applied(write), prefix) {
 			return err
 		}
 		return nil
@@ -475,11 +350,9 @@ func (k *cluster) setStatus(d *appsv1.Deployment, status appsv1.DeploymentStatus
 	must.NoError(k.t, k.client.Status().Update(k.t.Context(), d))
 }
 
-// wrote takes the writes since the last time.
+// wrote takes the writes since the last time, without dry runs.
 func (k *cluster) wrote() []string {
-	out := k.writes
-	k.writes = nil
-	return out
+	return slices.DeleteFunc(k.api.Taken(), func(write string) bool { return strings.HasPrefix(write, "try ") })
 }
 
 // told takes the Events since the last time.
@@ -487,7 +360,7 @@ func (k *cluster) told() []string {
 	var out []string
 	for {
 		select {
-		case e := <-k.events.Events:
+		case e := <-k.api.Events.Events:
 			out = append(out, e)
 		default:
 			return out

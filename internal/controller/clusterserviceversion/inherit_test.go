@@ -52,8 +52,8 @@ func TestTakenOverFromServicesOfTheAPI(t *testing.T) {
 		return s
 	}
 	rolled := false
-	k.fail = func(write string) error {
-		if !strings.HasPrefix(write, "apply Deployment") {
+	k.api.Before = func(write string) error {
+		if !strings.HasPrefix(applied(write), "apply Deployment") {
 			return nil
 		}
 		rolled = true
@@ -113,8 +113,8 @@ func TestALostCertificateIsBelieved(t *testing.T) {
 			k := hooked(t)
 			shown, _ := k.servingCertificate()
 			lose(k)
-			k.fail = func(write string) error {
-				if !strings.HasPrefix(write, "apply Secret") && !strings.HasPrefix(write, "apply Deployment") {
+			k.api.Before = func(write string) error {
+				if !strings.HasPrefix(applied(write), "apply Secret") && !strings.HasPrefix(applied(write), "apply Deployment") {
 					return nil
 				}
 				authorities := k.authorities()
@@ -122,7 +122,7 @@ func TestALostCertificateIsBelieved(t *testing.T) {
 					if err := k.believes(ca, shown, "manager-service.operators.svc"); err != nil {
 						t.Errorf("with %s, webhook %s does not believe the pods that run: %v", write, webhook, err)
 					}
-					if renewed, _ := k.servingCertificate(); strings.HasPrefix(write, "apply Deployment") && k.believes(ca, renewed, "manager-service.operators.svc") != nil {
+					if renewed, _ := k.servingCertificate(); strings.HasPrefix(applied(write), "apply Deployment") && k.believes(ca, renewed, "manager-service.operators.svc") != nil {
 						t.Errorf("with %s, webhook %s does not believe the pods that come", write, webhook)
 					}
 				}

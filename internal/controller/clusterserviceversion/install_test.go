@@ -18,10 +18,11 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 )
 
-const statusWrite = "patch status *v1alpha1.ClusterServiceVersion operators/op.v1"
+const statusWrite = "patch status ClusterServiceVersion op.v1"
 
 func TestInstall(t *testing.T) {
 	csv := newCSV("op.v1")
@@ -32,7 +33,7 @@ func TestInstall(t *testing.T) {
 	k.told()
 
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "installing: waiting for deployment manager to become ready: rollout not yet observed")
-	must.Equal(t, "writes of the install", k.wrote(), []string{"apply Deployment operators/manager", statusWrite})
+	must.Equal(t, "writes of the install", k.wrote(), []string{"create Deployment manager", statusWrite})
 	want := []string{
 		"Normal AllRequirementsMet all requirements found, attempting install",
 		"Normal InstallSucceeded waiting for install components to report healthy",
@@ -94,7 +95,7 @@ func TestEditsAreHealedAndAdditionsStay(t *testing.T) {
 		*d.Spec.Replicas = 3
 	})
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-	must.Equal(t, "writes", k.wrote(), []string{"apply Deployment operators/manager"})
+	must.Equal(t, "writes", k.wrote(), []string{"patch Deployment manager", "apply Deployment manager"})
 	spec := k.deployment("manager").Spec
 	images := map[string]string{}
 	for _, c := range spec.Template.Spec.Containers {
@@ -112,7 +113,7 @@ func TestEditsAreHealedAndAdditionsStay(t *testing.T) {
 func TestHealingThatFailsIsTold(t *testing.T) {
 	k := running(t)
 	edit(k, ns, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "x" })
-	k.fail = func(string) error {
+	k.api.Before = func(string) error {
 		return apierrors.NewForbidden(schema.GroupResource{}, "manager", errors.New("policy"))
 	}
 	k.fails("op.v1")
@@ -178,7 +179,7 @@ func TestDeploymentThatIsNoLongerWanted(t *testing.T) {
 	})
 	k.wrote()
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-	must.Equal(t, "writes", k.wrote(), []string{"delete *v1.Deployment operators/helper"})
+	must.Equal(t, "writes", k.wrote(), []string{"delete Deployment helper"})
 	k.pass("op.v1")
 	must.Empty(t, "writes of a second pass", k.wrote())
 }
@@ -214,7 +215,7 @@ func TestSubscriptionConfigIsThereFromTheStart(t *testing.T) {
 			k.installed(newCSV("op.v1", annotated))
 			got := slices.ContainsFunc(k.deployment("manager").Spec.Template.Spec.Containers[0].Env, func(e corev1.EnvVar) bool { return e.Name == "FROM" })
 			must.Equal(t, "the configuration has arrived", got, tc.want)
-			applies := slices.DeleteFunc(k.wrote(), func(w string) bool { return !strings.HasPrefix(w, "apply Deployment") })
+			applies := slices.DeleteFunc(k.wrote(), func(w string) bool { return !strings.HasPrefix(applied(w), "apply Deployment") })
 			must.Equal(t, "count of applies", len(applies), 1)
 		})
 	}
@@ -308,7 +309,7 @@ func TestInstallTimeout(t *testing.T) {
 	k.wrote()
 	edit(k, ns, "manager", &appsv1.Deployment{}, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "x" })
 	expect(t, k.pass("op.v1"), toFailed, "InstallCheckFailed", "")
-	must.Equal(t, "writes of the correction", k.wrote(), []string{"apply Deployment operators/manager"})
+	must.Equal(t, "writes of the correction", k.wrote(), []string{"patch Deployment manager", "apply Deployment manager"})
 	k.delete(k.deployment("manager"))
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
 }
@@ -324,7 +325,7 @@ func TestRefusedInstall(t *testing.T) {
 	k.wrote()
 	expect(t, k.pass("op.v1"), toFailed, "InstallComponentFailedNoRetry", refusal)
 	must.Empty(t, "writes while it is refused", k.wrote())
-	k.fail = nil
+	k.api.Before = nil
 	csv := k.pass("op.v1")
 	expect(t, csv, toInstalling, "InstallWaiting", "")
 	if !slices.Contains(history(csv), "Pending/DetectedClusterChange") {
@@ -342,7 +343,7 @@ func TestFailedInstallIsTriedAgain(t *testing.T) {
 		k.fails("op.v1")
 	}
 	must.Equal(t, "failing again and again writes the status again and again", slices.Contains(k.wrote(), statusWrite), false)
-	k.fail = nil
+	k.api.Before = nil
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
 }
 
@@ -359,7 +360,7 @@ func TestTransientFailures(t *testing.T) {
 			k.failAt("apply Deployment", failure)
 			k.fails("op.v1")
 			expect(t, k.csv("op.v1"), toInstallReady, "AllRequirementsMet", "")
-			k.fail = nil
+			k.api.Before = nil
 			expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
 		})
 	}
@@ -384,7 +385,7 @@ func TestNamespaceThatIsDeleted(t *testing.T) {
 func TestConflictsAreQuiet(t *testing.T) {
 	k := newCluster(t, newGroup(ns), newCSV("op.v1"))
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "clusterserviceversions"}, "op.v1", errors.New("changed"))
-	k.fail = func(string) error { return conflict }
+	k.api.Before = func(string) error { return conflict }
 	if _, err := k.reconcile("op.v1"); err != nil {
 		t.Errorf("a conflict is an error: %v", err)
 	}
@@ -411,8 +412,8 @@ func TestCacheThatLagsBehind(t *testing.T) {
 // cluster has it or before the answer arrives. A new controller finishes, and nothing is there twice or left.
 func TestKilledAtEveryWrite(t *testing.T) {
 	for name, set := range map[string]func(k *cluster, kill func(string) error){
-		"before it is done":          func(k *cluster, kill func(string) error) { k.fail = kill },
-		"before the answer is there": func(k *cluster, kill func(string) error) { k.lose = kill },
+		"before it is done":          func(k *cluster, kill func(string) error) { k.api.Before = kill },
+		"before the answer is there": func(k *cluster, kill func(string) error) { k.api.After = kill },
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
@@ -422,7 +423,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 					return nil
 				}
 				killed[write] = true
-				return errors.New("killed")
+				return fakeapi.ErrKilled
 			}
 			until := func(done func() bool) {
 				t.Helper()

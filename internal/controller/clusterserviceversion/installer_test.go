@@ -11,10 +11,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -32,30 +30,21 @@ type limited struct {
 
 func (l *limited) Client(_ context.Context, namespace, name string) (client.Client, error) {
 	l.asked = append(l.asked, namespace+"/"+name)
-	return interceptor.NewClient(l.k.client, interceptor.Funcs{
-		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			if !l.mayDelete {
-				return apierrors.NewForbidden(schema.GroupResource{}, o.GetName(), errors.New("RBAC"))
-			}
-			return c.Delete(ctx, o, opts...)
-		},
-		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			if kind := o.GetObjectKind().GroupVersionKind().Kind; !slices.Contains(l.kinds, kind) {
-				return apierrors.NewForbidden(schema.GroupResource{Resource: kind}, o.GetName(), errors.New("RBAC"))
-			}
-			return c.Create(ctx, o, opts...)
-		},
-		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-			request := o.(interface {
-				GetKind() string
-				GetName() string
-			})
-			if !slices.Contains(l.kinds, request.GetKind()) {
-				return apierrors.NewForbidden(schema.GroupResource{Resource: request.GetKind()}, request.GetName(), errors.New("RBAC"))
-			}
-			return c.Apply(ctx, o, opts...)
-		},
-	}), nil
+	return l.k.api.As(namespace + "/" + name), nil
+}
+
+func (l *limited) authorize(_, verb, kind, name string) error {
+	if may := slices.Contains(l.kinds, kind); verb == "delete" && !l.mayDelete || (verb == "create" || verb == "apply") && !may {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: kind}, name, errors.New("RBAC"))
+	}
+	return nil
+}
+
+// limit lets the operators of the cluster be installed by an account that may apply some kinds.
+func (k *cluster) limit(kinds ...string) *limited {
+	account := &limited{k: k, kinds: kinds}
+	k.c.accounts, k.api.Authorize = account, account.authorize
+	return account
 }
 
 // everyKind is all that the install of op.v1 makes in a group of all namespaces.
@@ -72,8 +61,7 @@ func limitedGroup() *v1.OperatorGroup {
 func newLimited(t *testing.T, group *v1.OperatorGroup, kinds ...string) (*cluster, *limited) {
 	t.Helper()
 	k := newCluster(t, group)
-	account := &limited{k: k, kinds: kinds}
-	k.c.accounts = account
+	account := k.limit(kinds...)
 	csv := newCSV("op.v1")
 	k.create(csv)
 	k.create(permissions(t, csv)...)

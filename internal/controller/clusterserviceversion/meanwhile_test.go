@@ -127,7 +127,7 @@ func TestInstallReadyIsHealedWhileGroupIsNotReady(t *testing.T) {
 			k.c.writtenAt.Clear()
 			k.fails("op.v1")
 			expect(t, k.csv("op.v1"), toInstallReady, reason(tc.reason), "")
-			k.fail = nil
+			k.api.Before = nil
 			edit(k, ns, "group", &v1.OperatorGroup{}, func(g *v1.OperatorGroup) { g.Status = v1.OperatorGroupStatus{} })
 			if d := k.deploymentOrNil("manager"); d != nil {
 				k.delete(d)

@@ -209,7 +209,7 @@ func TestBindingToAnotherRoleIsReplaced(t *testing.T) {
 	k.create(wrong)
 	k.wrote()
 	k.pass("op.v1")
-	must.Equal(t, "writes", k.wrote(), []string{"delete *v1.ClusterRoleBinding /" + name, "apply ClusterRoleBinding /" + name})
+	must.Equal(t, "writes", k.wrote(), []string{"delete ClusterRoleBinding " + name, "create ClusterRoleBinding " + name})
 	if k.get("", name, wrong); wrong.RoleRef.Name != name {
 		t.Errorf("the binding is to %s", wrong.RoleRef.Name)
 	}

@@ -92,15 +92,15 @@ func TestCertificateThatSomebodyElseHasWritten(t *testing.T) {
 	k.clock.SetTime(rotate)
 	k.pass("op.v1")
 	k.clock.SetTime(rotate.Add(serving.APIServerDelay))
-	k.fail = func(write string) error {
-		if write == "apply Secret operators/manager-service-cert" {
+	k.api.Before = func(write string) error {
+		if applied(write) == "apply Secret manager-service-cert" {
 			return apierrors.NewConflict(schema.GroupResource{Resource: "secrets"}, "manager-service-cert", errors.New("it was changed"))
 		}
 		return nil
 	}
 	k.c.writtenAt.Clear()
 	k.fails("op.v1")
-	k.fail = nil
+	k.api.Before = nil
 	k.pass("op.v1")
 	k.rollsOut("op.v1")
 }
@@ -122,7 +122,7 @@ func TestTrustThatCannotBeSpread(t *testing.T) {
 	if shown, _ := k.servingCertificate(); !bytes.Equal(shown.Certificate, old.Certificate) {
 		t.Error("the server shows a certificate that not everybody trusts")
 	}
-	k.fail = nil
+	k.api.Before = nil
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
 	k.clock.SetTime(k.clock.Now().Add(serving.APIServerDelay))
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", "")
@@ -160,7 +160,7 @@ func TestThreeYearsWithoutAFailedRequest(t *testing.T) {
 		}
 		return nil
 	}
-	k.lose = check
+	k.api.After = check
 	for end := k.clock.Now().AddDate(3, 0, 0); k.clock.Now().Before(end); k.clock.SetTime(k.clock.Now().AddDate(0, 0, 13)) {
 		for range 3 {
 			k.pass("op.v1")

@@ -30,7 +30,7 @@ func selected(t *testing.T, edits ...func(*v1alpha1.ClusterServiceVersion)) *clu
 	expect(t, k.pass("op.v1"), toReplacing, "BeingReplaced", "")
 	expect(t, k.pass("op.v2"), toFailed, "InstallComponentFailedNoRetry", immutable)
 	for _, w := range k.wrote() {
-		if strings.HasPrefix(w, "apply") {
+		if strings.HasPrefix(applied(w), "apply") {
 			t.Errorf("although the install cannot be made: %s", w)
 		}
 	}

@@ -47,8 +47,8 @@ func TestNothingIsServedAnyMore(t *testing.T) {
 	edit(k, ns, "op.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) { csv.Spec.WebhookDefinitions = nil })
 	k.pass("op.v1")
 	writes := k.wrote()
-	hook := slices.IndexFunc(writes, func(w string) bool { return strings.HasPrefix(w, "delete *v1.MutatingWebhookConfiguration") })
-	if rollout := slices.Index(writes, "apply Deployment operators/manager"); hook < 0 || hook > rollout {
+	hook := slices.IndexFunc(writes, func(w string) bool { return strings.HasPrefix(w, "delete MutatingWebhookConfiguration") })
+	if rollout := slices.Index(writes, "apply Deployment manager"); hook < 0 || hook > rollout {
 		t.Errorf("pods that do not answer are rolled out while the webhooks are still asked: %v", writes)
 	}
 	k.pass("op.v1")

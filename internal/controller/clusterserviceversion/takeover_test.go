@@ -80,7 +80,7 @@ func TestDeploymentThatIsThere(t *testing.T) {
 			must.Equal(t, "phase", csv.Status.Phase, toFailed)
 			must.Contain(t, "message", csv.Status.Message, tc.refused)
 			for _, w := range k.wrote() {
-				if strings.HasPrefix(w, "apply Deployment") || strings.HasPrefix(w, "apply Service") {
+				if strings.HasPrefix(applied(w), "apply Deployment") || strings.HasPrefix(applied(w), "apply Service") {
 					t.Errorf("%s", w)
 				}
 			}

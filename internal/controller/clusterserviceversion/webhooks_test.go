@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout/serving"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -350,7 +351,7 @@ func TestWebhooksThatCannotBeRegistered(t *testing.T) {
 			t.Errorf("message %q", csv.Status.Message)
 		}
 	}
-	k.fail = nil
+	k.api.Before = nil
 	expect(t, try(), toSucceeded, "InstallSucceeded", "")
 }
 
@@ -413,7 +414,6 @@ func TestRotation(t *testing.T) {
 // TestKilledWhileACertificateIsRenewed: whichever write a manager is killed at, before or after the cluster has it, the next one continues with the
 // certificate that is staged. At every write, all that is registered trusts what the pods serve: the certificate in the Secret, or the one before.
 func TestKilledWhileACertificateIsRenewed(t *testing.T) {
-	killed := errors.New("killed")
 	for n := 1; ; n++ {
 		total := 0
 		for _, arrives := range []bool{false, true} {
@@ -438,12 +438,11 @@ func TestKilledWhileACertificateIsRenewed(t *testing.T) {
 					writes++
 				}
 				if writes == n && after == arrives {
-					return killed
+					return fakeapi.ErrKilled
 				}
 				return nil
 			}
-			k.fail = func(string) error { return kill(false) }
-			k.lose = func(string) error { return kill(true) }
+			k.api.Fault(func(_ string, after bool) error { return kill(after) })
 			for range 6 {
 				k.c.writtenAt.Clear()
 				if _, err := k.reconcile("op.v1"); err != nil {
@@ -452,7 +451,7 @@ func TestKilledWhileACertificateIsRenewed(t *testing.T) {
 				k.rollOut()
 				k.clock.SetTime(k.clock.Now().Add(serving.APIServerDelay))
 			}
-			k.fail, k.lose = nil, nil
+			k.api.Before, k.api.After = nil, nil
 			expect(t, k.csv("op.v1"), toSucceeded, "InstallSucceeded", "")
 			renewed, secret := k.servingCertificate()
 			if bytes.Equal(renewed.Certificate, old.Certificate) || !staged[string(renewed.Certificate)] || len(staged) != 1 || len(secret.Data) != 3 {
