@@ -20,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/fairlead/test/must"
@@ -50,23 +49,31 @@ func world(all ...client.Object) client.WithWatch {
 
 // without is a cluster of which one kind, or list of a kind, cannot be read.
 func without(c client.WithWatch, kind string, err error) client.WithWatch {
-	is := func(o runtime.Object) bool {
-		return o.GetObjectKind().GroupVersionKind().Kind == kind || reflect.TypeOf(o).Elem().Name() == kind
+	return lacking{c, kind, err}
+}
+
+type lacking struct {
+	client.WithWatch
+	kind string
+	err  error
+}
+
+func (l lacking) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	if l.is(into) {
+		return l.err
 	}
-	return interceptor.NewClient(c, interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
-			if is(into) {
-				return err
-			}
-			return c.Get(ctx, key, into, options...)
-		},
-		List: func(ctx context.Context, c client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
-			if is(into) {
-				return err
-			}
-			return c.List(ctx, into, options...)
-		},
-	})
+	return l.WithWatch.Get(ctx, key, into, options...)
+}
+
+func (l lacking) List(ctx context.Context, into client.ObjectList, options ...client.ListOption) error {
+	if l.is(into) {
+		return l.err
+	}
+	return l.WithWatch.List(ctx, into, options...)
+}
+
+func (l lacking) is(o runtime.Object) bool {
+	return o.GetObjectKind().GroupVersionKind().Kind == l.kind || reflect.TypeOf(o).Elem().Name() == l.kind
 }
 
 // typed is an object of a cluster.

@@ -1,67 +1,34 @@
 package revision
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 )
 
-// server is a fake API server that counts writes and fails on request.
+// server is a fake API server with revisions.
 type server struct {
-	client.WithWatch
-	t      *testing.T
-	writes []string
-	fault  func(write int, after bool) error
+	*fakeapi.Server
+	t *testing.T
 }
 
 func newServer(t *testing.T) *server {
-	s := &server{t: t}
-	do := func(verb string, o client.Object, f func() error) error {
-		s.writes = append(s.writes, verb+" "+o.GetName())
-		n := len(s.writes)
-		for _, after := range []bool{false, true} {
-			if after {
-				if err := f(); err != nil {
-					return err
-				}
-			}
-			if s.fault != nil {
-				if err := s.fault(n, after); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-	s.WithWatch = fake.NewClientBuilder().WithScheme(testScheme).WithInterceptorFuncs(interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			o.SetUID(types.UID("uid of " + o.GetName()))
-			return do("create", o, func() error { return c.Create(ctx, o, opts...) })
-		},
-		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			return do("patch", o, func() error { return c.Patch(ctx, o, p, opts...) })
-		},
-		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			return do("delete", o, func() error { return c.Delete(ctx, o, opts...) })
-		},
-	}).Build()
-	return s
+	return &server{fakeapi.New(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), fake.NewClientBuilder().WithScheme(testScheme)), t}
 }
 
 // state is the revisions with their Secrets and the owners of these.
@@ -117,24 +84,18 @@ func TestKilledAtEveryWrite(t *testing.T) {
 		want := whole.state()
 		for _, after := range []bool{false, true} {
 			for at, reached := 1, true; reached; at++ {
-				reached = false
 				s := newServer(t)
-				s.fault = func(n int, isAfter bool) error {
-					if n == at && after == isAfter {
-						reached = true
-						return errors.New("killed")
-					}
-					return nil
-				}
+				s.KillAt(at, after)
 				_ = bring(s, first)
 				err := bring(s, next)
+				reached = s.Killed()
 				var exists *ExistsError
 				if errors.As(err, &exists) && name == "another" {
 					continue // the first was there before the manager was killed
 				}
 				must.NoErrorf(t, err, "%s, killed at %d", name, at)
 				if diff := cmp.Diff(want, s.state()); diff != "" {
-					t.Errorf("%s, killed at %d of %v: %s", name, at, s.writes, diff)
+					t.Errorf("%s, killed at %d of %v: %s", name, at, s.Writes(), diff)
 				}
 			}
 		}
@@ -147,9 +108,9 @@ func TestWritingAgain(t *testing.T) {
 	o := options(of(t, "v1", "ConfigMap", "a"))
 	o.ServiceAccount = "installer"
 	must.NoError(t, errors.Join(Write(t.Context(), s, build(t, o)), s.own("ext-3")))
-	s.writes = nil
+	s.Taken()
 	must.NoErrorf(t, errors.Join(Write(t.Context(), s, build(t, o)), s.own("ext-3")), "Join")
-	must.Empty(t, "join", s.writes)
+	must.Empty(t, "join", s.Taken())
 	o.ProgressDeadlineMinutes, o.ServiceAccount = 30, ""
 	o.Annotations[olmv1.BundleReferenceKey] = "registry/bundle@sha256:1"
 	must.NoError(t, Write(t.Context(), s, build(t, o)))
@@ -193,11 +154,11 @@ func TestRetention(t *testing.T) {
 		must.NoError(t, s.Create(t.Context(), set))
 	}
 	revisions := must.Value(List(t.Context(), s, "ext", "uid"))(t)
-	s.writes = nil
+	s.Taken()
 	must.NoError(t, Retain(t.Context(), s, revisions))
-	must.Equal(t, "writes", s.writes, []string{"delete ext-1", "delete ext-3"})
+	must.Equal(t, "writes", s.Taken(), []string{"delete ClusterObjectSet ext-1", "delete ClusterObjectSet ext-3"})
 	must.NoErrorf(t, Retain(t.Context(), s, revisions[:2]), "Retain")
-	must.Equal(t, "retain", len(s.writes), 2)
+	must.Empty(t, "retain", s.Taken())
 	if !slices.IsSortedFunc(revisions, func(a, b olmv1.ClusterObjectSet) int { return int(a.Spec.Revision - b.Spec.Revision) }) {
 		t.Error("the revisions are not in order")
 	}
