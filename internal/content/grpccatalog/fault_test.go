@@ -10,73 +10,30 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-var errCut = errors.New("the connection was cut")
-
-// faulty is a fake API server that hands out UIDs and times, and cuts one write off: before it is made, or before it is answered.
-type faulty struct {
-	client.WithWatch
-	mu    sync.Mutex
-	made  int
-	cut   int // which write, from 1; 0 is none
-	after bool
-}
-
-func newFaulty(t testing.TB, objects ...client.Object) *faulty {
+// newFaulty is a fake API server on which a second passes with every write.
+func newFaulty(t testing.TB, objects ...client.Object) *fakeapi.Server {
 	t.Helper()
-	f := &faulty{}
-	f.WithWatch = fake.NewClientBuilder().WithScheme(testScheme(t)).WithReturnManagedFields().WithStatusSubresource(&corev1.Pod{}).
-		WithObjects(append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}})...).
-		WithInterceptorFuncs(interceptor.Funcs{
-			Create: func(ctx context.Context, w client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-				return f.write(func(n int) error {
-					o.SetUID(types.UID(fmt.Sprintf("uid-%d", n)))
-					o.SetCreationTimestamp(metav1.NewTime(epoch.Add(time.Duration(n) * time.Second)))
-					return w.Create(ctx, o, opts...)
-				})
-			},
-			Apply: func(ctx context.Context, w client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-				return f.write(func(int) error { return w.Apply(ctx, o, opts...) })
-			},
-			Patch: func(ctx context.Context, w client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-				return f.write(func(int) error { return w.Patch(ctx, o, p, opts...) })
-			},
-			Update: func(ctx context.Context, w client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
-				return f.write(func(int) error { return w.Update(ctx, o, opts...) })
-			},
-			Delete: func(ctx context.Context, w client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-				return f.write(func(int) error { return w.Delete(ctx, o, opts...) })
-			},
-		}).Build()
+	f := fakeapi.New(epoch, fake.NewClientBuilder().WithScheme(testScheme(t)).WithReturnManagedFields().WithStatusSubresource(&corev1.Pod{}).
+		WithObjects(append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}})...))
+	f.OneAtATime = true
+	f.Before = func(string) error {
+		f.Clock.Step(time.Second)
+		return nil
+	}
 	return f
 }
 
-func (f *faulty) write(do func(n int) error) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.made++
-	if f.made == f.cut && !f.after {
-		return errCut
-	}
-	err := do(f.made)
-	if f.made == f.cut {
-		return errCut
-	}
-	return err
-}
-
 // life is what a catalog goes through in a test: it comes up, its spec changes, and a poll brings a newer image.
-func life(t *testing.T, f *faulty) (interruptions int) {
+func life(t *testing.T, f *fakeapi.Server) (interruptions int) {
 	t.Helper()
 	source := grpcSource()
 	request := Request{Source: source}
@@ -93,7 +50,7 @@ func life(t *testing.T, f *faulty) (interruptions int) {
 			k := &Keeper{Client: f, Reader: f, FieldOwner: "fairlead-test", Settings: defaults().Settings} // a manager that was just started
 			out, err := k.Ensure(t.Context(), request)
 			if err != nil {
-				if !errors.Is(err, errCut) && !strings.Contains(err.Error(), errCut.Error()) {
+				if !errors.Is(err, fakeapi.ErrKilled) && !strings.Contains(err.Error(), fakeapi.ErrKilled.Error()) {
 					t.Fatalf("step %d: %v", step, err)
 				}
 				interruptions++
@@ -116,7 +73,7 @@ func life(t *testing.T, f *faulty) (interruptions int) {
 				p.Status.Phase = corev1.PodRunning
 				ready(true)(p)
 				runsImage(digest)(p)
-				must.NoError(t, f.Status().Update(t.Context(), p))
+				must.NoError(t, f.Inner.Status().Update(t.Context(), p))
 			}
 			if err == nil && len(out.Changes) == 0 && out.Waiting == "" {
 				break
@@ -127,7 +84,7 @@ func life(t *testing.T, f *faulty) (interruptions int) {
 }
 
 // end is what is there in the end.
-func end(t *testing.T, f *faulty) string {
+func end(t *testing.T, f *fakeapi.Server) string {
 	t.Helper()
 	var pods corev1.PodList
 	var services corev1.ServiceList
@@ -147,13 +104,13 @@ func TestInterruptedAtEveryWrite(t *testing.T) {
 	if got := end(t, calm); got != want {
 		t.Fatalf("undisturbed: %s, want %s", got, want)
 	}
-	if calm.made < 9 {
-		t.Fatalf("only %d writes to interrupt", calm.made)
+	if calm.Made() < 9 {
+		t.Fatalf("only %d writes to interrupt", calm.Made())
 	}
-	for n := 1; n <= calm.made; n++ {
+	for n := 1; n <= calm.Made(); n++ {
 		for _, after := range []bool{false, true} {
 			f := newFaulty(t)
-			f.cut, f.after = n, after
+			f.KillAt(n, after)
 			if interruptions := life(t, f); interruptions != 1 {
 				t.Errorf("write %d (after it: %t): interrupted %d times", n, after, interruptions)
 			}
