@@ -33,13 +33,13 @@ rules:
 	b.Run("unchanged", func(b *testing.B) {
 		c := newCluster(b)
 		engine(c).Apply(b.Context(), []Phase{p})
-		c.taken()
+		c.Taken()
 		for b.Loop() {
 			if r := engine(c).Apply(b.Context(), []Phase{p}); !r.Complete() {
 				b.Fatal(r.Err())
 			}
 		}
-		if n := len(c.taken()); n != 0 {
+		if n := len(c.Taken()); n != 0 {
 			b.Fatalf("%d writes", n)
 		}
 	})

@@ -47,9 +47,9 @@ func TestSecondRunWritesNothing(t *testing.T) {
 	if _, found, _ := unstructured.NestedMap(c.get(t, "Deployment", "ns", "op").Object, "status", "replicas"); found {
 		t.Error("a status was written")
 	}
-	c.taken()
+	c.Taken()
 	second := engine(c).Apply(t.Context(), phases)
-	if diff := cmp.Diff([]Outcome{Unchanged, Unchanged}, outcomes(second)); diff != "" || len(c.taken()) != 0 {
+	if diff := cmp.Diff([]Outcome{Unchanged, Unchanged}, outcomes(second)); diff != "" || len(c.Taken()) != 0 {
 		t.Errorf("second run: %v %s", second.Err(), diff)
 	}
 }
@@ -149,7 +149,7 @@ func TestRefusalWritesNothingAtAll(t *testing.T) {
 			if r.Err() == nil || !strings.Contains(r.Err().Error(), tc.want) {
 				t.Errorf("error %v, want %q", r.Err(), tc.want)
 			}
-			must.Empty(t, "writes", c.taken())
+			must.Empty(t, "writes", c.Taken())
 		})
 	}
 }
@@ -193,11 +193,11 @@ func TestPlaceholdersGiveWay(t *testing.T) {
 func TestPlaceholderOfWhomMayNotCreate(t *testing.T) {
 	placeholder := configMap("a", "placeholder")
 	c := newCluster(t, placeholder)
-	c.fault = func(int, bool) error { return apierrors.NewForbidden(kindResource, "a", errors.New("no")) }
+	c.Before = func(string) error { return apierrors.NewForbidden(kindResource, "a", errors.New("no")) }
 	p := phase(configMap("a", "1"))
 	p.Objects[0].Policy, p.Objects[0].Displaces = CreateOnly, func(*unstructured.Unstructured) bool { return true }
 	r := engine(c).Apply(t.Context(), []Phase{p})
-	if !apierrors.IsForbidden(r.Err()) || len(c.taken()) != 1 {
+	if !apierrors.IsForbidden(r.Err()) || len(c.Taken()) != 1 {
 		t.Error(r.Err())
 	}
 	c.get(t, "ConfigMap", "ns", "a")
@@ -237,8 +237,8 @@ func TestPhases(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			c.fault = func(n int, _ bool) error {
-				if c.writes[n-1] == "create b" {
+			c.Before = func(write string) error {
+				if write == "create ConfigMap b" {
 					return broken
 				}
 				return nil
@@ -302,7 +302,7 @@ func TestShareKeepsOtherOwners(t *testing.T) {
 	annotations := live.GetAnnotations()
 	delete(annotations, ContentAnnotation)
 	must.Equal(t, "annotations", annotations, map[string]string{"a": "x", "b": "x", "both": "b"})
-	if w := c.taken(); len(w) > 3 {
+	if w := c.Taken(); len(w) > 3 {
 		t.Errorf("the repetition wrote: %v", w)
 	}
 }
@@ -328,9 +328,9 @@ func TestObjectThatIsGoingAway(t *testing.T) {
 	leaving.SetFinalizers([]string{"example.com/hold"})
 	c := newCluster(t, leaving)
 	must.NoError(t, c.Delete(t.Context(), leaving.DeepCopy()))
-	c.taken()
+	c.Taken()
 	r := engine(c).Apply(t.Context(), []Phase{phase(configMap("a", "1"), configMap("b", "1"))})
-	if r.Err() != nil || r.Complete() || len(c.taken()) != 0 {
+	if r.Err() != nil || r.Complete() || len(c.Taken()) != 0 {
 		t.Fatalf("%v %v", outcomes(r), r.Err())
 	}
 	must.Equal(t, "waiting", r.Waiting(), []string{"ConfigMap ns/a is being deleted; it can be written when it is gone"})

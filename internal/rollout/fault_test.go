@@ -53,13 +53,13 @@ func TestKilledAtEveryWrite(t *testing.T) {
 					e := engine(c)
 					e.Parallel = 1
 					reached = false
-					c.fault = func(write int, after bool) error {
-						if write == at && after == fault.after {
+					c.Fault(func(_ string, after bool) error {
+						if c.Made() == at && after == fault.after {
 							reached = true
 							return fault.err
 						}
 						return nil
-					}
+					})
 					for _, value := range []string{"1", "2"} {
 						if r := e.Apply(t.Context(), phases(value)); r.Err() != nil {
 							if r := e.Apply(t.Context(), phases(value)); !r.Complete() {
@@ -107,13 +107,13 @@ func TestOvertakenWithinARun(t *testing.T) {
 		other func(t *testing.T, c client.WithWatch)
 		want  Outcome
 	}{
-		"created meanwhile": {nil, "create a", func(t *testing.T, c client.WithWatch) {
+		"created meanwhile": {nil, "create ConfigMap a", func(t *testing.T, c client.WithWatch) {
 			must.NoError(t, c.Create(t.Context(), configMap("a", "theirs")))
 		}, Configured},
-		"created meanwhile by who keeps it": {NotOurs("mine"), "create a", func(t *testing.T, c client.WithWatch) {
+		"created meanwhile by who keeps it": {NotOurs("mine"), "create ConfigMap a", func(t *testing.T, c client.WithWatch) {
 			must.NoError(t, c.Create(t.Context(), configMap("a", "theirs")))
 		}, NotAttempted},
-		"deleted meanwhile": {nil, "patch b", func(t *testing.T, c client.WithWatch) {
+		"deleted meanwhile": {nil, "patch ConfigMap b", func(t *testing.T, c client.WithWatch) {
 			must.NoError(t, c.Delete(t.Context(), configMap("b", "")))
 		}, Created},
 	}
@@ -121,16 +121,11 @@ func TestOvertakenWithinARun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
 			engine(c).Apply(t.Context(), []Phase{phase(configMap("b", "old"))})
-			inner, done := c.WithWatch, false
-			c.fault = func(n int, after bool) error {
-				if c.writes[n-1] == tc.at && !after && !done {
+			done := false
+			c.Before = func(write string) error {
+				if write == tc.at && !done {
 					done = true
-					c.mu.Unlock()
-					defer c.mu.Lock()
-					saved := c.fault
-					c.fault = nil
-					tc.other(t, inner)
-					c.fault = saved
+					tc.other(t, c.Inner)
 				}
 				return nil
 			}

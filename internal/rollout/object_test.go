@@ -64,7 +64,7 @@ func TestDisplacedObjects(t *testing.T) {
 	for _, want := range []Outcome{Created, Unchanged} {
 		must.Equal(t, "outcome", outcomes(engine(c).Apply(t.Context(), []Phase{p}))[0], want)
 	}
-	must.Equal(t, "writes", c.taken(), []string{"delete a", "create a"})
+	must.Equal(t, "writes", c.Taken(), []string{"delete ConfigMap a", "create ConfigMap a"})
 }
 
 // TestDrifted: what another client changes is drift; what it adds, or an admission webhook makes of a value, is none.

@@ -29,18 +29,18 @@ func TestTeardown(t *testing.T) {
 		complete bool
 	}{
 		{"the last phase is held up", func() {}, []Outcome{NotAttempted, NotAttempted, Deleted, Kept},
-			[]string{"ConfigMap ns/held is being deleted, which waits for [example.com/hold]"}, []string{"delete held"}, false},
+			[]string{"ConfigMap ns/held is being deleted, which waits for [example.com/hold]"}, []string{"delete ConfigMap held"}, false},
 		{"nothing is asked for twice", func() {}, []Outcome{NotAttempted, NotAttempted, Deleted, Kept},
 			[]string{"ConfigMap ns/held is being deleted, which waits for [example.com/hold]"}, nil, false},
 		{"the finalizer is gone", func() {
 			u := c.get(t, "ConfigMap", "ns", "held")
 			u.SetFinalizers(nil)
 			must.NoError(t, c.Update(t.Context(), u))
-		}, []Outcome{Gone, Gone, Gone, Kept}, nil, []string{"delete first"}, true},
+		}, []Outcome{Gone, Gone, Gone, Kept}, nil, []string{"delete ConfigMap first"}, true},
 	}
 	for _, s := range steps {
 		s.prepare()
-		c.taken()
+		c.Taken()
 		r := engine(c).Teardown(t.Context(), phases)
 		if diff := cmp.Diff(s.want, outcomes(r)); diff != "" {
 			t.Errorf("%s: %s\n%v", s.name, diff, r.Err())
@@ -48,7 +48,7 @@ func TestTeardown(t *testing.T) {
 		if diff := cmp.Diff(s.waiting, r.Waiting()); diff != "" {
 			t.Errorf("%s: %s", s.name, diff)
 		}
-		if diff := cmp.Diff(s.deletes, c.taken()); diff != "" {
+		if diff := cmp.Diff(s.deletes, c.Taken()); diff != "" {
 			t.Errorf("%s: %s", s.name, diff)
 		}
 		if r.Complete() != s.complete {
@@ -59,14 +59,14 @@ func TestTeardown(t *testing.T) {
 
 func TestTeardownStopsAtAFailure(t *testing.T) {
 	c := newCluster(t, configMap("a", "1"), configMap("b", "1"))
-	c.fault = func(int, bool) error { return errors.New("refused") }
+	c.Before = func(string) error { return errors.New("refused") }
 	phases := []Phase{phase(configMap("a", "1")), phase(configMap("b", "1"))}
 	r := engine(c).Teardown(t.Context(), phases)
 	must.Equal(t, "outcomes", outcomes(r), []Outcome{NotAttempted, Failed})
 	if want := "delete ConfigMap ns/b: refused"; r.Err() == nil || r.Err().Error() != want {
 		t.Errorf("error %v, want %s", r.Err(), want)
 	}
-	c.fault = nil
+	c.Before = nil
 	if r := engine(c).Teardown(t.Context(), phases); !r.Complete() {
 		t.Errorf("not finished: %v", r.Err())
 	}

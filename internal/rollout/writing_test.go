@@ -50,9 +50,9 @@ func TestEnsureTakesBackWhatItCreated(t *testing.T) {
 	if a := wanted.GetAnnotations(); a["stays"] == "" || a["comes"] == "" || a["goes"] != "" {
 		t.Errorf("the annotations are %v", a)
 	}
-	before := len(c.writes)
+	c.Taken()
 	must.NoError(t, Ensure(t.Context(), c, annotated("stays"), false, manager))
-	must.Equal(t, "it takes the requests", c.writes[before:], []string{"apply key"})
+	must.Equal(t, "it takes the requests", c.Taken(), []string{"apply Secret key"})
 }
 
 // TestOvertakenByAnOwner has another client take the object after it was found free and before it is written, or make another one of
@@ -127,11 +127,11 @@ func TestTeardownIsOvertaken(t *testing.T) {
 func TestLeft(t *testing.T) {
 	c := newCluster(t)
 	engine(c).Apply(t.Context(), []Phase{phase(configMap("a", "theirs"))})
-	c.taken()
+	c.Taken()
 	missing := func(*unstructured.Unstructured) string { return "not there yet" }
 	o := Object{Wanted: configMap("a", "ours"), Claim: NotOurs("us"), Leave: func(*unstructured.Unstructured) bool { return true }, Probe: missing}
 	r := engine(c).Apply(t.Context(), []Phase{{Objects: []Object{o}}})
-	if got := r.Phases[0].Objects[0]; got.Outcome != Left || got.Err != nil || got.Waiting == "" || got.Live == nil || len(c.taken()) != 0 {
+	if got := r.Phases[0].Objects[0]; got.Outcome != Left || got.Err != nil || got.Waiting == "" || got.Live == nil || len(c.Taken()) != 0 {
 		t.Errorf("%+v", got)
 	}
 	o.Probe = nil
@@ -161,7 +161,7 @@ func TestOptionalObjectOnItsWayOut(t *testing.T) {
 func TestFailedRequestsSayWhatWasAttempted(t *testing.T) {
 	c := newCluster(t)
 	forbidden := apierrors.NewForbidden(kindResource, "a", errors.New("no"))
-	c.fault = func(int, bool) error { return forbidden }
+	c.Before = func(string) error { return forbidden }
 	err := engine(c).Apply(t.Context(), []Phase{phase(configMap("a", "1"))}).Err()
 	var failed *RequestError
 	if !errors.As(err, &failed) || failed.Verb != "create" || failed.Ref.Name != "a" || !apierrors.IsForbidden(failed) {
