@@ -49,6 +49,7 @@ func accountServer(t *testing.T, accepted *atomic.Value) *rest.Config {
 	return &rest.Config{Host: server.URL, BearerToken: "the manager's own", Username: "", WarningHandlerWithContext: WarningHandler{}}
 }
 
+// tokenClient issues tokens for service accounts, which neither the fake client nor fakeapi does: they are no writes.
 func tokenClient(t *testing.T, clock *clocktesting.FakePassiveClock, requests *int) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
