@@ -41,6 +41,10 @@ type outage struct {
 
 func newOutage(t *testing.T) *outage {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs the embedded cluster")
+	}
+	t.Parallel()
 	config := devcluster.Config()
 	server := must.Value(url.Parse(config.Host))(t)
 	o := &outage{T: t, Client: harness.Client(t, config), gate: newGate(t, server.Host), namespace: devcluster.Namespace(t)}
@@ -158,9 +162,6 @@ func (o *outage) runs(version string) {
 // TestAPIServerComesAndGoes while operators are installed, and is away for longer when they are to be upgraded. Nothing is given up, done
 // twice or left half done.
 func TestAPIServerComesAndGoes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs the embedded cluster")
-	}
 	o := newOutage(t)
 	o.publish("1.0.0")
 	rng := rand.New(rand.NewPCG(5, 15))

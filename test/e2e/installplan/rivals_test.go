@@ -21,7 +21,7 @@ import (
 // namespace that it does work on. Both sides are named rather than something waited for, nothing of the other namespace is touched, and the
 // operator runs as soon as the other group is gone.
 func TestLimitedManagersJudgeGroupsOfOtherNamespaces(t *testing.T) {
-	o := newCluster(t)
+	o := newOutage(t)
 	elsewhere := devcluster.Namespace(t)
 	api := "Goose.v1." + o.namespace + ".example.com"
 	crd := object(t, &apiextensionsv1.CustomResourceDefinition{}, strings.ReplaceAll(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: geese.GROUP},

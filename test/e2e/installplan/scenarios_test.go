@@ -23,16 +23,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// newCluster is a namespace with a manager and an OperatorGroup, whose way to the API server stays open.
-func newCluster(t *testing.T) *outage {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the embedded cluster")
-	}
-	o := newOutage(t)
-	return o
-}
-
 func (o *outage) make(manager string, objects ...client.Object) {
 	o.Helper()
 	for _, object := range objects {
@@ -108,7 +98,7 @@ const (
 // TestUpgradeOfWhatAnotherImplementationInstalled changes a Service and a PodDisruptionBudget in ways that the API server refuses as long
 // as what the old version had is still there.
 func TestUpgradeOfWhatAnotherImplementationInstalled(t *testing.T) {
-	o := newCluster(t)
+	o := newOutage(t)
 	before := object(t, &v1alpha1.ClusterServiceVersion{}, operatorText("op.v1", ""))
 	o.make("catalog", o.own("own"), before)
 	owned := func(object client.Object) client.Object {
@@ -150,7 +140,7 @@ func TestUpgradeOfWhatAnotherImplementationInstalled(t *testing.T) {
 // TestObjectsGoWithTheirOperator: GC5 what the bundle brought goes with the ClusterServiceVersion, GC3 what several own stays as long as
 // one of them is there, and GC4 goes with the last; what a user has made stays, whose name is refused.
 func TestObjectsGoWithTheirOperator(t *testing.T) {
-	o := newCluster(t)
+	o := newOutage(t)
 	other := object(t, &v1alpha1.ClusterServiceVersion{}, operatorText("other.v1", ""))
 	mine := object(t, &corev1.Service{}, webYAML)
 	o.make("test", o.own("own"), other, mine)
@@ -222,7 +212,7 @@ func changed(t *testing.T, tree fs.FS, old, new string) fs.FS {
 // TestModifiedOperatorIsNotUpdated: I15 neither what a user has changed of a ClusterServiceVersion, nor what a catalog has changed of one
 // without giving it another name, leads to a plan; both stay as they are.
 func TestModifiedOperatorIsNotUpdated(t *testing.T) {
-	o := newCluster(t)
+	o := newOutage(t)
 	o.publish("1.0.0")
 	o.subscribe()
 	o.runs("1.0.0")
