@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // work is what somebody does again and again, and how it goes.
@@ -20,6 +21,10 @@ type work struct {
 	failures []string
 }
 
+// pause is between two times that work is done. Each of them is some TLS handshakes with the API server and the webhooks, so that by day the work
+// would take more processor time than what the tests are about.
+func pause() time.Duration { return time.Duration(sweep.Of(100, 100, 30)) * time.Millisecond }
+
 // busy does something again and again until the work is over.
 func (w *world) busy(what string, do func(ctx context.Context) error) *work {
 	k := &work{w: w, what: what}
@@ -28,7 +33,7 @@ func (w *world) busy(what string, do func(ctx context.Context) error) *work {
 	doing.Go(func() {
 		for ctx.Err() == nil {
 			k.note(do(context.WithoutCancel(ctx)))
-			time.Sleep(30 * time.Millisecond)
+			time.Sleep(pause())
 		}
 	})
 	k.stop = sync.OnceFunc(func() {
