@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
@@ -199,6 +200,22 @@ func TestWaitingCostsNothing(t *testing.T) {
 	w.Make(w.operator("starts.v1", withDeployments("starting"), withoutPermissions, strategy(func(s *v1alpha1.StrategyDetailsDeployment) {
 		s.DeploymentSpecs[0].Spec.Template.Spec.NodeSelector = map[string]string{"example.com/nowhere": "true"}
 	})))
+	w.Eventually("the pod of starts.v1 to be unschedulable", func() error {
+		var pods corev1.PodList
+		must.NoError(t, w.List(t.Context(), &pods, client.InNamespace(w.Namespace), client.MatchingLabels{"app": "starting"}))
+		for _, p := range pods.Items {
+			for _, c := range p.Status.Conditions {
+				if c.Reason == corev1.PodReasonUnschedulable {
+					return nil
+				}
+			}
+		}
+		return fmt.Errorf("none of %d pods is", len(pods.Items))
+	})
+	// Pods are not watched, and are read every 30 seconds, or with the next change.
+	edit(w, "starts.v1", &v1alpha1.ClusterServiceVersion{}, func(csv *v1alpha1.ClusterServiceVersion) {
+		metav1.SetMetaDataLabel(&csv.ObjectMeta, "look", "again")
+	})
 	w.Eventually("starts.v1 to report what its pod waits for", func() error {
 		csv := &v1alpha1.ClusterServiceVersion{}
 		if err := w.Check(csv, "starts.v1", v1alpha1.CSVPhaseInstalling, v1alpha1.CSVReasonWaiting); err != nil {

@@ -8,10 +8,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/migrate"
-	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,7 +36,7 @@ func (w *world) begin(writes int) {
 // back goes back, and returns what was found.
 func (w *world) back() *ops.Move {
 	w.Helper()
-	m := w.mover(harness.ClientOf(w.T, devcluster.Config()))
+	m := w.mover(w.command)
 	v := must.Value(m.Find(w.Context(), w.name))(w)
 	ctx, stop := context.WithTimeout(w.Context(), 2*time.Minute)
 	defer stop()
@@ -46,7 +44,8 @@ func (w *world) back() *ops.Move {
 	return v
 }
 
-// TestBackFromHalfway: F6 what was begun is taken back from wherever it was cut short, and what was not begun changes nothing.
+// TestBackFromHalfway: F6 what was begun is taken back from wherever it was cut short, and what was not begun changes nothing. A namespace that is
+// deleted in the midst of a migration does not wait for the command that was cut short.
 func TestBackFromHalfway(t *testing.T) {
 	w := newWorld(t, nil, nil)
 	before := w.workload()
@@ -80,11 +79,7 @@ func TestBackFromHalfway(t *testing.T) {
 			}
 		}
 	}
-}
 
-// TestNamespaceGoesHalfway: F6 a namespace that is deleted in the midst of a migration does not wait for the command that was cut short.
-func TestNamespaceGoesHalfway(t *testing.T) {
-	w := newWorld(t, nil, nil)
 	held := &v1alpha1.ClusterServiceVersion{}
 	for writes := 4; held.DeletionTimestamp == nil; writes++ {
 		w.begin(writes)

@@ -37,8 +37,9 @@ var worlds atomic.Int64
 type world struct {
 	*testing.T
 	client.Client
-	name    string // of the namespace, of both catalogs, and of the ClusterExtension
-	image   string // of the catalogs
+	command client.WithWatch // what commands work with
+	name    string           // of the namespace, of both catalogs, and of the ClusterExtension
+	image   string           // of the catalogs
 	catalog bundleio.Publisher
 	bundle  *bundle.Bundle // the newest that is offered
 }
@@ -50,7 +51,7 @@ func newWorld(t *testing.T, targets []string, change func(*v1alpha1.Subscription
 		t.Skip("needs the embedded cluster")
 	}
 	c := must.Value(harness.Shared())(t)
-	w := &world{T: t, Client: c, name: fmt.Sprintf("m%d-%d", os.Getpid()%1000, worlds.Add(1))}
+	w := &world{T: t, Client: c, command: harness.ClientOf(t, devcluster.Config()), name: fmt.Sprintf("m%d-%d", os.Getpid()%1000, worlds.Add(1))}
 	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}}); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}

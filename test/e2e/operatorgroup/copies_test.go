@@ -1,6 +1,7 @@
 package operatorgroup
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -96,7 +97,7 @@ func TestStrayCopies(t *testing.T) {
 
 // TestDisablingCopies of operators that watch all namespaces, and enabling them again.
 func TestDisablingCopies(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	n := w.namespaces(3)
 	w.group(n[0], v1.OperatorGroupSpec{})
 	w.install(n[0])
@@ -106,7 +107,9 @@ func TestDisablingCopies(t *testing.T) {
 	set := func(disabled bool) {
 		edit(w, "", "cluster", &v1.OLMConfig{}, func(c *v1.OLMConfig) { c.Spec.Features = &v1.Features{DisableCopiedCSVs: &disabled} })
 	}
-	t.Cleanup(func() { _ = w.Delete(t.Context(), &v1.OLMConfig{ObjectMeta: metav1.ObjectMeta{Name: "cluster"}}) })
+	t.Cleanup(func() {
+		_ = w.Delete(context.Background(), &v1.OLMConfig{ObjectMeta: metav1.ObjectMeta{Name: "cluster"}})
+	})
 	told := func() int {
 		var events corev1.EventList
 		must.NoError(t, w.List(t.Context(), &events, client.InNamespace(n[0])))

@@ -25,7 +25,15 @@ type world struct {
 	csv string
 }
 
+// newWorld is for a test that runs at the same time as others.
 func newWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	return newWorldAlone(t)
+}
+
+// newWorldAlone is for a test that changes what the whole cluster has once.
+func newWorldAlone(t *testing.T) *world {
 	t.Helper()
 	w := &world{World: harness.NewWorld(t, harness.Shared)}
 	w.csv = "op-" + w.Namespace + ".v1.0.0"

@@ -119,6 +119,7 @@ func TestNoAndSeveralGroups(t *testing.T) {
 
 // TestNamespaceLabels are put on and taken off with the targets, for both ways to select, and go with the group.
 func TestNamespaceLabels(t *testing.T) {
+	t.Parallel()
 	for how, spec := range map[string]func(w *world, names ...string) v1.OperatorGroupSpec{
 		"named": func(_ *world, names ...string) v1.OperatorGroupSpec { return naming(names...) },
 		"selected": func(_ *world, names ...string) v1.OperatorGroupSpec {

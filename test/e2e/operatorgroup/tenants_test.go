@@ -15,6 +15,7 @@ import (
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 const conflict = v1alpha1.CSVReasonInterOperatorGroupOwnerConflict
@@ -154,6 +155,8 @@ func TestAccess(t *testing.T) {
 
 // TestServiceAccountOfAGroup: what the named account may not do, is not done, and said; it is once the account may, or counts no more.
 func TestServiceAccountOfAGroup(t *testing.T) {
+	sweep.Nightly(t, "TestServiceAccountOfTheGroup of test/e2e/clusterserviceversion")
+	t.Parallel()
 	for way, out := range map[string]func(w *world, home string){
 		"more permissions": func(w *world, home string) {
 			w.Make(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: "all"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/test/harness"
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -25,7 +24,7 @@ import (
 )
 
 func cluster(ts *testscript.TestScript) client.Client {
-	c, err := harness.Shared()
+	c, err := shared()
 	ts.Check(err)
 	return c
 }
