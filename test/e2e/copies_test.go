@@ -27,7 +27,7 @@ func TestCopiesAreMendedAtTheStart(t *testing.T) {
 		t.Skip("it needs a cluster of its own")
 	}
 	t.Parallel()
-	o := ownCluster(t)
+	o := pooled(t)
 	edits := map[string]struct{ sub, patch string }{
 		"changed":        {"", `[{"op":"replace","path":"/spec/displayName","value":"Hacked"}]`},
 		"removed":        {"", `[{"op":"remove","path":"/spec/description"}]`},

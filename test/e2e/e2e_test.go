@@ -14,12 +14,13 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // program is the directory of the built fairlead.
 var program string
 
-// atOnce is how many tests run at a time: most have a cluster of their own.
+// atOnce is how many tests run at a time: most have a cluster to themselves.
 const atOnce = 4
 
 func TestMain(m *testing.M) {
@@ -33,7 +34,12 @@ func run(m *testing.M) int {
 		return 1
 	}
 	program = filepath.Dir(path)
-	return devcluster.RunTests(m, atOnce)
+	code := devcluster.RunTests(m, atOnce)
+	if err := stopPool(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
 }
 
 func TestScripts(t *testing.T) {
@@ -42,7 +48,13 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"serve": serve, "create": create},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"cluster": cluster, "serve": serve, "create": create},
+		Condition: func(condition string) (bool, error) {
+			if condition != "nightly" {
+				return false, fmt.Errorf("unknown condition %q", condition)
+			}
+			return sweep.Whole(), nil
+		},
 		Setup: func(env *testscript.Env) error {
 			registry := httptest.NewServer(image.NewRegistry(""))
 			env.Defer(registry.Close)

@@ -22,12 +22,13 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
 )
 
-// own is a cluster that no other test uses, so that all that is written there is known.
+// own is a cluster that no other test uses meanwhile, so that all that is written there is known.
 type own struct {
 	testing.TB
 	client.Client
@@ -37,27 +38,50 @@ type own struct {
 	registry   string
 }
 
-// ownCluster starts a cluster with the project's APIs, without a manager.
+// ownCluster starts a cluster with the project's APIs, without a manager, for a benchmark.
 func ownCluster(t testing.TB) *own {
 	t.Helper()
-	cluster := must.Value(devcluster.Detach(t.Context(), devcluster.Options{Name: "own", DataDir: filepath.Join(t.TempDir(), "c"), Throwaway: true,
-		Nodes: 3, Executable: filepath.Join(program, "fairlead")}))(t)
+	o := must.Value(startCluster(t.Context(), filepath.Join(t.TempDir(), "c")))(t)
 	t.Cleanup(func() {
-		if err := cluster.Stop(context.Background()); err != nil {
+		if err := o.cluster.Stop(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
-	status, err := cluster.Status(t.Context())
+	return o.of(t)
+}
+
+// of is the cluster with the project's APIs, for a test.
+func (o *own) of(t testing.TB) *own {
+	t.Helper()
+	mine := *o
+	mine.TB, mine.Client = t, harness.Client(t, o.config)
+	return &mine
+}
+
+func startCluster(ctx context.Context, dir string) (*own, error) {
+	cluster, err := devcluster.Detach(ctx, devcluster.Options{Name: "own", DataDir: dir, Throwaway: true, Nodes: 3, IdleTimeout: time.Minute,
+		Executable: filepath.Join(program, "fairlead")})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	o := &own{TB: t, cluster: cluster, kubeconfig: status.Kubeconfig, registry: status.Registry}
+	if _, err := cluster.Lease(context.Background()); err != nil {
+		return nil, err
+	}
+	status, err := cluster.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o := &own{cluster: cluster, kubeconfig: status.Kubeconfig, registry: status.Registry}
 	if o.config, err = clientcmd.BuildConfigFromFlags("", status.Kubeconfig); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	o.config.QPS = -1
-	o.Client = harness.Client(t, o.config)
-	return o
+	scheme, err := kubeconfig.Scheme()
+	if err != nil {
+		return nil, err
+	}
+	o.Client, err = client.New(o.config, client.Options{Scheme: scheme})
+	return o, err
 }
 
 // manage runs a manager in this process until the test ends. It serves packages too, by way of the cluster's tunnel.
