@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/test/publicdata"
+	"fairlead.dev/fairlead/test/sweep"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -24,6 +25,9 @@ import (
 // catalog form to the same steps.
 func TestRealBundles(t *testing.T) {
 	eachRealBundle(t, func(t *testing.T, b *Bundle, last bool) {
+		if !last {
+			sweep.Nightly(t, "the last bundle of the package")
+		}
 		if b.Package == "" || b.Name == "" || b.Version.Version.String() == "0.0.0" || len(b.Channels) == 0 {
 			t.Errorf("package %q, name %q, version %s, channels %q", b.Package, b.Name, b.Version, b.Channels)
 		}

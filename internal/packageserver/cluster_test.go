@@ -21,6 +21,7 @@ import (
 	"fairlead.dev/fairlead/internal/packageserver"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -251,12 +252,19 @@ func TestWhoMayRead(t *testing.T) {
 
 // TestNamespacesGoWithoutTheServer stops the only server and deletes a namespace.
 func TestNamespacesGoWithoutTheServer(t *testing.T) {
+	sweep.Nightly(t, "TestOneOfTwoIsKilled stops the last server as well, and finds its APIService withdrawn: nothing of it is left that a namespace waits for")
 	p := start(t, 0, 0)
 	must.NoError(t, p.stop())
-	if _, err := p.dynamic.Resource(apiServices).Get(t.Context(), packageserver.APIServiceName, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Fatalf("the APIService is there without a server: %v", err)
-	}
+	p.withdrawn()
 	p.deletes(p.namespace + "-goes")
+}
+
+// withdrawn checks that the API is gone.
+func (p *process) withdrawn() {
+	p.t.Helper()
+	if _, err := p.dynamic.Resource(apiServices).Get(p.t.Context(), packageserver.APIServiceName, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		p.t.Fatalf("the APIService is there without a server: %v", err)
+	}
 }
 
 // deletes creates a namespace and waits until it is deleted again.
@@ -330,6 +338,7 @@ func TestOneOfTwoIsKilled(t *testing.T) {
 	three := startIn(t, one.namespace, 0, 0)
 	three.deletes(one.namespace + "-goes-too")
 	must.NoError(t, three.stop())
+	three.withdrawn()
 }
 
 // TestItsOwnNamespace is deleted while the server is in it.
@@ -413,8 +422,8 @@ func TestRegistrationHeals(t *testing.T) {
 // of a certificate that begins in the past, as all do, is what matters.
 func TestRotationIsNotNoticed(t *testing.T) {
 	p := start(t, 155*time.Second, time.Second)
-	certificates, requests := map[string]bool{}, 0
-	for end := time.Now().Add(60 * time.Second); len(certificates) < 4 && time.Now().Before(end); requests++ {
+	certificates, requests, want := map[string]bool{}, 0, sweep.Of(3, 3, 4)
+	for end := time.Now().Add(60 * time.Second); len(certificates) < want && time.Now().Before(end); requests++ {
 		// Each request is a new connection from the API server or one that it has; both must work.
 		if _, err := p.dynamic.Resource(packages).Namespace("default").Get(t.Context(), "p", metav1.GetOptions{}); err != nil {
 			t.Fatalf("request %d, after %d certificates: %v", requests, len(certificates), err)
@@ -423,7 +432,7 @@ func TestRotationIsNotNoticed(t *testing.T) {
 		certificates[string(certificate)] = true
 		time.Sleep(20 * time.Millisecond)
 	}
-	if len(certificates) < 4 {
+	if len(certificates) < want {
 		t.Errorf("only %d certificates were shown during %d requests", len(certificates), requests)
 	}
 	t.Logf("%d requests during %d certificates", requests, len(certificates))

@@ -423,7 +423,7 @@ func TestRefusedPlanSucceedsWhenObjectsAreMended(t *testing.T) {
 	for range 3 {
 		must.Value(w.reconcile(t))(t)
 	}
-	if p := w.plan(t, "plan"); !strings.Contains(p.Status.Message, "1 of 3 objects become invalid: default/w0001") {
+	if p := w.plan(t, "plan"); !strings.Contains(p.Status.Message, "1 of 3 objects become invalid: default/w0001") || !strings.Contains(p.Status.Message, "; change these objects so that they meet both schemas") {
 		t.Fatalf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
 	o := &unstructured.Unstructured{}
