@@ -116,7 +116,6 @@ func blobs(do func(w http.ResponseWriter, content []byte)) func(http.Handler, ht
 // TestRegistriesWithFaults: the cause is reported within ten seconds in the words of the registry, whether or not there was content before;
 // what was served before stays; and once the fault is gone the catalog is served without anybody's doing.
 func TestRegistriesWithFaults(t *testing.T) {
-	t.Parallel()
 	ended := make(chan struct{})
 	t.Cleanup(func() { close(ended) })
 	for name, test := range map[string]struct {

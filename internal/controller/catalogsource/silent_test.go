@@ -48,7 +48,6 @@ func silence(t *testing.T) string {
 // TestAHundredSilentCatalogs: of each it is reported in time that nothing is said, with the workers that there are; and one that can be read is
 // served beside them.
 func TestAHundredSilentCatalogs(t *testing.T) {
-	t.Parallel()
 	const n = 100
 	address := silence(t)
 	w := newWorld(t, source(grpc(0)))
