@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // life is what happens to the revisions of an extension, each step followed by passes until they rest.
@@ -69,12 +70,9 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	if last := want[len(want)-1]; len(last) != 4 || !strings.HasPrefix(last[0], "ext-1 Archived") {
 		t.Fatalf("the life does not end as it is meant to: %v", last)
 	}
-	for _, after := range []bool{false, true} {
-		stride := 1
-		if testing.Short() {
-			stride = 5
-		}
-		for at, reached := 1, true; reached; at += stride {
+	stride := sweep.Of(5, 2, 1) // by day each write is killed either before or after it
+	for second, after := range []bool{false, true} {
+		for at, reached := 1+second*(stride/2), true; reached; at += stride {
 			t.Run(fmt.Sprintf("%d after=%t", at, after), func(t *testing.T) {
 				w := newWorld(t)
 				defer func() { reached = w.Killed() }()

@@ -349,6 +349,7 @@ func TestCRDScenarios(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newCRDWorld(t)
 			before, loose := tc.first, tc.first
 			if last := tc.first[len(tc.first)-1]; last[0] == '+' { // a schema that objects do not meet which are there already
