@@ -114,6 +114,9 @@ type crdWorld struct {
 
 func newCRDWorld(t *testing.T, others ...client.Object) *crdWorld {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs the embedded cluster")
+	}
 	w := newWorld(t, others...)
 	real := must.Value(client.New(devcluster.Config(), client.Options{Scheme: w.Scheme()}))(t)
 	c := &crdWorld{world: w, split: &split{Client: w.WithWatch, real: real}, crd: fmt.Sprintf("widgets.g%d.example.com", rand.Uint32())}
