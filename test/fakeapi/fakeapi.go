@@ -142,7 +142,7 @@ func (s *Server) Made() int {
 // write notes a write, and makes it unless it is to fail.
 func (s *Server) write(verb string, dryRun []string, account string, o any, do func() error) error {
 	kind, name := s.kindAndName(o)
-	if err := s.authorize(account, verb, o, name); err != nil {
+	if err := s.authorize(account, verb, kind, name); err != nil {
 		return err
 	}
 	if len(dryRun) > 0 {
@@ -205,11 +205,10 @@ func (s *Server) kindAndName(o any) (kind, name string) {
 	return fmt.Sprintf("%T", o), ""
 }
 
-func (s *Server) authorize(account, verb string, o any, name string) error {
+func (s *Server) authorize(account, verb, kind, name string) error {
 	if account == "" || s.Authorize == nil {
 		return nil
 	}
-	kind, _ := s.kindAndName(o)
 	return s.Authorize(account, verb, kind, name)
 }
 
@@ -217,7 +216,8 @@ func (s *Server) authorize(account, verb string, o any, name string) error {
 func (s *Server) As(account string) client.WithWatch {
 	return interceptor.NewClient(s.Inner, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-			if err := s.authorize(account, "get", o, key.Name); err != nil {
+			kind, _ := s.kindAndName(o)
+			if err := s.authorize(account, "get", kind, key.Name); err != nil {
 				return err
 			}
 			if s.Read != nil {
