@@ -61,7 +61,7 @@ func TestPollsAtItsInterval(t *testing.T) {
 			for heads := int32(1); heads <= 3; heads++ {
 				for asked := w.registry.heads.Load(); w.registry.heads.Load() == asked; {
 					if result.RequeueAfter <= 0 || w.Clock.Since(start) > 2*interval {
-						t.Fatalf("looked at again after %s, %s after the last poll", result.RequeueAfter, w.Clock.Since(start))
+						t.Fatalf("requeued after %s, %s after the last poll", result.RequeueAfter, w.Clock.Since(start))
 					}
 					w.Clock.Step(result.RequeueAfter)
 					result, _ = w.reconcile()

@@ -30,6 +30,6 @@ func TestAPollIsNotedOnce(t *testing.T) {
 	must.NoError(t, w.client.Status().Update(t.Context(), s))
 	w.reconcile()
 	if w.Count(reported) != 2 || w.source().Status.LatestImageRegistryPoll == nil {
-		t.Errorf("after somebody else took it away it was written %d times: %v", w.Count(reported), w.source().Status.LatestImageRegistryPoll)
+		t.Errorf("after another client removed it, it was written %d times: %v", w.Count(reported), w.source().Status.LatestImageRegistryPoll)
 	}
 }

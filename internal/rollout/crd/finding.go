@@ -14,7 +14,7 @@ import (
 // Check names a rule, in findings and in what switches rules off.
 type Check string
 
-// The checks of CRD upgrade safety that check a CRD as a whole.
+// The checks of CRD upgrade safety on a CRD as a whole.
 const (
 	Scope                Check = "scope"
 	StoredVersionRemoval Check = "storedVersionRemoval"
@@ -23,7 +23,7 @@ const (
 	Removal Check = "removal"
 )
 
-// The checks of CRD upgrade safety that check one property of one version, or of two versions that are served.
+// The checks of CRD upgrade safety on one property of one version, or of two versions that are served.
 const (
 	Default       Check = "default"
 	Enum          Check = "enum"
