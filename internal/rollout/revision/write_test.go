@@ -141,6 +141,33 @@ func TestForeignSecret(t *testing.T) {
 	}
 }
 
+// TestSecretOfAnEarlierExtension: an extension that was deleted and made anew under its name, with the same content, finds the Secret of the old
+// one, whose owner is gone. It has to belong to the new one before the garbage collector comes.
+func TestSecretOfAnEarlierExtension(t *testing.T) {
+	s := newServer(t)
+	old, now := options(of(t, "v1", "ConfigMap", "a")), options(of(t, "v1", "ConfigMap", "a"))
+	old.Extension.UID, now.Extension.UID = "old", "now"
+	r := build(t, old)
+	must.NoError(t, errors.Join(Write(t.Context(), s, r), s.own(r.Set.Name)))
+	other := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: "other"}
+	secret := &corev1.Secret{}
+	must.NoError(t, s.Get(t.Context(), client.ObjectKeyFromObject(r.Secrets[0]), secret))
+	secret.OwnerReferences = append(secret.OwnerReferences, other)
+	must.NoError(t, errors.Join(s.Update(t.Context(), secret), s.Delete(t.Context(), r.Set.DeepCopy())))
+	r = build(t, now)
+	must.NoError(t, Write(t.Context(), s, r))
+	must.NoError(t, s.Get(t.Context(), client.ObjectKeyFromObject(secret), secret))
+	wanted := []metav1.OwnerReference{other, {APIVersion: olmv1.GroupVersion.String(), Kind: olmv1.ClusterExtensionKind, Name: "ext", UID: "now"}}
+	if diff := cmp.Diff(wanted, secret.OwnerReferences); diff != "" {
+		t.Errorf("as it is written: %s", diff)
+	}
+	must.NoError(t, s.own(r.Set.Name))
+	must.NoError(t, s.Get(t.Context(), client.ObjectKeyFromObject(secret), secret))
+	if owner := metav1.GetControllerOf(secret); owner == nil || owner.Kind != olmv1.ClusterObjectSetKind || len(secret.OwnerReferences) != 2 {
+		t.Errorf("as it is owned: %v", secret.OwnerReferences)
+	}
+}
+
 // TestRetention keeps the newest revisions, and all that are active.
 func TestRetention(t *testing.T) {
 	s := newServer(t)
