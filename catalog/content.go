@@ -60,6 +60,11 @@ func (c *content) decode() any {
 			c.report(Warning, RuleSchemaUnknown, "there is no such schema; the object is kept, and means nothing",
 				"correct it to one of "+safetext.QuoteList(slices.Sorted(maps.Keys(known)))+", or leave the object out")
 		}
+		if c.object.Schema == SchemaLifecycles {
+			if _, err := ParseLifecycle(c.text); err != nil {
+				c.report(Warning, RuleLifecycle, err.Error()+"; nothing of it counts", "correct it, or leave the object out")
+			}
+		}
 		meta := &Meta{Schema: c.object.Schema, Package: c.object.Package, Name: c.object.Name, Position: c.at}
 		if c.keeper.keeping != keepNothing {
 			meta.Blob = rawjson.AppendCanonical(nil, c.text)

@@ -15,17 +15,18 @@ import (
 // Index answers questions about a catalog. It is immutable and safe for
 // concurrent use; nothing it returns may be changed.
 type Index struct {
-	digest    string
-	problems  Problems
-	names     []string
-	packages  map[string]*PackageInfo
-	bundles   map[bundleKey]*BundleInfo
-	v1        onlyV1
-	payloads  map[bundleKey][]Payload
-	providers map[GVK][]*BundleInfo
-	objects   []indexed // in canonical order
-	ends      func() ([]int64, error)
-	file      io.Closer // nil if everything is in memory
+	digest     string
+	problems   Problems
+	names      []string
+	packages   map[string]*PackageInfo
+	bundles    map[bundleKey]*BundleInfo
+	v1         onlyV1
+	payloads   map[bundleKey][]Payload
+	providers  map[GVK][]*BundleInfo
+	objects    []indexed // in canonical order
+	ends       func() ([]int64, error)
+	lifecycles func() map[string][]indexed
+	file       io.Closer // nil if everything is in memory
 }
 
 type bundleKey struct{ pkg, name string }
@@ -74,6 +75,7 @@ func (x *Index) prepare() {
 	}
 	x.providers, x.v1.providers = providersAmong(x.bundles), providersAmong(x.v1.bundles)
 	x.ends = sync.OnceValues(x.findEnds)
+	x.lifecycles = sync.OnceValue(x.findLifecycles)
 }
 
 // Close gives back what an Index from Open or Build holds open; Manifests,

@@ -80,3 +80,6 @@ const (
 	RuleDeprecationMessage   Rule = "deprecation-message"
 	RuleDeprecationName      Rule = "deprecation-name" // a warning: the name is passed over
 )
+
+// RuleLifecycle is the rule of objects that say how long a package is supported: such an object is kept, and says nothing.
+const RuleLifecycle Rule = "lifecycle" // a warning

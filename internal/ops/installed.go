@@ -1,18 +1,24 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/platform"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
+
+// noSupport is what is said of an operator when no condition says how long it is supported.
+const noSupport = "no data"
 
 // page is how many objects are read at once: a ClusterServiceVersion may have a megabyte.
 const page = 50
@@ -68,12 +74,25 @@ func clusterServiceVersions(ctx context.Context, reader client.Reader, namespace
 	if err != nil {
 		return nil, err
 	}
+	support := map[client.ObjectKey]string{}
+	err = eachInstalled(ctx, reader, func() *v1alpha1.SubscriptionList { return &v1alpha1.SubscriptionList{} }, func(list *v1alpha1.SubscriptionList) {
+		for i := range list.Items {
+			sub := &list.Items[i]
+			if said := sub.Status.GetCondition(v1alpha1.SubscriptionSupported).Message; said != "" {
+				support[client.ObjectKey{Namespace: sub.Namespace, Name: sub.Status.InstalledCSV}] = said
+			}
+		}
+	}, client.InNamespace(namespace))
+	if err != nil {
+		return nil, err
+	}
 	var operators []platform.Operator
 	err = eachInstalled(ctx, reader, func() *v1alpha1.ClusterServiceVersionList { return &v1alpha1.ClusterServiceVersionList{} }, func(list *v1alpha1.ClusterServiceVersionList) {
 		for i := range list.Items {
 			if csv := &list.Items[i]; !csv.IsCopied() {
 				operator := ofVersion(csv)
 				operator.Uses = append(operator.Uses, uses[client.ObjectKeyFromObject(csv)]...)
+				operator.Support = cmp.Or(support[client.ObjectKeyFromObject(csv)], noSupport)
 				operators = append(operators, operator)
 			}
 		}
@@ -102,10 +121,14 @@ func ofVersion(csv *v1alpha1.ClusterServiceVersion) platform.Operator {
 }
 
 func clusterObjectSets(ctx context.Context, reader client.Reader, namespace string) ([]platform.Operator, error) {
-	namespaces := map[string]string{}
+	namespaces, support := map[string]string{}, map[string]string{}
 	err := eachInstalled(ctx, reader, func() *olmv1.ClusterExtensionList { return &olmv1.ClusterExtensionList{} }, func(list *olmv1.ClusterExtensionList) {
 		for i := range list.Items {
-			namespaces[list.Items[i].Name] = list.Items[i].Spec.Namespace
+			ext := &list.Items[i]
+			namespaces[ext.Name] = ext.Spec.Namespace
+			if said := meta.FindStatusCondition(ext.Status.Conditions, olmv1.TypeSupported); said != nil && ext.Status.Install != nil {
+				support[ext.Name+"/"+ext.Status.Install.Bundle.Name] = said.Message
+			}
 		}
 	})
 	if err != nil {
@@ -119,6 +142,7 @@ func clusterObjectSets(ctx context.Context, reader client.Reader, namespace stri
 				operator := platform.Operator{Installed: platform.Installed{Name: "ClusterObjectSet " + set.Name, Properties: set.Annotations[olmv1.PropertiesKey]}}
 				if extension, bundle := revision.NameOf(set), set.Annotations[olmv1.BundleNameKey]; extension != "" && bundle != "" {
 					operator.Name = fmt.Sprintf("ClusterExtension %s with bundle %s", extension, bundle)
+					operator.Support = cmp.Or(support[extension+"/"+resolution.StatusName(bundle)], noSupport)
 				}
 				objects, err := revision.Objects(ctx, reader, set)
 				if err != nil {

@@ -36,7 +36,11 @@ func objects() []client.Object {
 		{Resolving: "app.v1", Resource: v1alpha1.StepResource{Group: "policy", Version: "v1beta1", Kind: "PodDisruptionBudget", Name: "manager"}},
 		{Resolving: "gone.v1", Resource: v1alpha1.StepResource{Group: "policy", Version: "v1beta1", Kind: "PodDisruptionBudget", Name: "gone"}},
 	}
+	subscription := &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "app"}, Status: v1alpha1.SubscriptionStatus{InstalledCSV: "app.v1",
+		Conditions: []v1alpha1.SubscriptionCondition{{Type: v1alpha1.SubscriptionSupported, Status: corev1.ConditionTrue, Message: "Full, supported until 2027-06-30"}}}}
 	extension := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "tool"}, Spec: olmv1.ClusterExtensionSpec{Namespace: "tools"}}
+	extension.Status.Install = &olmv1.ClusterExtensionInstallStatus{Bundle: olmv1.BundleMetadata{Name: "tool.v2"}}
+	extension.Status.Conditions = []metav1.Condition{{Type: olmv1.TypeSupported, Status: metav1.ConditionFalse, Message: "support ended on 2026-12-31"}}
 	inline := unstructured.Unstructured{Object: map[string]any{"apiVersion": "batch/v1beta1", "kind": "CronJob", "metadata": map[string]any{"name": "nightly", "namespace": "tools"}}}
 	set := &olmv1.ClusterObjectSet{
 		ObjectMeta: metav1.ObjectMeta{Name: "tool-2", Labels: map[string]string{olmv1.OwnerNameKey: "tool"}, Annotations: map[string]string{olmv1.BundleNameKey: "tool.v2"}},
@@ -44,7 +48,7 @@ func objects() []client.Object {
 			Objects: []olmv1.ClusterObjectSetObject{{Object: &inline}, {Ref: &olmv1.ObjectSourceRef{Namespace: "olm", Name: "lost", Key: "x"}}}}}},
 	}
 	archived := &olmv1.ClusterObjectSet{ObjectMeta: metav1.ObjectMeta{Name: "tool-1"}, Spec: olmv1.ClusterObjectSetSpec{LifecycleState: olmv1.LifecycleStateArchived}}
-	return []client.Object{csv, copied, other, plan, extension, set, archived}
+	return []client.Object{csv, copied, other, plan, subscription, extension, set, archived}
 }
 
 func cluster(t *testing.T, without string) client.Client {
@@ -80,6 +84,9 @@ func text(t *testing.T, c client.Client, namespace string) string {
 	var lines []string
 	for _, o := range operators {
 		lines = append(lines, strings.TrimSpace(o.Name+" "+o.Properties+" "+o.MinKubeVersion))
+		if o.Support != "" {
+			lines = append(lines, "  "+o.Support)
+		}
 		for _, use := range o.Uses {
 			lines = append(lines, "  "+use.APIVersion+" "+use.Kind+" of "+use.Where)
 		}
@@ -91,9 +98,9 @@ func text(t *testing.T, c client.Client, namespace string) string {
 }
 
 func TestRead(t *testing.T) {
-	const app = "ClusterServiceVersion app.v1 in namespace a [] 1.20.0\n  v1 Pod of spec.nativeAPIs\n  policy/v1beta1 PodDisruptionBudget of PodDisruptionBudget manager"
-	const other = "ClusterServiceVersion other.v1 in namespace b"
-	const tool = "ClusterExtension tool with bundle tool.v2\n  the objects of ClusterObjectSet tool-2 cannot be read"
+	const app = "ClusterServiceVersion app.v1 in namespace a [] 1.20.0\n  Full, supported until 2027-06-30\n  v1 Pod of spec.nativeAPIs\n  policy/v1beta1 PodDisruptionBudget of PodDisruptionBudget manager"
+	const other = "ClusterServiceVersion other.v1 in namespace b\n  no data"
+	const tool = "ClusterExtension tool with bundle tool.v2\n  support ended on 2026-12-31\n  the objects of ClusterObjectSet tool-2 cannot be read"
 	for name, test := range map[string]struct{ without, namespace, want string }{
 		"everything":        {"", "", app + "\n" + other + "\n" + tool},
 		"one namespace":     {"", "a", app},
@@ -106,7 +113,7 @@ func TestRead(t *testing.T) {
 			must.Equal(t, "text", text(t, cluster(t, test.without), test.namespace), test.want)
 		})
 	}
-	for _, without := range []string{"everything", "discovery of operators.coreos.com", "discovery of olm.operatorframework.io", "ClusterServiceVersionList", "InstallPlanList", "ClusterExtensionList", "ClusterObjectSetList"} {
+	for _, without := range []string{"everything", "discovery of operators.coreos.com", "discovery of olm.operatorframework.io", "ClusterServiceVersionList", "InstallPlanList", "SubscriptionList", "ClusterExtensionList", "ClusterObjectSetList"} {
 		if _, err := ops.Read(t.Context(), cluster(t, without), ""); err == nil {
 			t.Errorf("without %s nothing is wrong", without)
 		}
@@ -119,7 +126,7 @@ func TestReadKnowsObjectsOfRevisions(t *testing.T) {
 	must.NoError(t, c.Get(t.Context(), client.ObjectKey{Name: "tool-2"}, set))
 	set.Spec.Phases[0].Objects = set.Spec.Phases[0].Objects[:1]
 	must.NoError(t, c.Update(t.Context(), set))
-	const want = "ClusterExtension tool with bundle tool.v2\n  batch/v1beta1 CronJob of CronJob nightly"
+	const want = "ClusterExtension tool with bundle tool.v2\n  support ended on 2026-12-31\n  batch/v1beta1 CronJob of CronJob nightly"
 	must.Equal(t, "text", text(t, c, "tools"), want)
 }
 

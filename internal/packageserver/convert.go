@@ -5,6 +5,9 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
@@ -46,6 +49,11 @@ func Convert(x *catalog.Index, name string) (p Package, ok bool, err error) {
 	if heads[info.DefaultChannel] == nil {
 		p.Status.DefaultChannel = p.Status.Channels[0].Name
 	}
+	lifecycle, wrong := x.Lifecycle(name)
+	if wrong != nil && !errors.Is(wrong, catalog.ErrLifecycle) { // what is written wrongly says nothing
+		err = cmp.Or(err, error(unreadVersion{wrong}))
+	}
+	p.Status.Lifecycle = lifecycleOf(lifecycle)
 	operator := heads[p.Status.DefaultChannel]
 	p.Status.PackageName = info.Name
 	p.Status.Provider = operator.description.Provider
@@ -91,4 +99,22 @@ func deprecation(message string) *packagesv1.Deprecation {
 		return nil
 	}
 	return &packagesv1.Deprecation{Message: message}
+}
+
+func lifecycleOf(l catalog.Lifecycle) []packagesv1.VersionLifecycle {
+	var all []packagesv1.VersionLifecycle
+	moment := func(t time.Time) *metav1.Time {
+		if t.IsZero() {
+			return nil
+		}
+		return &metav1.Time{Time: t}
+	}
+	for _, v := range l.Versions {
+		out := packagesv1.VersionLifecycle{Version: v.Name, Phases: []packagesv1.LifecyclePhase{}}
+		for _, p := range v.Phases {
+			out.Phases = append(out.Phases, packagesv1.LifecyclePhase{Name: p.Name, Starts: moment(p.Start), Ends: moment(p.End)})
+		}
+		all = append(all, out)
+	}
+	return all
 }

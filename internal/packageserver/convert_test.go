@@ -172,6 +172,26 @@ func TestEntries(t *testing.T) {
 	must.Equal(t, "result", string(got), want)
 }
 
+// TestLifecycle: the phases of support are shown; what is written wrongly is not, and hides nothing else.
+func TestLifecycle(t *testing.T) {
+	shown := func(lifecycle string) string {
+		var s sourceOf
+		s.pkg("")
+		s.channel("stable", `{"name":"p.v1.10.0"}`)
+		s.bundle("1.10.0", metadataProperty(`"displayName":"P"`))
+		s.WriteString(`{"schema":"` + catalog.SchemaLifecycles + `","package":"p","versions":` + lifecycle + `}`)
+		p, ok, err := Convert(s.index(t), "p")
+		if !ok || err != nil {
+			t.Errorf("%s: shown %t, %v", lifecycle, ok, err)
+		}
+		return string(must.Value(json.Marshal(p.Status.Lifecycle))(t))
+	}
+	must.Equal(t, "lifecycle", shown(`[{"name":"1.10","phases":[{"name":"Full","startDate":"2026-01-01","endDate":"2026-12-31"},{"name":"More","startDate":"2027-01-01"}]},{"name":"2"}]`),
+		`[{"version":"1.10","phases":[{"name":"Full","starts":"2026-01-01T00:00:00Z","ends":"2027-01-01T00:00:00Z"},{"name":"More","starts":"2027-01-01T00:00:00Z"}]},{"version":"2","phases":[]}]`)
+	must.Equal(t, "what is written wrongly", shown(`[{"name":"one"}]`), "null")
+	must.Equal(t, "nothing", shown(`[]`), "null")
+}
+
 func TestLabels(t *testing.T) {
 	tests := map[string]struct {
 		labels string

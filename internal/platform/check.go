@@ -27,6 +27,8 @@ type Operator struct {
 	Uses []Use
 	// Unreadable says what could not be checked.
 	Unreadable []string
+	// Support is how long it is supported, as its catalog says; empty for what is not installed.
+	Support string
 }
 
 // Use is one use of an API.
@@ -49,6 +51,14 @@ type Report struct {
 	KubeVersion string    `json:"kubeVersion"`
 	Operators   int       `json:"operators"`
 	Findings    []Finding `json:"findings"`
+	// Support is how long each operator that is installed is supported, by operator.
+	Support []OperatorSupport `json:"support,omitempty"`
+}
+
+// OperatorSupport is how long an operator is supported, in the words of the condition Supported.
+type OperatorSupport struct {
+	Operator string `json:"operator"`
+	Support  string `json:"support"`
 }
 
 // Check finds what stands between operators and a version of Kubernetes. Findings are sorted by operator, rule and message.
@@ -65,6 +75,9 @@ func Check(kubeVersion string, operators []Operator) (*Report, error) {
 	target := Minor{version.Major, version.Minor}
 	report := &Report{KubeVersion: version.String(), Operators: len(operators), Findings: []Finding{}}
 	for _, o := range operators {
+		if o.Support != "" {
+			report.Support = append(report.Support, OperatorSupport{o.Name, o.Support})
+		}
 		add := func(rule, remedy, format string, args ...any) {
 			report.Findings = append(report.Findings, Finding{o.Name, rule, fmt.Sprintf(format, args...), remedy})
 		}
@@ -96,6 +109,7 @@ func Check(kubeVersion string, operators []Operator) (*Report, error) {
 		return cmp.Or(strings.Compare(a.Operator, b.Operator), strings.Compare(a.Rule, b.Rule), strings.Compare(a.Message, b.Message))
 	})
 	report.Findings = slices.Compact(report.Findings)
+	slices.SortStableFunc(report.Support, func(a, b OperatorSupport) int { return strings.Compare(a.Operator, b.Operator) })
 	return report, nil
 }
 
@@ -118,6 +132,13 @@ func (r *Report) Write(w io.Writer) error {
 			last = f.Operator
 		}
 		fmt.Fprintf(&b, "  %s: %s; %s\n", f.Rule, messages.Clean(f.Message), messages.Clean(f.Remedy))
+	}
+	if len(r.Support) > 0 {
+		rows := [][]string{{"OPERATOR", "SUPPORT"}}
+		for _, s := range r.Support {
+			rows = append(rows, []string{s.Operator, s.Support})
+		}
+		b.WriteString("\n" + messages.Table(rows...))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -73,6 +73,9 @@ type Deprecation struct {
 	// Installed and Chosen are the messages about the bundle that is installed, and about the one to have.
 	Installed string `json:"installed,omitempty"`
 	Chosen    string `json:"chosen,omitempty"`
+	// Lifecycle says how long versions of the package are supported, and Unreadable what of that cannot be read.
+	Lifecycle  catalog.Lifecycle `json:"-"`
+	Unreadable error             `json:"-"`
 }
 
 // answer describes what becomes of an extension with a candidate; nil is no answer.
@@ -144,6 +147,7 @@ func (b *extensionFront) deprecation(chosen *candidate) *Deprecation {
 	if chosen != nil {
 		d.Chosen = chosen.bundle.Deprecation
 	}
+	d.Lifecycle, d.Unreadable = source.Index.Lifecycle(p.Name)
 	return d
 }
 

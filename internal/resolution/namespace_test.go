@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/golden"
@@ -84,7 +85,7 @@ func ask(t *testing.T, result *NamespaceResult, question string) (string, bool) 
 	t.Helper()
 	var b strings.Builder
 	if question == "outdated" {
-		for _, s := range result.Standings() {
+		for _, s := range result.Standings(time.Now()) {
 			fmt.Fprintf(&b, "%s: installed %q, next %q, reachable %q, head %q, newest %q in %q, held by %q\n",
 				s.Subscription, s.Installed, s.Next, s.Allowed, s.Head, s.Newest, s.NewestIn, s.HeldBy)
 		}

@@ -2,8 +2,10 @@ package resolution
 
 import (
 	"slices"
+	"time"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/version"
 )
 
 // Standing compares what a user has of a package with what there is.
@@ -19,6 +21,8 @@ type Standing struct {
 	// Newest is the highest version of the package in any channel of any catalog in view, and NewestIn that catalog.
 	Newest   string `json:"newest,omitempty"`
 	NewestIn string `json:"newestIn,omitempty"`
+	// Support is how long what is installed is supported, by the catalog that it is to come from.
+	Support catalog.Support `json:"support,omitzero"`
 	// HeldBy says what is in the way of something newer.
 	HeldBy string `json:"heldBy,omitempty"`
 }
@@ -39,8 +43,8 @@ type SubscriptionStanding struct {
 	Standing
 }
 
-// Standings compares every Subscription, in the order of their names.
-func (r *NamespaceResult) Standings() []SubscriptionStanding {
+// Standings compares every Subscription, in the order of their names, at a time.
+func (r *NamespaceResult) Standings(at time.Time) []SubscriptionStanding {
 	var all []SubscriptionStanding
 	for _, q := range r.b.requests {
 		s := SubscriptionStanding{Subscription: q.sub.Name, Standing: Standing{Package: q.sub.Package, Allowed: q.allowed()}}
@@ -55,6 +59,10 @@ func (r *NamespaceResult) Standings() []SubscriptionStanding {
 		for _, source := range r.b.sourcesFor(nil) {
 			if source.Index == nil {
 				continue
+			}
+			if q.installed != nil && source.Ref == q.sub.Catalog {
+				lifecycle, _ := source.Index.Lifecycle(q.sub.Package) // what cannot be read says nothing; the condition Supported tells why
+				s.Support = lifecycle.Support(version.VersionRelease{Version: q.installed.Version}, at)
 			}
 			for _, bundle := range bundlesOf(source.Index, q.sub.Package) {
 				if best == nil || bundle.Version.Compare(best.Version) > 0 {

@@ -27,6 +27,8 @@ const (
 	TypeChannelDeprecated = "ChannelDeprecated"
 	// TypeBundleDeprecated is True when the installed bundle is deprecated.
 	TypeBundleDeprecated = "BundleDeprecated"
+	// TypeSupported says whether the installed version is supported, by what its catalog says. It is there when something is installed.
+	TypeSupported = "Supported"
 )
 
 // Reasons of conditions.

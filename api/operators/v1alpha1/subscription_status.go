@@ -106,6 +106,8 @@ const (
 	SubscriptionChannelDeprecated SubscriptionConditionType = "ChannelDeprecated"
 	// SubscriptionBundleDeprecated is True when the installed bundle is deprecated.
 	SubscriptionBundleDeprecated SubscriptionConditionType = "BundleDeprecated"
+	// SubscriptionSupported says whether the installed version is supported, by what its catalog says. It is there when something is installed.
+	SubscriptionSupported SubscriptionConditionType = "Supported"
 )
 
 // SubscriptionCondition is one observation of a Subscription.

@@ -31,11 +31,13 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.CSVDescription{}.OpenAPIModelName():                  schema_fairlead_api_packages_v1_CSVDescription(ref),
 		v1.ChannelEntry{}.OpenAPIModelName():                    schema_fairlead_api_packages_v1_ChannelEntry(ref),
 		v1.Deprecation{}.OpenAPIModelName():                     schema_fairlead_api_packages_v1_Deprecation(ref),
+		v1.LifecyclePhase{}.OpenAPIModelName():                  schema_fairlead_api_packages_v1_LifecyclePhase(ref),
 		v1.PackageChannel{}.OpenAPIModelName():                  schema_fairlead_api_packages_v1_PackageChannel(ref),
 		v1.PackageManifest{}.OpenAPIModelName():                 schema_fairlead_api_packages_v1_PackageManifest(ref),
 		v1.PackageManifestList{}.OpenAPIModelName():             schema_fairlead_api_packages_v1_PackageManifestList(ref),
 		v1.PackageManifestSpec{}.OpenAPIModelName():             schema_fairlead_api_packages_v1_PackageManifestSpec(ref),
 		v1.PackageManifestStatus{}.OpenAPIModelName():           schema_fairlead_api_packages_v1_PackageManifestStatus(ref),
+		v1.VersionLifecycle{}.OpenAPIModelName():                schema_fairlead_api_packages_v1_VersionLifecycle(ref),
 		metav1.APIGroup{}.OpenAPIModelName():                    schema_pkg_apis_meta_v1_APIGroup(ref),
 		metav1.APIGroupList{}.OpenAPIModelName():                schema_pkg_apis_meta_v1_APIGroupList(ref),
 		metav1.APIResource{}.OpenAPIModelName():                 schema_pkg_apis_meta_v1_APIResource(ref),
@@ -832,6 +834,42 @@ func schema_fairlead_api_packages_v1_Deprecation(ref common.ReferenceCallback) c
 	}
 }
 
+func schema_fairlead_api_packages_v1_LifecyclePhase(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "LifecyclePhase is a phase of support.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name of the phase.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"starts": {
+						SchemaProps: spec.SchemaProps{
+							Description: "starts is when it begins; it is open without.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"ends": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ends is when it is over, which is not part of it; it is open without.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"name"},
+			},
+		},
+		Dependencies: []string{
+			metav1.Time{}.OpenAPIModelName()},
+	}
+}
+
 func schema_fairlead_api_packages_v1_PackageChannel(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -1080,12 +1118,64 @@ func schema_fairlead_api_packages_v1_PackageManifestStatus(ref common.ReferenceC
 							Format:      "",
 						},
 					},
+					"lifecycle": {
+						SchemaProps: spec.SchemaProps{
+							Description: "lifecycle says how long versions of the package are supported. It is absent when the catalog says nothing.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1.VersionLifecycle{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"catalogSource", "catalogSourceDisplayName", "catalogSourcePublisher", "catalogSourceNamespace", "packageName", "channels", "defaultChannel"},
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.AppLink{}.OpenAPIModelName(), v1.Deprecation{}.OpenAPIModelName(), v1.PackageChannel{}.OpenAPIModelName()},
+			v1alpha1.AppLink{}.OpenAPIModelName(), v1.Deprecation{}.OpenAPIModelName(), v1.PackageChannel{}.OpenAPIModelName(), v1.VersionLifecycle{}.OpenAPIModelName()},
+	}
+}
+
+func schema_fairlead_api_packages_v1_VersionLifecycle(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "VersionLifecycle is about the versions that begin with one to three numbers.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"version": {
+						SchemaProps: spec.SchemaProps{
+							Description: "version is the beginning of the versions, such as 4.18.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"phases": {
+						SchemaProps: spec.SchemaProps{
+							Description: "phases are the phases of support, by their beginning.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1.LifecyclePhase{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"version", "phases"},
+			},
+		},
+		Dependencies: []string{
+			v1.LifecyclePhase{}.OpenAPIModelName()},
 	}
 }
 

@@ -50,6 +50,26 @@ type PackageManifestStatus struct {
 	Channels []PackageChannel `json:"channels"`
 	// defaultChannel is followed by those who name no channel.
 	DefaultChannel string `json:"defaultChannel"`
+	// lifecycle says how long versions of the package are supported. It is absent when the catalog says nothing.
+	Lifecycle []VersionLifecycle `json:"lifecycle,omitempty"`
+}
+
+// VersionLifecycle is about the versions that begin with one to three numbers.
+type VersionLifecycle struct {
+	// version is the beginning of the versions, such as 4.18.
+	Version string `json:"version"`
+	// phases are the phases of support, by their beginning.
+	Phases []LifecyclePhase `json:"phases"`
+}
+
+// LifecyclePhase is a phase of support.
+type LifecyclePhase struct {
+	// name of the phase.
+	Name string `json:"name"`
+	// starts is when it begins; it is open without.
+	Starts *metav1.Time `json:"starts,omitempty"`
+	// ends is when it is over, which is not part of it; it is open without.
+	Ends *metav1.Time `json:"ends,omitempty"`
 }
 
 // Deprecation says why something is deprecated.

@@ -21,6 +21,11 @@ func (in Deprecation) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in LifecyclePhase) OpenAPIModelName() string {
+	return "com.coreos.operators.packages.v1.LifecyclePhase"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PackageChannel) OpenAPIModelName() string {
 	return "com.coreos.operators.packages.v1.PackageChannel"
 }
@@ -43,4 +48,9 @@ func (in PackageManifestSpec) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PackageManifestStatus) OpenAPIModelName() string {
 	return "com.coreos.operators.packages.v1.PackageManifestStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in VersionLifecycle) OpenAPIModelName() string {
+	return "com.coreos.operators.packages.v1.VersionLifecycle"
 }

@@ -141,6 +141,10 @@ func (c *Controller) step(ctx context.Context, ext *olmv1.ClusterExtension) (ctr
 	if o.problem != nil && o.stopped() == nil {
 		o.soonest(recheck) // what may pass need not be followed by an event
 	}
+	now := c.Clock.Now()
+	if supported := (view{ext: ext, revisions: s.revisions, outcome: o}).support(now); supported != nil {
+		o.soonest(supported.In(now)) // a phase of support begins or ends
+	}
 	return ctrl.Result{RequeueAfter: o.again}, c.reporter.report(ctx, s, o, err)
 }
 

@@ -98,7 +98,7 @@ func TestMetrics(t *testing.T) {
 	w.settle("my")
 	w.settle("other")
 	expect("installed", info, "a.v1.0.0 my a 1.0.0 1")
-	expect("installed", conditions, "my NotDeprecated BundleDeprecated 0", "my NotDeprecated ChannelDeprecated 0", "my NotDeprecated Deprecated 0",
+	expect("installed", conditions, "my NoData Supported -1", "my NotDeprecated BundleDeprecated 0", "my NotDeprecated ChannelDeprecated 0", "my NotDeprecated Deprecated 0",
 		"my NotDeprecated PackageDeprecated 0", "my ProbesSucceeded Available 1", "my Succeeded Installed 1", "my Succeeded Progressing 1")
 	w.serve("cat", pkg("a", "1.0.0", "1.1.0"), pkg("b", "1.0.0"))
 	w.settle("my")

@@ -77,6 +77,8 @@ func fingerprint(x *catalog.Index, pkg string) uint64 {
 		return sum.Sum64()
 	}
 	fmt.Fprintf(sum, "%q %q\n", p.Name, p.Deprecation)
+	lifecycle, err := x.Lifecycle(pkg)
+	fmt.Fprintf(sum, "%v %v\n", lifecycle, err)
 	seen := map[string]bool{}
 	for _, channel := range p.Channels {
 		fmt.Fprintf(sum, "%q %q\n", channel.Name, channel.Deprecation)

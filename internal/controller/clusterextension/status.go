@@ -53,6 +53,12 @@ func (v view) status(now time.Time) olmv1.ClusterExtensionStatus {
 	if !v.outcome.leaving && !v.outcome.waits { // catalogs are not asked
 		conditions = append(conditions, v.deprecations()...)
 	}
+	switch supported := v.support(now); {
+	case supported != nil:
+		conditions = append(conditions, olmv1.NewCondition(olmv1.TypeSupported, supported.Status, supported.Reason, supported.Message))
+	case v.revisions.Installed() == nil:
+		meta.RemoveStatusCondition(&next.Conditions, olmv1.TypeSupported)
+	}
 	if signature := v.signature(); signature != nil {
 		conditions = append(conditions, *signature)
 	} else if !v.outcome.leaving {
@@ -231,4 +237,19 @@ func (v view) deprecations() []metav1.Condition {
 		say(olmv1.TypeChannelDeprecated, "channel not deprecated", channels),
 		ofBundle,
 	}
+}
+
+// support says whether what is installed is supported; nil when nothing is, or catalogs were not asked.
+func (v view) support(now time.Time) *resolution.SupportVerdict {
+	r, decided := v.revisions.Installed(), v.outcome.resolved
+	if r == nil || decided == nil || decided.Deprecation == nil {
+		return nil
+	}
+	name := r.Annotations[olmv1.BundleNameKey]
+	is, err := resolution.ParseInstalled(name, r.Annotations[olmv1.BundleVersionKey], nil)
+	if err != nil {
+		return nil
+	}
+	verdict := resolution.JudgeSupport(name, is.Version, decided.Deprecation.Catalog, decided.Deprecation.Lifecycle, decided.Deprecation.Unreadable, now)
+	return &verdict
 }

@@ -2,11 +2,13 @@ package clusterextension
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/must"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -164,6 +166,9 @@ func TestStatus(t *testing.T) {
 			status := view{ext: ext, revisions: test.revisions, outcome: &test.outcome}.status(time.Unix(1000, 5))
 			var got []string
 			for _, c := range status.Conditions {
+				if c.Type == olmv1.TypeSupported { // TestSupport
+					continue
+				}
 				message, _, _ := strings.Cut(c.Message, "\nbundle ")
 				kind := c.Type + "=" + string(c.Status) + "/" + c.Reason
 				seen = append(seen, kind)
@@ -250,3 +255,37 @@ func TestNamesOfBundles(t *testing.T) {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+// TestSupport: what the catalog says of the support of what is installed, and nothing before that.
+func TestSupport(t *testing.T) {
+	ends := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
+	done := set(1, "1.0.0", metav1.Condition{Type: olmv1.TypeSucceeded, Status: metav1.ConditionTrue})
+	knows := outcome{resolved: &resolution.ExtensionResult{Deprecation: &resolution.Deprecation{Catalog: "cat", Lifecycle: catalog.Lifecycle{
+		Versions: []catalog.LifecycleVersion{{Name: "1.0", Phases: []catalog.LifecyclePhase{{Name: "Full", End: ends}}}}}}}}
+	silent := outcome{resolved: &resolution.ExtensionResult{Deprecation: &resolution.Deprecation{Catalog: "cat"}}}
+	const before = "True Supported Full, supported until 2026-12-31"
+	for name, c := range map[string]struct {
+		revisions revision.History
+		outcome   outcome
+		at        time.Time
+		was, want string
+	}{
+		"in a phase":             {revision.History{done}, knows, ends.Add(-time.Second), "", before},
+		"after it":               {revision.History{done}, knows, ends, before, "False Ended support ended on 2026-12-31"},
+		"no data":                {revision.History{done}, silent, ends, "", "Unknown NoData no data: catalog cat does not say how long a.v1.0.0 is supported"},
+		"catalogs are not asked": {revision.History{done}, outcome{waits: true}, ends, before, before},
+		"nothing is installed":   {nil, knows, ends, "", ""},
+		"it was removed":         {nil, knows, ends, before, ""},
+	} {
+		ext := &olmv1.ClusterExtension{}
+		if c.was != "" {
+			fields := strings.SplitN(c.was, " ", 3)
+			ext.Status.Conditions = []metav1.Condition{{Type: olmv1.TypeSupported, Status: metav1.ConditionStatus(fields[0]), Reason: fields[1], Message: fields[2]}}
+		}
+		status, got := (view{ext: ext, revisions: c.revisions, outcome: &c.outcome}).status(c.at), ""
+		if is := meta.FindStatusCondition(status.Conditions, olmv1.TypeSupported); is != nil {
+			got = fmt.Sprintf("%s %s %s", is.Status, is.Reason, is.Message)
+		}
+		must.Equal(t, name, got, c.want)
+	}
+}

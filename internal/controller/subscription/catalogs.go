@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/version"
 
 	"google.golang.org/grpc/connectivity"
 	corev1 "k8s.io/api/core/v1"
@@ -164,4 +166,17 @@ func (c catalogs) deprecations(installed *v1alpha1.ClusterServiceVersion) []v1al
 		return nil
 	}
 	return append(found, isTrue(v1alpha1.SubscriptionDeprecated, "", strings.Join(messages, "; ")))
+}
+
+// support says whether the installed version is supported; nil when nothing is installed, or its catalog has nothing to say about the package.
+func (c catalogs) support(installed *v1alpha1.ClusterServiceVersion, now time.Time) *resolution.SupportVerdict {
+	if installed == nil || c.named == nil || c.named.Served.Index == nil {
+		return nil
+	}
+	lifecycle, err := c.named.Served.Index.Lifecycle(c.sub.Spec.Package)
+	if err == nil && len(lifecycle.Versions) == 0 {
+		return nil
+	}
+	verdict := resolution.JudgeSupport(installed.Name, version.VersionRelease{Version: installed.Spec.Version.Version}, c.named.Ref().String(), lifecycle, err, now)
+	return &verdict
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
@@ -34,6 +35,11 @@ func deprecated(reference string) string {
 		text += fmt.Sprintf("---\nschema: olm.deprecations\npackage: a\nentries:\n- {reference: {schema: %s}, message: use b}\n", reference)
 	}
 	return text
+}
+
+// supporting is package a with a phase of support that ends on a day.
+func supporting(phase, ends string) string {
+	return pkg("a", "A", "", "1.0.0") + fmt.Sprintf("---\nschema: %s\npackage: a\nversions:\n- {name: \"1.0\", phases: [{name: %s, endDate: %q}]}\n", catalog.SchemaLifecycles, phase, ends)
 }
 
 func (w *world) regroupAs(annotations map[string]string) {
@@ -113,6 +119,12 @@ func TestDocumentedConditions(t *testing.T) {
 			installed(w)
 			w.serve("cat", deprecated("olm.package")+"- {reference: {schema: olm.bundle, name: a.v1.0.0}, message: no more}\n")
 		}, "True  olm.package/a: use b; olm.bundle/a.v1.0.0: no more", serving(""), ""},
+		"the version is supported": {v1alpha1.SubscriptionSupported, func(w *world) { installed(w); w.serve("cat", supporting("Full", "2999-12-31")) },
+			"True Supported Full, supported until 2999-12-31", one, ""},
+		"support has ended": {v1alpha1.SubscriptionSupported, func(w *world) { installed(w); w.serve("cat", supporting("Full", "2001-12-31")) },
+			"False Ended support ended on 2001-12-31", one, ""},
+		"support cannot be read": {v1alpha1.SubscriptionSupported, func(w *world) { installed(w); w.serve("cat", supporting("Full", "soon")) },
+			`Unknown NoData no data: read object of schema "io.openshift.operators.lifecycles.v1alpha1" of package "a" .*endDate "soon" is no date.*`, one, ""},
 		"Ready":                            {readyCondition, installed, "True Installed ClusterServiceVersion a.v1.0.0 is installed and running", func(w *world) { w.setCSVPhase("a.v1.0.0", "Installing") }, "False Installing ClusterServiceVersion a.v1.0.0 is Installing: not reconciled yet"},
 		"Stalled":                          {stalledCondition, csv("Failed"), "True Failed ClusterServiceVersion a.v1.0.0 is Failed: not reconciled yet", succeeds, ""},
 		"something newer is held back":     {heldBackCondition, func(w *world) { newer(w); w.annotate("a", resolution.VersionRangeAnnotation, "<1.1.0") }, "True VersionRange a.v1.1.0 is available, and annotation .* allows only versions in <1.1.0", func(w *world) { w.annotate("a", resolution.VersionRangeAnnotation, "") }, ""},
@@ -169,4 +181,26 @@ func (d documented) check(t *testing.T) {
 	if after := says("when it is so no more", d.instead); d.instead != "" && !first.LastTransitionTime.Before(after.LastTransitionTime) {
 		t.Errorf("its time of transition is %v, and was %v", after.LastTransitionTime, first.LastTransitionTime)
 	}
+}
+
+// TestSupportEnds: the condition changes when the phase ends, without another event, and nothing is written before that.
+func TestSupportEnds(t *testing.T) {
+	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("a", "a", ""))
+	today := w.Clock.Now()
+	w.serve("cat", supporting("Full", today.Format(time.DateOnly)))
+	w.mustReconcile()
+	w.carryOut(w.newestPlan())
+	w.setCSVPhase("a.v1.0.0", v1alpha1.CSVPhaseSucceeded)
+	result := must.Value(w.controller.Reconcile(t.Context(), request))(t)
+	ends := today.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
+	if wait := ends.Sub(today); result.RequeueAfter > wait || result.RequeueAfter < wait-time.Minute {
+		t.Errorf("it is due in %s, and the phase ends in %s", result.RequeueAfter, wait)
+	}
+	status := func() string {
+		return string(w.subscription("a").Status.GetCondition(v1alpha1.SubscriptionSupported).Status)
+	}
+	must.Equal(t, "in the phase", status(), "True")
+	w.Clock.SetTime(ends)
+	w.mustReconcile()
+	must.Equal(t, "after it", status(), "False")
 }

@@ -34,12 +34,14 @@ func TestEventsAreMadeOnce(t *testing.T) {
 		w.mustReconcile()
 	}
 	events := w.toldEvents()
-	if len(events) != 2 || !strings.HasPrefix(events[0], "Warning ResolutionFailed because no operators found in package a") {
+	// One about the Subscription and one about the namespace, for each of the two.
+	if len(events) != 4 || !strings.HasPrefix(events[0], "Warning ResolutionFailed because no operators found in package a") || events[0] != events[1] || events[2] != events[3] {
 		t.Errorf("of two Subscriptions without an answer, seen three times: %q", events)
 	}
 	w.remove(operatorGroup("og"))
 	w.mustReconcile()
-	if events = w.toldEvents(); len(events) != 1 || !strings.Contains(events[0], "expected 1 OperatorGroup in the namespace, found 0") {
+	// One about each Subscription, and a single one about the namespace.
+	if events = w.toldEvents(); len(events) != 3 || !strings.Contains(events[0], "expected 1 OperatorGroup in the namespace, found 0") || events[0] != events[1] || events[0] != events[2] {
 		t.Errorf("of a namespace without OperatorGroup, which concerns two Subscriptions: %q", events)
 	}
 }
@@ -104,7 +106,7 @@ func TestEventsFollowWhatIsWritten(t *testing.T) {
 	}
 	must.Empty(t, "of a status that was not written", w.toldEvents())
 	w.mustReconcile()
-	if events := w.toldEvents(); len(events) != 1 {
+	if events := w.toldEvents(); len(events) != 2 { // about the Subscription, and about the namespace
 		t.Errorf("once it was written: %q", events)
 	}
 	w.annotate("a", "operators.fairlead.dev/version-range", "?")

@@ -7,6 +7,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
 
@@ -41,20 +42,27 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 		before := w.Latest(&s.Subscriptions[i])
 		after := before.DeepCopy()
 		if !d.outdated[before.Name] {
-			after.Status = d.view(s, before).status(now)
+			v := d.view(s, before)
+			after.Status = v.status(now)
+			if supported := v.catalogs.support(v.installed, now); supported != nil {
+				retry = reconcile.Sooner(retry, supported.In(now)) // a phase of support begins or ends
+			}
 		}
 		if wait := tooSoon(&before.Status, &after.Status, now); wait > 0 {
 			after, retry = before, reconcile.Sooner(retry, wait)
 		}
 		after, err := w.Write(ctx, before, after.Status)
 		failures = append(failures, err)
-		// Make Events of what has gone wrong since the status was written last: about the namespace when there is no answer, each told
-		// once for all Subscriptions that it concerns, about the OperatorGroup when an annotation of it says nothing, and about the
-		// Subscription when a bundle cannot be had.
-		if failed, is := begun(before, after, v1alpha1.SubscriptionResolutionFailed); is && !told[failed.Message] {
-			told[failed.Message] = true
-			about := &corev1.ObjectReference{APIVersion: "v1", Kind: "Namespace", Name: after.Namespace}
-			c.events.Event(about, corev1.EventTypeWarning, eventResolutionFailed, failed.Message)
+		// Make Events of what has gone wrong since the status was written last: about the Subscription when there is no answer, and about the
+		// namespace, where each is told once for all Subscriptions that it concerns; about the OperatorGroup when an annotation of it says
+		// nothing, and about the Subscription when a bundle cannot be had.
+		if failed, is := begun(before, after, v1alpha1.SubscriptionResolutionFailed); is {
+			c.events.Event(referTo(after), corev1.EventTypeWarning, eventResolutionFailed, messages.Event(failed.Message))
+			if !told[failed.Message] {
+				told[failed.Message] = true
+				about := &corev1.ObjectReference{APIVersion: "v1", Kind: "Namespace", Name: after.Namespace}
+				c.events.Event(about, corev1.EventTypeWarning, eventResolutionFailed, failed.Message)
+			}
 		}
 		if misread, is := begun(before, after, misreadCondition); is && !told[misread.Message] {
 			told[misread.Message] = true
@@ -64,9 +72,7 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 			c.events.Event(about, corev1.EventTypeWarning, eventMisread, misread.Message)
 		}
 		if failed, is := begun(before, after, v1alpha1.SubscriptionBundleUnpackFailed); is {
-			about := &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.SubscriptionKind, Namespace: after.Namespace,
-				Name: after.Name, UID: after.UID, ResourceVersion: after.ResourceVersion}
-			c.events.Event(about, corev1.EventTypeWarning, eventBundleUnpackFailed, failed.Message)
+			c.events.Event(referTo(after), corev1.EventTypeWarning, eventBundleUnpackFailed, failed.Message)
 		}
 		counted = append(counted, metrics.Subscription{Name: after.Name, Installed: after.Status.InstalledCSV, Channel: after.Spec.Channel,
 			Package: after.Spec.Package, Approval: string(after.InstallPlanApproval())})
@@ -126,4 +132,10 @@ const (
 func begun(before, after *v1alpha1.Subscription, kind v1alpha1.SubscriptionConditionType) (v1alpha1.SubscriptionCondition, bool) {
 	now := after.Status.GetCondition(kind)
 	return now, now.Status == corev1.ConditionTrue && !now.Equals(before.Status.GetCondition(kind))
+}
+
+// referTo is what an Event about a Subscription refers to.
+func referTo(sub *v1alpha1.Subscription) *corev1.ObjectReference {
+	return &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.SubscriptionKind, Namespace: sub.Namespace,
+		Name: sub.Name, UID: sub.UID, ResourceVersion: sub.ResourceVersion}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
@@ -135,7 +136,7 @@ func (c BrowseCluster) V0(ctx context.Context, pkg string) (Answer, error) {
 	}
 	catalogs := map[string]bool{}
 	for i := range list.Items {
-		p := OfManifest(&list.Items[i])
+		p := OfManifest(&list.Items[i], time.Now())
 		if !c.wanted(p.Catalog) {
 			continue
 		}
@@ -178,7 +179,7 @@ func (a *Answer) add(name string, x *catalog.Index, pkg string) error {
 		names = []string{pkg}
 	}
 	for _, n := range names {
-		p, err := OfIndex(name, x, n)
+		p, err := OfIndex(name, x, n, time.Now())
 		if err != nil {
 			return err
 		}

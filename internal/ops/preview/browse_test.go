@@ -91,6 +91,7 @@ kite in catalog toys
   description:   Kites
   provider:      Example
   newest:        1.10.0 (2.0.0 in channel fast)
+  support:       no data
   install modes: AllNamespaces
   provides:      Kite (example.com/v1)
   requires:      package wind >=1.0.0
@@ -100,16 +101,16 @@ kite in catalog toys
   fast     2.0.0   2         deprecated: fast is gone soon
 `},
 		"versions": {versions.String(), `
-VERSION  BUNDLE        CHANNELS      CATALOG  NOTES
-2.0.0    kite.v2.0.0   fast*         toys     -
-1.10.0   kite.v1.10.0  stable*,fast  toys     -
-1.0.0    kite.v1.0.0   stable        toys     deprecated: it tears
+VERSION  BUNDLE        CHANNELS      CATALOG  SUPPORT  NOTES
+2.0.0    kite.v2.0.0   fast*         toys     no data  -
+1.10.0   kite.v1.10.0  stable*,fast  toys     no data  -
+1.0.0    kite.v1.0.0   stable        toys     no data  deprecated: it tears
 * newest of the channel
 `},
 		"versions of a channel": {one.String(), `
-VERSION  BUNDLE        CHANNELS      CATALOG  NOTES
-1.10.0   kite.v1.10.0  stable*,fast  toys     -
-1.0.0    kite.v1.0.0   stable        toys     deprecated: it tears
+VERSION  BUNDLE        CHANNELS      CATALOG  SUPPORT  NOTES
+1.10.0   kite.v1.10.0  stable*,fast  toys     no data  -
+1.0.0    kite.v1.0.0   stable        toys     no data  deprecated: it tears
 * newest of the channel
 `},
 	} {
@@ -256,7 +257,8 @@ func TestImageInstead(t *testing.T) {
 func manifest() *packagesv1.PackageManifest {
 	m := &packagesv1.PackageManifest{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "kite"}}
 	m.Status = packagesv1.PackageManifestStatus{CatalogSource: "toys", CatalogSourceNamespace: "olm", PackageName: "kite", DefaultChannel: "stable",
-		Provider: v1alpha1.AppLink{Name: "Example"},
+		Provider:  v1alpha1.AppLink{Name: "Example"},
+		Lifecycle: []packagesv1.VersionLifecycle{{Version: "1", Phases: []packagesv1.LifecyclePhase{{Name: "Full"}}}},
 		Channels: []packagesv1.PackageChannel{
 			{Name: "fast", CurrentCSV: "kite.v2.0.0", Deprecation: &packagesv1.Deprecation{Message: "soon"}, Entries: []packagesv1.ChannelEntry{{Name: "kite.v2.0.0", Version: "2.0.0"}, {Name: "kite.v1.10.0", Version: "1.10.0"}}},
 			{Name: "stable", CurrentCSV: "kite.v1.10.0", Entries: []packagesv1.ChannelEntry{{Name: "kite.v1.9.0", Version: "1.9.0"}, {Name: "kite.v1.10.0", Version: "1.10.0"}},
@@ -278,7 +280,8 @@ func TestV0(t *testing.T) {
 		names = append(names, v.Version)
 	}
 	if p.Catalog != "olm/toys" || p.Newest != "1.10.0" || p.Provider != "Example" || p.Description != "Kites" || p.Channels[0].Name != "stable" || p.Channels[1].Deprecation != "soon" ||
-		cmp.Diff([]string{"2.0.0", "1.10.0", "1.9.0"}, names) != "" || cmp.Diff([]string{"AllNamespaces"}, p.InstallModes) != "" {
+		cmp.Diff([]string{"2.0.0", "1.10.0", "1.9.0"}, names) != "" || cmp.Diff([]string{"AllNamespaces"}, p.InstallModes) != "" ||
+		p.Versions[0].Support.State != catalog.SupportNoData || p.Versions[1].Support.String() != "Full" {
 		t.Errorf("%+v %v", p, names)
 	}
 	c.Catalogs = []string{"other"}

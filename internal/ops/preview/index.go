@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
@@ -22,12 +23,13 @@ type description struct {
 	} `json:"installModes"`
 }
 
-// OfIndex is what an index offers of a package, nil when it has none of that name.
-func OfIndex(name string, x *catalog.Index, pkg string) (*Package, error) {
+// OfIndex is what an index offers of a package at a time, nil when it has none of that name.
+func OfIndex(name string, x *catalog.Index, pkg string, at time.Time) (*Package, error) {
 	info, ok := x.PackageV1(pkg)
 	if !ok {
 		return nil, nil
 	}
+	lifecycle, _ := x.Lifecycle(pkg) // what cannot be read says nothing; fairlead catalog validate reports it
 	p := &Package{Name: pkg, Catalog: name, DefaultChannel: info.DefaultChannel, Description: firstLine(info.Description), Deprecation: info.Deprecation}
 	versions := map[string]*Version{}
 	for i, c := range info.Channels {
@@ -36,7 +38,8 @@ func OfIndex(name string, x *catalog.Index, pkg string) (*Package, error) {
 			v := versions[e.Name]
 			if v == nil {
 				b := e.Bundle
-				v = &Version{Name: e.Name, Version: b.VersionText, Image: b.Image, Deprecation: b.Deprecation, order: catalog.Released(b.Version)}
+				v = &Version{Name: e.Name, Version: b.VersionText, Image: b.Image, Deprecation: b.Deprecation,
+					Support: lifecycle.Support(b.Version, at), order: catalog.Released(b.Version)}
 				versions[e.Name] = v
 			}
 			if slices.Contains(v.Channels, c.Name) {

@@ -46,6 +46,7 @@ func (i Info) Write(w io.Writer) error {
 			{"description", p.Description},
 			{"provider", p.Provider},
 			{"newest", text},
+			{"support", p.support()},
 			{"install modes", strings.Join(p.InstallModes, ", ")},
 			{"provides", strings.Join(p.Provides, ", ")},
 			{"requires", strings.Join(p.Requires, ", ")},
@@ -70,4 +71,14 @@ func (i Info) Write(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// support says how long the newest version of the default channel is supported.
+func (p *Package) support() string {
+	for _, v := range p.Versions {
+		if v.Name == p.Bundle {
+			return v.Support.String()
+		}
+	}
+	return ""
 }

@@ -2,21 +2,26 @@ package preview
 
 import (
 	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/version"
 
 	"k8s.io/utils/ptr"
 )
 
-// OfManifest is what the v0 API says of a package of a CatalogSource.
-func OfManifest(m *packagesv1.PackageManifest) *Package {
+// OfManifest is what the v0 API says of a package of a CatalogSource, at a time.
+func OfManifest(m *packagesv1.PackageManifest, at time.Time) *Package {
 	s := &m.Status
 	p := &Package{Name: s.PackageName, Catalog: s.CatalogSourceNamespace + "/" + s.CatalogSource, DefaultChannel: s.DefaultChannel,
 		Provider: s.Provider.Name, Deprecation: ptr.Deref(s.Deprecation, packagesv1.Deprecation{}).Message}
 	if p.Name == "" {
 		p.Name = m.Name
 	}
+	lifecycle := lifecycleOf(s.Lifecycle)
 	versions := map[string]*Version{}
 	var others []Channel
 	for i := range s.Channels {
@@ -29,6 +34,7 @@ func OfManifest(m *packagesv1.PackageManifest) *Package {
 				if parsed, err := version.Parse(e.Version); err == nil { // the others come last
 					v.order = version.FromBuild(parsed)
 				}
+				v.Support = lifecycle.Support(v.order, at)
 				versions[e.Name] = v
 			}
 			v.Channels = append(v.Channels, c.Name)
@@ -64,4 +70,17 @@ func OfManifest(m *packagesv1.PackageManifest) *Package {
 	p.Channels = append(p.Channels, others...)
 	p.Versions = sorted(versions)
 	return p
+}
+
+// lifecycleOf is what a PackageManifest says about support.
+func lifecycleOf(written []packagesv1.VersionLifecycle) catalog.Lifecycle {
+	var l catalog.Lifecycle
+	for _, v := range written {
+		out := catalog.LifecycleVersion{Name: v.Version}
+		for _, p := range v.Phases {
+			out.Phases = append(out.Phases, catalog.LifecyclePhase{Name: p.Name, Start: ptr.Deref(p.Starts, metav1.Time{}).Time, End: ptr.Deref(p.Ends, metav1.Time{}).Time})
+		}
+		l.Versions = append(l.Versions, out)
+	}
+	return l
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"fairlead.dev/fairlead/internal/resolution"
 )
@@ -36,7 +37,7 @@ func (p *Preview) Outdated(ctx context.Context) (Outdated, error) {
 	out := Outdated{Namespace: p.observed.Name, Subscriptions: []Standing{}, LeftAlone: p.leftAlone(), askers: map[string]string{}}
 	managed := map[string]bool{}
 	// How the Subscriptions stand, each with what keeps it from something newer.
-	all := p.result.Standings()
+	all := p.result.Standings(time.Now())
 	for i := range all {
 		if s := &all[i]; s.HeldBy == "" {
 			s.HeldBy = p.waits(s)

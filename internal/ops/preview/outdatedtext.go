@@ -10,7 +10,7 @@ import (
 )
 
 // outdatedColumns are there in every table, whatever is in them.
-var outdatedColumns = []string{"INSTALLED", "NEXT", "ALLOWED", "CHANNEL HEAD", "NEWEST ANYWHERE", "IN", "HELD BY"}
+var outdatedColumns = []string{"INSTALLED", "NEXT", "ALLOWED", "CHANNEL HEAD", "NEWEST ANYWHERE", "IN", "SUPPORT", "HELD BY"}
 
 // columns are a row of the table.
 func columns(name string, s resolution.Standing, holders []string) []string {
@@ -22,7 +22,11 @@ func columns(name string, s resolution.Standing, holders []string) []string {
 	default:
 		held = messages.Clean(strings.Join(holders, ", "))
 	}
-	return []string{name, s.Installed, s.Next, s.Allowed, s.Head, s.Newest, s.NewestIn, held}
+	support := ""
+	if s.Support.State != "" {
+		support = s.Support.String()
+	}
+	return []string{name, s.Installed, s.Next, s.Allowed, s.Head, s.Newest, s.NewestIn, support, held}
 }
 
 // Write prints the comparison for people.
@@ -37,7 +41,7 @@ func (o *Outdated) Write(w io.Writer) error {
 		}
 	}
 	for _, l := range o.LeftAlone {
-		rows = append(rows, []string{l.Subscription, "", "", "", "", "", "", "left alone, see below"})
+		rows = append(rows, []string{l.Subscription, "", "", "", "", "", "", "", "left alone, see below"})
 	}
 	total := len(o.Subscriptions) + len(o.LeftAlone)
 	behind += len(o.LeftAlone)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -55,6 +56,8 @@ type Version struct {
 	HeadOf      []string `json:"headOf,omitempty"`
 	Image       string   `json:"image,omitempty"`
 	Deprecation string   `json:"deprecation,omitempty"`
+	// Support is what the catalog says of how long it is supported.
+	Support catalog.Support `json:"support"`
 
 	order version.VersionRelease
 }

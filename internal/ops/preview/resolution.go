@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
@@ -50,7 +51,7 @@ func (p *Preview) Resolution() Resolution {
 	r.Notes = p.observed.Misread()
 	// The Subscriptions of which the decision does not say why they stay.
 	var all []resolution.Held
-	for _, s := range p.result.Standings() {
+	for _, s := range p.result.Standings(time.Now()) {
 		if s.HeldBy != "" {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/resolution"
@@ -26,6 +27,9 @@ func (r *ExtensionResolution) standing(ctx context.Context, again flags) (Extens
 	// The newest is the highest version of the package in all catalogs, those that it does not select included.
 	s := ExtensionStanding{Extension: r.Extension, Standing: resolution.Standing{Package: r.Package, Installed: r.installed}}
 	var head, newest *catalog.BundleInfo
+	if d, is := r.result.Deprecation, r.request.Installed; d != nil && is != nil {
+		s.Support = d.Lifecycle.Support(is.Version, time.Now())
+	}
 	for _, c := range r.request.Catalogs {
 		if c.Index == nil {
 			continue

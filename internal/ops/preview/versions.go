@@ -56,7 +56,7 @@ func VersionsOf(packages []*Package, name, channel string) Versions {
 
 // Write prints a table. A channel whose head a version is has a star.
 func (v Versions) Write(w io.Writer) error {
-	rows := [][]string{{"VERSION", "BUNDLE", "CHANNELS", "CATALOG", "NOTES"}}
+	rows := [][]string{{"VERSION", "BUNDLE", "CHANNELS", "CATALOG", "SUPPORT", "NOTES"}}
 	starred := false
 	for _, row := range v.Versions {
 		channels := slices.Clone(row.Channels)
@@ -69,7 +69,7 @@ func (v Versions) Write(w io.Writer) error {
 		if row.Deprecation != "" {
 			note = "deprecated: " + row.Deprecation
 		}
-		rows = append(rows, []string{row.Version.Version, row.Name, strings.Join(channels, ","), row.Catalog, note})
+		rows = append(rows, []string{row.Version.Version, row.Name, strings.Join(channels, ","), row.Catalog, row.Support.String(), note})
 	}
 	text := messages.Table(rows...)
 	if starred {
