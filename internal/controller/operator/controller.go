@@ -73,7 +73,11 @@ func (c *Controller) pass(ctx context.Context, name string, operator *v1.Operato
 		adopted = c.adopt(ctx, name, key)
 	}
 	components, err := c.components(ctx, v1alpha1.ComponentName(name))
-	if err == nil {
+	switch {
+	case err != nil:
+	case len(components) == 0 && wait <= 0 && orphaned(operator):
+		err = c.collect(ctx, operator)
+	default:
 		err = c.report(ctx, name, key, operator, components)
 	}
 	if err := errors.Join(adopted, err); err != nil {
@@ -117,7 +121,7 @@ func (c *Controller) report(ctx context.Context, name, key string, operator *v1.
 		if len(components) == 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
 			return nil
 		}
-		operator = &v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		operator = &v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{GeneratedAnnotation: "true"}}}
 		err := c.client.Create(ctx, operator, fieldManager)
 		if apierrors.IsAlreadyExists(err) {
 			return nil // an event follows
@@ -150,4 +154,24 @@ func states(s *v1.OperatorStatus) []reconcile.State {
 		count = len(s.Components.Refs)
 	}
 	return []reconcile.State{{Type: "Components", Status: fmt.Sprint(count)}}
+}
+
+// GeneratedAnnotation is "true" on Operators that this controller has created. Those that others have created it never deletes.
+const GeneratedAnnotation = "operators.fairlead.dev/generated"
+
+// orphaned reports whether an Operator without components is to be deleted.
+func orphaned(o *v1.Operator) bool {
+	return o != nil && o.DeletionTimestamp.IsZero() && o.Annotations[GeneratedAnnotation] == "true"
+}
+
+// collect deletes an Operator, unless it has changed: it is created again for the next component.
+func (c *Controller) collect(ctx context.Context, o *v1.Operator) error {
+	err := c.client.Delete(ctx, o, client.Preconditions{UID: &o.UID, ResourceVersion: &o.ResourceVersion})
+	if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
+		return fmt.Errorf("delete Operator %s, which has no component any more: %w", o.Name, err)
+	}
+	if err == nil {
+		reconcile.Log(ctx, o).Info("Operator deleted", "reason", "it has no component any more")
+	}
+	return nil
 }

@@ -18,6 +18,7 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/test/fakeapi"
@@ -112,7 +113,7 @@ func TestCopiesAreNoComponents(t *testing.T) {
 	}
 }
 
-// TestAnOperatorWithoutSubscription keeps its components and gets further ones; with the last component only the list goes.
+// TestAnOperatorWithoutSubscription keeps its components and gets further ones; with the last component it goes.
 func TestAnOperatorWithoutSubscription(t *testing.T) {
 	k := newCluster(t, with(newCSV("etcd.v1"), key), ownedBy("etcd.v1", deployment("manager")))
 	k.settle(name)
@@ -120,12 +121,47 @@ func TestAnOperatorWithoutSubscription(t *testing.T) {
 	for _, o := range []client.Object{newCSV("etcd.v1"), deployment("manager")} {
 		must.NoError(t, k.client.Delete(t.Context(), o))
 	}
+	if diff := cmp.Diff([]string{"delete Operator " + name}, k.settle(name)); diff != "" || k.operator(name) != nil {
+		t.Errorf("it is %v, writes:\n%s", k.operator(name), diff)
+	}
+	if writes := k.settle(name); writes != nil || k.operator(name) != nil {
+		t.Errorf("without components it was made again: %v", writes)
+	}
+	must.NoError(t, k.client.Create(t.Context(), with(newCSV("etcd.v2"), key)))
+	k.settle(name)
+	must.Equal(t, "components of the next one", k.refs(name), []string{"ClusterServiceVersion operators/etcd.v2"})
+}
+
+// TestOperatorsOfOthers: one that the controller has not created stays when its last component goes, and one that was left by an installation before
+// is deleted.
+func TestOperatorsOfOthers(t *testing.T) {
+	theirs := &v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	k := newCluster(t, theirs, with(newCSV("etcd.v1"), key))
+	k.settle(name)
+	must.NoError(t, k.client.Delete(t.Context(), newCSV("etcd.v1")))
 	if diff := cmp.Diff([]string{"patch status Operator " + name}, k.settle(name)); diff != "" || len(k.refs(name)) > 0 {
 		t.Errorf("components %v, writes:\n%s", k.refs(name), diff)
 	}
-	must.NoError(t, k.client.Delete(t.Context(), k.operator(name)))
-	if writes := k.settle(name); writes != nil || k.operator(name) != nil {
-		t.Errorf("without components it was made again: %v", writes)
+	left := theirs.DeepCopy()
+	left.Annotations, left.ResourceVersion = map[string]string{GeneratedAnnotation: "true"}, ""
+	k = newCluster(t, left)
+	must.Equal(t, "writes", k.settle(name), []string{"delete Operator " + name})
+}
+
+// TestCollectingMeetsAChange: an Operator that another client has changed meanwhile stays, and an error of the API server is one.
+func TestCollectingMeetsAChange(t *testing.T) {
+	left := &v1.Operator{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{GeneratedAnnotation: "true"}}}
+	k := newCluster(t, left)
+	k.Before = func(string) error {
+		return apierrors.NewConflict(schema.GroupResource{Resource: "operators"}, name, errors.New("changed"))
+	}
+	must.NoError(t, k.pass(name))
+	k.Before = func(string) error { return errors.New("refused") }
+	if err := k.pass(name); err == nil || !strings.Contains(err.Error(), "delete Operator "+name+", which has no component any more: refused") {
+		t.Error(err)
+	}
+	if k.operator(name) == nil {
+		t.Error("it is gone")
 	}
 }
 
