@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -15,10 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/platform"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 const managerHelp = `Run the controllers against a cluster: that of a kubeconfig, or the one that this runs in as a pod.
@@ -40,6 +36,7 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 	var installCRDs bool
 	installPolicies := os.Getenv(PodIPVariable) == ""
 	var verbosity int
+	var logFormat string
 	var theirs *others
 	var speak platform.Choice
 	cmd := &cobra.Command{
@@ -84,10 +81,9 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 			if o.Debug {
 				verbosity = max(verbosity, 1)
 			}
-			// All that logs in this process, libraries included, logs to stderr.
-			o.Log = logr.FromSlogHandler(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.Level(-verbosity)}))
-			ctrl.SetLogger(o.Log)
-			klog.SetLogger(o.Log)
+			if o.Log, err = (logging{logFormat, verbosity}).start(log); err != nil {
+				return err
+			}
 			LimitMemory(o.Log)
 			return run(cmd.Context(), log, o, installCRDs, installPolicies)
 		},
@@ -118,7 +114,8 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 	flags.StringVar(&images.RegistriesConf, "registries-conf", "", "registries.conf with mirrors of registries")
 	flags.StringSliceVar(&images.Insecure, "insecure-registry", nil, "host[:port] of a registry that may be reached without TLS")
 	signatures.Add(flags)
-	flags.IntVarP(&verbosity, "verbosity", "v", 0, "log more: 1 what is done, 2 and more for finding errors")
+	flags.IntVarP(&verbosity, "verbosity", "v", 0, "log more: 1 each reconcile, 2 what libraries have to say, and more for finding errors")
+	flags.StringVar(&logFormat, "log-format", logText, "how each line of the log is written: "+logText+" or "+logJSON)
 	theirs = addOthers(flags)
 	return cmd
 }
