@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
@@ -46,8 +47,8 @@ func (p Preflight) Increase(ctx context.Context, s Change) error {
 	if more.Empty() || said == more.Digest() {
 		return nil
 	}
-	text := fmt.Sprintf("%s asks for permissions that %s does not have:\n%s\nto allow them, set annotation %s of ClusterExtension %s to %q", s.Bundle.Name,
-		called(installed, s.Bundle.Name), more, permissions.AcknowledgedKey, s.Extension.Name, more.Digest())
+	text := fmt.Sprintf("%s asks for permissions that %s does not have:\n%s\nto allow them: fairlead approve %[4]s, or set annotation %[5]s of ClusterExtension %[4]s to %[6]q", s.Bundle.Name,
+		called(installed, s.Bundle.Name), more, s.Extension.Name, permissions.AcknowledgedKey, more.Digest())
 	if !s.isUnseen() {
 		text += ", or set spec.source.catalog.version to exactly " + s.Bundle.Version
 	}
@@ -83,4 +84,15 @@ func called(r *olmv1.ClusterObjectSet, other string) string {
 		return name
 	}
 	return fmt.Sprintf("the %s that is installed, of %s,", name, cmp.Or(r.Annotations[olmv1.BundleReferenceKey], "catalog content "+r.Annotations[ContentKey]))
+}
+
+// asked finds the digest in the text of an IncreaseError.
+var asked = regexp.MustCompile(`(?m)^to allow them: .*annotation ` + regexp.QuoteMeta(permissions.AcknowledgedKey) + ` of ClusterExtension \S+ to "([^"]+)"`)
+
+// AskedPermissions returns the digest of the permissions that an upgrade asks for, out of the message of the condition that reports it.
+func AskedPermissions(message string) (digest string, ok bool) {
+	if m := asked.FindStringSubmatch(message); m != nil && m[1] != AcknowledgedAll {
+		return m[1], true
+	}
+	return "", false
 }

@@ -90,6 +90,9 @@ func TestIncrease(t *testing.T) {
 			if !errors.As(err, &increase) || increase.Digest() != digest || !contains(err, permissions.AcknowledgedKey+" of ClusterExtension kite to \""+digest+`"`) {
 				t.Errorf("does not tell how to agree: %v", err)
 			}
+			if found, ok := AskedPermissions(err.Error()); !ok || found != digest {
+				t.Errorf("the digest is not found in the text: %q, %t", found, ok)
+			}
 			if contains(err, "or set spec.source.catalog.version") == c.unseen || !c.unseen && !contains(err, byVersion) {
 				t.Errorf("a version is a way to agree: %t, want %t: %v", c.unseen, !c.unseen, err)
 			}
@@ -138,5 +141,15 @@ func TestCalled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			must.Equal(t, "called", called(made(t, 1, c.of).Set, "kite.v2.0.0"), c.want)
 		})
+	}
+}
+
+// TestAskedPermissions: other messages ask for nothing, the one that would allow everything included.
+func TestAskedPermissions(t *testing.T) {
+	for _, message := range []string{"", "Desired state reached", `to allow whatever it asks for, set annotation operators.fairlead.dev/acknowledged-permissions of ClusterExtension kite to "*"`,
+		`to allow them: fairlead approve kite, or set annotation operators.fairlead.dev/acknowledged-permissions of ClusterExtension kite to "*"`} {
+		if digest, ok := AskedPermissions(message); ok {
+			t.Errorf("%q asks for %q", message, digest)
+		}
 	}
 }

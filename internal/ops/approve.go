@@ -1,0 +1,112 @@
+package ops
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/rollout/revision"
+)
+
+// WaitingPlan is an InstallPlan that waits for approval.
+type WaitingPlan struct {
+	Plan *v1alpha1.InstallPlan
+	// Subscription is the one that it was found by, or whose change it is; empty when there is none.
+	Subscription string
+}
+
+// FindWaitingPlan finds the InstallPlan that waits for approval: that of a Subscription, or the one of the name itself.
+func FindWaitingPlan(ctx context.Context, c client.Client, key client.ObjectKey) (*WaitingPlan, error) {
+	sub := &v1alpha1.Subscription{}
+	err := c.Get(ctx, key, sub)
+	if err == nil {
+		plan, err := waitingPlan(ctx, c, sub)
+		if err != nil {
+			return nil, err
+		}
+		if plan == nil {
+			return nil, fmt.Errorf("approve the change of Subscription %s: no InstallPlan of it waits for approval; fairlead status %s -n %s shows how it is", key, key.Name, key.Namespace)
+		}
+		return &WaitingPlan{plan, sub.Name}, nil
+	}
+	if !apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("read Subscription %s: %w", key, err)
+	}
+	plan := &v1alpha1.InstallPlan{}
+	switch err := c.Get(ctx, key, plan); {
+	case apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("approve %s: namespace %s has no Subscription and no InstallPlan of that name, and there is no such ClusterExtension; fairlead list -A shows what is installed", key.Name, key.Namespace)
+	case err != nil:
+		return nil, fmt.Errorf("read InstallPlan %s: %w", key, err)
+	case plan.Spec.Approved:
+		return nil, fmt.Errorf("approve InstallPlan %s: it is approved already, and is %s", key, cmp.Or(string(plan.Status.Phase), "new"))
+	case plan.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval:
+		return nil, fmt.Errorf("approve InstallPlan %s: it does not wait for approval, it is %s", key, cmp.Or(string(plan.Status.Phase), "new"))
+	}
+	out := &WaitingPlan{Plan: plan}
+	var subs v1alpha1.SubscriptionList
+	if err := c.List(ctx, &subs, client.InNamespace(key.Namespace)); err != nil {
+		return nil, fmt.Errorf("find the Subscription of InstallPlan %s: %w", key, err)
+	}
+	for i := range subs.Items {
+		if ref := subs.Items[i].Status.InstallPlanRef; ref != nil && ref.Name == plan.Name && out.Subscription == "" {
+			out.Subscription = subs.Items[i].Name
+		}
+	}
+	return out, nil
+}
+
+// Approve approves the plan as it was read: one that has changed since is not.
+func (w *WaitingPlan) Approve(ctx context.Context, c client.Client, dryRun bool) error {
+	options := []client.PatchOption{fieldOwner}
+	if dryRun {
+		options = append(options, client.DryRunAll)
+	}
+	names := fmt.Sprint(w.Plan.Spec.ClusterServiceVersionNames)
+	live := w.Plan.DeepCopy()
+	for attempt := 0; ; attempt++ {
+		err := patch(ctx, c, live, map[string]any{"approved": true}, options)
+		if !apierrors.IsConflict(err) || attempt == 5 {
+			return wrap(err, "approve InstallPlan "+client.ObjectKeyFromObject(w.Plan).String())
+		}
+		if err := c.Get(ctx, client.ObjectKeyFromObject(w.Plan), live); err != nil {
+			return fmt.Errorf("read InstallPlan %s: %w", client.ObjectKeyFromObject(w.Plan), err)
+		}
+		if live.UID != w.Plan.UID || fmt.Sprint(live.Spec.ClusterServiceVersionNames) != names {
+			return fmt.Errorf("approve InstallPlan %s: it has changed meanwhile, and installs %v; look at it with fairlead plan show, and approve it again", client.ObjectKeyFromObject(w.Plan), live.Spec.ClusterServiceVersionNames)
+		}
+	}
+}
+
+// Describe names the plan, with what it installs.
+func (w *WaitingPlan) Describe() string { return describe(w.Plan) }
+
+func wrap(err error, what string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// WaitingPermissions returns the digest of the permissions that an upgrade of a ClusterExtension asks for, and the text that lists them.
+func WaitingPermissions(ctx context.Context, c client.Reader, name string) (digest, text string, err error) {
+	e := &olmv1.ClusterExtension{}
+	if err := c.Get(ctx, client.ObjectKey{Name: name}, e); err != nil {
+		return "", "", fmt.Errorf("read ClusterExtension %s: %w", name, err)
+	}
+	is := meta.FindStatusCondition(e.Status.Conditions, olmv1.TypeProgressing)
+	if is == nil || is.ObservedGeneration != e.Generation {
+		return "", "", fmt.Errorf("approve the upgrade of ClusterExtension %s: the manager has not reconciled it yet; try again in a moment", name)
+	}
+	digest, ok := revision.AskedPermissions(is.Message)
+	if !ok {
+		return "", "", fmt.Errorf("approve the upgrade of ClusterExtension %s: no upgrade of it waits for permissions; fairlead status %s shows how it is", name, name)
+	}
+	return digest, is.Message, nil
+}
