@@ -43,6 +43,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 func commands(s command.Streams) []*cobra.Command {
 	return []*cobra.Command{
+		newApproveCommand(s),
 		authoring.NewBundle(s),
 		authoring.NewCatalog(s),
 		newCheckCommand(s),
@@ -59,6 +60,7 @@ func commands(s command.Streams) []*cobra.Command {
 		newRollbackCommand(s),
 		newSearchCommand(s),
 		newStatusCommand(s),
+		newTraceCommand(s),
 		newUninstallCommand(s),
 		newUpgradeCommand(s),
 		New(s),

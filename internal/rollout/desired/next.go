@@ -145,6 +145,9 @@ func (o Offer) target(revisions revision.History) (*Target, string) {
 		for i := range catalogs {
 			if catalogs[i].Name == r.Catalog {
 				t.index, t.catalogImage = catalogs[i].Index, catalogs[i].Image
+				if t.index != nil {
+					t.offeredBy = r.Catalog + "@" + t.index.Digest()
+				}
 			}
 		}
 		if t.Image == "" && t.index != nil {

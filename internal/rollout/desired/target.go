@@ -37,6 +37,8 @@ const (
 	FailedNameKey = prefix + "failed-revision"
 	// CopyKey is the name of the revision that this one repeats.
 	CopyKey = prefix + "copy-of"
+	// CatalogKey is the ClusterCatalog that offered the bundle, as NAME@DIGEST with the digest of its content at that time.
+	CatalogKey = prefix + "catalog"
 )
 
 // Bundle identifies the bundle of a target.
@@ -64,7 +66,9 @@ type Target struct {
 	// properties are those that the catalog has, or had, as JSON; empty when they are too many to be kept. Then it is not known what the
 	// bundle needs and provides.
 	properties string
-	index      *catalog.Index
+	// offeredBy is the ClusterCatalog that offered the bundle, as NAME@DIGEST with the digest of its content then; empty where that is not known.
+	offeredBy string
+	index     *catalog.Index
 	// catalogImage is the reference that index was read by.
 	catalogImage string
 }
@@ -75,7 +79,7 @@ const MaxProperties = 96 << 10
 // kept is the bundle of a revision. It is fetched again where another configuration asks for that.
 func kept(r *olmv1.ClusterObjectSet) *Target {
 	t := &Target{Bundle: Bundle{Package: r.Annotations[olmv1.PackageNameKey], Name: r.Annotations[olmv1.BundleNameKey], Version: r.Annotations[olmv1.BundleVersionKey],
-		Image: r.Annotations[olmv1.BundleReferenceKey], Content: r.Annotations[revision.ContentKey]}, properties: r.Annotations[snapshot.PropertiesKey]}
+		Image: r.Annotations[olmv1.BundleReferenceKey], Content: r.Annotations[revision.ContentKey]}, properties: r.Annotations[snapshot.PropertiesKey], offeredBy: r.Annotations[CatalogKey]}
 	// The catalog that named the bundle by its digest when the revision was made may have other content by now, which takes nothing from what
 	// its signature covered.
 	if recorded := image.Recorded(r.Annotations); recorded != nil && strings.HasSuffix(t.Image, "@"+recorded.Digest) {
@@ -150,6 +154,7 @@ func (t *Target) Annotations(ext *olmv1.ClusterExtension, inputs string, more ma
 	}
 	some := maps.Clone(more)
 	some[revision.ContentKey], some[snapshot.PropertiesKey], some[snapshot.BundleImageKey] = t.Content, t.properties, ext.Annotations[snapshot.BundleImageKey]
+	some[CatalogKey] = t.offeredBy
 	for _, key := range slices.Sorted(maps.Keys(some)) {
 		if some[key] != "" {
 			all[key] = some[key]
