@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/constraint"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/resolve"
 	"fairlead.dev/fairlead/version"
 
@@ -218,7 +219,7 @@ func (b *selection) similar() string {
 		}
 	}
 	if found = inOrder(found); len(found) == 0 {
-		if name := closest(b.in.Package, all); name != "" {
+		if name := messages.Closest(b.in.Package, all); name != "" {
 			found = []string{name}
 		}
 	}

@@ -66,50 +66,9 @@ func said(message string) string {
 	return fmt.Sprintf(" (%s)", message)
 }
 
-// closest is a name that contains the wanted one or that the wanted one contains, else the one that is least mistyped; empty for none.
-func closest(wanted string, names []string) string {
-	const meaningful, mistakes, longest = 4, 2, 100 // shorter names are part of too many others, or too like them
-	if len(wanted) < meaningful || len(wanted) > longest {
-		return ""
-	}
-	best, least := "", mistakes+1
-	for _, n := range names {
-		if strings.Contains(n, wanted) || len(n) >= meaningful && strings.Contains(wanted, n) {
-			return n
-		}
-		if d := len(n) - len(wanted); d > mistakes || d < -mistakes {
-			continue
-		}
-		// Count the bytes that have to be changed, put in, removed, or exchanged with the next one, to make b of a.
-		var before, last []int
-		row := make([]int, len(wanted)+1)
-		for j := range row {
-			row[j] = j
-		}
-		for i := 1; i <= len(n); i++ {
-			before, last, row = last, row, make([]int, len(wanted)+1)
-			row[0] = i
-			for j := 1; j <= len(wanted); j++ {
-				change := last[j-1]
-				if n[i-1] != wanted[j-1] {
-					change++
-				}
-				row[j] = min(change, last[j]+1, row[j-1]+1)
-				if i > 1 && j > 1 && n[i-1] == wanted[j-2] && n[i-2] == wanted[j-1] {
-					row[j] = min(row[j], before[j-2]+1)
-				}
-			}
-		}
-		if d := row[len(wanted)]; d < least && d < len(wanted)/2 {
-			best, least = n, d
-		}
-	}
-	return best
-}
-
 // similar suggests the closest of some names.
 func similar(wanted string, names []string) string {
-	if name := closest(wanted, names); name != "" {
+	if name := messages.Closest(wanted, names); name != "" {
 		return ", among them " + name
 	}
 	return ""
