@@ -92,3 +92,27 @@ func TestExplainRefusedConnection(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestChosen: a namespace is chosen by the flag or by the context, and default is chosen only where it is named.
+func TestChosen(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config")
+	config := "apiVersion: v1\nkind: Config\ncurrent-context: bare\ncontexts:\n- {name: bare, context: {cluster: c}}\n" +
+		"- {name: team, context: {cluster: c, namespace: team}}\n- {name: plain, context: {cluster: c, namespace: default}}\nclusters:\n- {name: c, cluster: {server: https://localhost:1}}\n"
+	must.NoError(t, os.WriteFile(file, []byte(config), 0o600))
+	for name, tc := range map[string]struct {
+		flags  []string
+		chosen bool
+	}{
+		"by nothing":             {nil, false},
+		"by the flag":            {[]string{"--namespace", "a"}, true},
+		"by the context":         {[]string{"--context", "team"}, true},
+		"default by the context": {[]string{"--context", "plain"}, true},
+	} {
+		var f Flags
+		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+		f.AddCluster(flags)
+		f.AddNamespace(flags)
+		must.NoError(t, flags.Parse(append(tc.flags, "--kubeconfig", file)))
+		must.Equal(t, name, f.Chosen(), tc.chosen)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/catalog/safetext"
 
 	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -68,6 +69,27 @@ func (f *Flags) Namespace() (string, error) {
 		return "", fmt.Errorf("find the namespace of the kubeconfig's context: %w", err)
 	}
 	return namespace, nil
+}
+
+// Chosen reports whether a namespace was chosen: by the flag, by the context of the kubeconfig, or by the pod that the program runs in. Where none
+// was, Namespace is that of Kubernetes, default.
+func (f *Flags) Chosen() bool {
+	if f.namespace != "" {
+		return true
+	}
+	raw, err := f.loader().RawConfig()
+	if err != nil {
+		return false
+	}
+	name := f.context
+	if name == "" {
+		name = raw.CurrentContext
+	}
+	if context, found := raw.Contexts[name]; found {
+		return context.Namespace != ""
+	}
+	namespace, err := f.Namespace()
+	return err == nil && namespace != metav1.NamespaceDefault
 }
 
 // maxTextSize is how much is printed of what is wrong with a file.
