@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -27,6 +28,8 @@ type BrowseCluster struct {
 	Namespace string
 	// Catalogs limits what is read to the catalogs of these names; none means all.
 	Catalogs []string
+	// Dial connects to the registry servers of CatalogSources; nil is for connecting directly.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
 
 // Answer is what catalogs say, and what could not be had.
@@ -35,6 +38,8 @@ type Answer struct {
 	Notes    []string
 	// Catalogs is how many there are, those that could not be read among them; Read is how many were read.
 	Catalogs, Read int
+
+	off int // ClusterCatalogs that are not to be read
 }
 
 // V1 reads ClusterCatalogs: all packages, or the one that is named. A catalog that cannot be read is told, and does not hide others.
@@ -54,15 +59,20 @@ func (c BrowseCluster) V1(ctx context.Context, pkg string) (Answer, error) {
 		}
 		a.Catalogs++
 		if object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable {
+			a.off++
 			a.Notes = append(a.Notes, "ClusterCatalog "+object.Name+" is left out: its spec.availabilityMode is Unavailable")
 			continue
 		}
+		before := len(a.Packages)
 		x, note, err := c.content(ctx, object, pkg)
 		if note != "" {
 			a.Notes = append(a.Notes, note)
 		}
 		if err == nil {
 			err = a.add(object.Name, x, pkg)
+			for _, p := range a.Packages[before:] {
+				p.priority = object.Spec.Priority
+			}
 			err = errors.Join(err, x.Close())
 		}
 		if err != nil {
@@ -126,13 +136,19 @@ func (c BrowseCluster) served(ctx context.Context, base, digest, pkg string) (*c
 
 // V0 reads the packages that the v0 API shows in the namespace.
 func (c BrowseCluster) V0(ctx context.Context, pkg string) (Answer, error) {
+	a, _, err := c.manifests(ctx, pkg)
+	if rollout.IsUnknownKind(err) {
+		return a, nil
+	}
+	return a, err
+}
+
+// manifests reads the PackageManifests of the namespace, and returns which catalogs have some.
+func (c BrowseCluster) manifests(ctx context.Context, pkg string) (Answer, map[string]bool, error) {
 	var a Answer
 	var list packagesv1.PackageManifestList
 	if err := c.Reader.List(ctx, &list, client.InNamespace(c.Namespace)); err != nil {
-		if rollout.IsUnknownKind(err) {
-			return a, nil
-		}
-		return a, fmt.Errorf("list the PackageManifests of namespace %s: %w", c.Namespace, err)
+		return a, nil, fmt.Errorf("list the PackageManifests of namespace %s: %w", c.Namespace, err)
 	}
 	catalogs := map[string]bool{}
 	for i := range list.Items {
@@ -146,7 +162,7 @@ func (c BrowseCluster) V0(ctx context.Context, pkg string) (Answer, error) {
 		}
 	}
 	a.Catalogs, a.Read = len(catalogs), len(catalogs)
-	return a, nil
+	return a, catalogs, nil
 }
 
 // Both reads the catalogs of both APIs. What one of them cannot tell is noted, unless the other has nothing to tell either.

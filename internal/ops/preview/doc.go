@@ -10,7 +10,8 @@
 // how they are printed in the files beside them that end in text.go.
 //
 // Search, About and VersionsOf report what catalogs offer (browse.go): a package is described in the same way wherever it is from, an
-// index or the PackageManifest API. ViewPlan (planview.go) shows an InstallPlan: its steps by operator, their sources and their state.
+// index or the PackageManifest API. Asked.LookUp (lookup.go) finds what an install asks for, or what is nearest to it. ViewPlan (planview.go)
+// shows an InstallPlan: its steps by operator, their sources and their state.
 //
 // Planner.Plan (extensionplanner.go) reports what would change in the cluster if a ClusterExtension was brought up to date now: objects,
 // permissions, images, and what is in the way. It decides with desired.Next, as the controller does, renders and checks with the same code.

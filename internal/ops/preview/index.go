@@ -94,11 +94,24 @@ func (p *Package) take(d description) {
 	if p.Description == "" {
 		p.Description = firstLine(d.Description)
 	}
+	p.SuggestedNamespace = SuggestedNamespace(d.Annotations)
 	for _, mode := range d.InstallModes {
 		if mode.Supported && !slices.Contains(p.InstallModes, mode.Type) {
 			p.InstallModes = append(p.InstallModes, mode.Type)
 		}
 	}
+}
+
+// suggestedNamespaceKey is the annotation by which a ClusterServiceVersion suggests where to install it.
+const suggestedNamespaceKey = "operatorframework.io/suggested-namespace"
+
+// SuggestedNamespace is the namespace that the annotations of a ClusterServiceVersion suggest; empty where they suggest none that could exist.
+func SuggestedNamespace(annotations map[string]string) string {
+	name := annotations[suggestedNamespaceKey]
+	if Check("namespace", name) != nil {
+		return ""
+	}
+	return name
 }
 
 // describing finds what the ClusterServiceVersion of a bundle says, in olm.csv.metadata or in the manifest.

@@ -50,6 +50,7 @@ func (i Info) Write(w io.Writer) error {
 			{"install modes", strings.Join(p.InstallModes, ", ")},
 			{"provides", strings.Join(p.Provides, ", ")},
 			{"requires", strings.Join(p.Requires, ", ")},
+			{"namespace", p.SuggestedNamespace},
 			{"deprecated", p.Deprecation},
 		} {
 			if field[1] != "" {

@@ -29,11 +29,15 @@ type Package struct {
 	Provides []string `json:"provides,omitempty"`
 	Requires []string `json:"requires,omitempty"`
 	Keywords []string `json:"keywords,omitempty"`
+	// SuggestedNamespace is where the newest version suggests to be installed.
+	SuggestedNamespace string `json:"suggestedNamespace,omitempty"`
 
 	// Channels are the default channel first, then the others by name.
 	Channels []Channel `json:"channels"`
 	// Versions are newest first.
 	Versions []Version `json:"versions,omitempty"`
+
+	priority int32 // of the ClusterCatalog
 }
 
 // Channel is a channel of a package.
