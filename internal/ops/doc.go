@@ -6,6 +6,7 @@
 //
 //	inspect.go      status: the operators of a namespace in one tree, each with the reason for what is not yet done
 //	install.go      namespace, OperatorGroup and Subscription; installextension.go for a ClusterExtension; upgrade.go; wait.go
+//	                until it runs, or nothing more happens; summary.go says what has come
 //	removal.go      a Removal: what goes and what stays (uninstallsubscription.go, uninstallextension.go, crds.go); remove.go does it
 //	history.go      the revisions of a ClusterExtension; rollback.go decides whether an earlier one can be restored
 //	gather.go       a Mover makes a ClusterExtension of a Subscription's operator in place (move.go), and undoes that (undo.go).

@@ -21,9 +21,9 @@ import (
 type InstallOptions struct {
 	Package   string
 	Namespace string
-	// Channel is empty for any channel of the package, the default channel first.
-	Channel     string
-	StartingCSV string
+	// Channel is empty where none is asked for: DefaultChannel is written then, and an existing Subscription agrees whichever it follows.
+	Channel, DefaultChannel string
+	StartingCSV             string
 	// Catalog is [NAMESPACE/]NAME of a CatalogSource; it may be empty when only one is in view of the namespace.
 	Catalog string
 	// GlobalNamespace holds the catalogs that every namespace can see.
@@ -31,72 +31,155 @@ type InstallOptions struct {
 	Manual          bool
 	// Targets are the namespaces that the operator is to watch, when the namespace has no OperatorGroup yet; none means all.
 	Targets []string
+	// DryRun lets the API server check the objects, and writes nothing.
+	DryRun bool
 }
 
-// InstallPackage creates what is missing for the package to be installed. It returns a line for each object that it created.
-func InstallPackage(ctx context.Context, c client.Client, o InstallOptions) (created []string, err error) {
+// AskedSubscription is what came of asking for a package by a Subscription.
+type AskedSubscription struct {
+	Subscription *v1alpha1.Subscription
+	// Created has a line for each object that was created, or would be.
+	Created []string
+	// Notes are what does not stand in the way and should be known.
+	Notes []string
+}
+
+// InstallPackage creates what is missing for the package to be installed: its namespace, an OperatorGroup and a Subscription. What stands in the
+// way is an error that says so, before anything is written.
+func InstallPackage(ctx context.Context, c client.Client, o InstallOptions) (AskedSubscription, error) {
+	var a AskedSubscription
 	catalog, err := findCatalog(ctx, c, o)
 	if err != nil {
-		return nil, err
+		return a, err
 	}
-	// Refuse to pass over a Subscription that asks for something else, and to add a second one to the same package: a namespace has at
-	// most one operator of a package.
-	var list v1alpha1.SubscriptionList
-	if err := c.List(ctx, &list, client.InNamespace(o.Namespace)); err != nil {
-		return nil, fmt.Errorf("list the Subscriptions of namespace %s: %w", o.Namespace, err)
+	if a.Subscription, err = o.existing(ctx, c); err != nil {
+		return a, err
 	}
-	for i := range list.Items {
-		sub := &list.Items[i]
-		samePackage := sub.Spec != nil && sub.Spec.Package == o.Package
-		if !samePackage && sub.Name != o.Package || samePackage && sub.Name == o.Package && o.agrees(sub) {
-			continue
+	missing, err := o.noNamespace(ctx, c)
+	if err != nil {
+		return a, err
+	}
+	group, err := o.group(ctx, c)
+	if err != nil {
+		return a, err
+	}
+	there := a.Subscription != nil
+	if !there {
+		a.Subscription = o.subscription(catalog)
+	}
+	if missing {
+		if err := o.create(ctx, c, &a, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: o.Namespace}}, "Namespace", true); err != nil {
+			return a, err
 		}
-		return nil, fmt.Errorf("install package %s: there is Subscription %s/%s already, and it is not the one that would be created; "+
-			"see it with: fairlead status -n %s; change it with: kubectl -n %s edit subscription %s; or delete it", o.Package, o.Namespace, sub.Name, o.Namespace, o.Namespace, sub.Name)
 	}
-	note := func(object client.Object, kind string) error {
-		err := c.Create(ctx, object)
+	if missing && o.DryRun {
+		a.Notes = append(a.Notes, fmt.Sprintf("the API server has not checked what would be created in namespace %s, because that does not exist yet", o.Namespace))
+	}
+	if group != nil {
+		if err := o.create(ctx, c, &a, group, operatorsv1.OperatorGroupKind, !missing); err != nil {
+			return a, err
+		}
+	}
+	if there {
+		return a, nil
+	}
+	return a, o.create(ctx, c, &a, a.Subscription, v1alpha1.SubscriptionKind, !missing)
+}
+
+// create creates an object, and notes that. A dry run asks the API server only where it can answer: checked.
+func (o InstallOptions) create(ctx context.Context, c client.Client, a *AskedSubscription, object client.Object, kind string, checked bool) error {
+	var options []client.CreateOption
+	if o.DryRun {
+		options = append(options, client.DryRunAll)
+	}
+	if !o.DryRun || checked {
+		err := c.Create(ctx, object, options...)
 		switch {
-		case apierrors.IsAlreadyExists(err):
+		case apierrors.IsAlreadyExists(err): // since it was looked for
 			return nil
 		case err != nil:
 			return fmt.Errorf("create %s %s: %w", kind, strings.TrimPrefix(client.ObjectKeyFromObject(object).String(), "/"), err)
 		}
-		created = append(created, kind+" "+object.GetName())
-		return nil
 	}
-	if err := note(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: o.Namespace}}, "Namespace"); err != nil {
-		return created, err
+	a.Created = append(a.Created, kind+" "+object.GetName())
+	return nil
+}
+
+// existing is the Subscription of the package that is there already; nil when there is none. It refuses to pass over one that asks for something
+// else, and to add a second one to the same package: a namespace has at most one operator of a package.
+func (o InstallOptions) existing(ctx context.Context, c client.Client) (*v1alpha1.Subscription, error) {
+	var list v1alpha1.SubscriptionList
+	if err := c.List(ctx, &list, client.InNamespace(o.Namespace)); err != nil {
+		return nil, fmt.Errorf("list the Subscriptions of namespace %s: %w", o.Namespace, err)
 	}
+	var found *v1alpha1.Subscription
+	for i := range list.Items {
+		sub := &list.Items[i]
+		samePackage := sub.Spec != nil && sub.Spec.Package == o.Package
+		switch {
+		case !samePackage && sub.Name != o.Package:
+		case samePackage && sub.Name == o.Package && o.agrees(sub):
+			found = sub
+		default:
+			return nil, fmt.Errorf("install package %s: there is Subscription %s/%s already, and it is not the one that would be created; "+
+				"see it with: fairlead status -n %s; change it with: kubectl -n %s edit subscription %s; or delete it", o.Package, o.Namespace, sub.Name, o.Namespace, o.Namespace, sub.Name)
+		}
+	}
+	return found, nil
+}
+
+// noNamespace reports whether the namespace has to be created.
+func (o InstallOptions) noNamespace(ctx context.Context, c client.Client) (bool, error) {
+	err := c.Get(ctx, client.ObjectKey{Name: o.Namespace}, &corev1.Namespace{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return true, nil
+	case err == nil || apierrors.IsForbidden(err): // a user who may not look may yet be right
+		return false, nil
+	}
+	return false, fmt.Errorf("look for namespace %s: %w", o.Namespace, err)
+}
+
+// group is the OperatorGroup to create; nil where the namespace has one.
+func (o InstallOptions) group(ctx context.Context, c client.Client) (*operatorsv1.OperatorGroup, error) {
 	var groups operatorsv1.OperatorGroupList
 	if err := c.List(ctx, &groups, client.InNamespace(o.Namespace)); err != nil {
-		return created, fmt.Errorf("list the OperatorGroups of namespace %s: %w", o.Namespace, err)
+		return nil, fmt.Errorf("list the OperatorGroups of namespace %s: %w", o.Namespace, err)
 	}
 	switch {
 	case len(groups.Items) > 1:
-		return created, fmt.Errorf("install package %s: namespace %s has %d OperatorGroups; delete all but one of them", o.Package, o.Namespace, len(groups.Items))
+		return nil, fmt.Errorf("install package %s: namespace %s has %d OperatorGroups; delete all but one of them", o.Package, o.Namespace, len(groups.Items))
 	case len(groups.Items) == 1 && len(o.Targets) > 0:
-		return created, errors.New("the namespace has an OperatorGroup already, which says what operators watch; leave out --watch, or change OperatorGroup " + groups.Items[0].Name)
-	case len(groups.Items) == 0:
-		group := &operatorsv1.OperatorGroup{
-			ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Namespace},
-			Spec:       operatorsv1.OperatorGroupSpec{TargetNamespaces: o.Targets},
-		}
-		if err := note(group, operatorsv1.OperatorGroupKind); err != nil {
-			return created, err
-		}
+		return nil, errors.New("the namespace has an OperatorGroup already, which says what operators watch; leave out --watch, or change OperatorGroup " + groups.Items[0].Name)
+	case len(groups.Items) == 1:
+		return nil, nil
+	case o.Namespace == metav1.NamespaceDefault && len(o.Targets) == 0:
+		return nil, fmt.Errorf("install package %s: namespace default has no OperatorGroup, and none that selects all namespaces is created there, because every operator that is "+
+			"ever put into it would watch them all; choose another namespace with -n, such as %s, or say with --watch what the operator is to watch", o.Package, DefaultNamespace)
 	}
+	return &operatorsv1.OperatorGroup{
+		ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Namespace},
+		Spec:       operatorsv1.OperatorGroupSpec{TargetNamespaces: o.Targets},
+	}, nil
+}
+
+// DefaultNamespace is where an operator is installed that suggests no namespace, when the user names none.
+const DefaultNamespace = "operators"
+
+// subscription is the Subscription to create.
+func (o InstallOptions) subscription(catalog client.ObjectKey) *v1alpha1.Subscription {
 	approval := v1alpha1.ApprovalAutomatic
 	if o.Manual {
 		approval = v1alpha1.ApprovalManual
 	}
-	return created, note(&v1alpha1.Subscription{
+	return &v1alpha1.Subscription{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.SubscriptionKind},
 		ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Package},
 		Spec: &v1alpha1.SubscriptionSpec{
 			CatalogSource: catalog.Name, CatalogSourceNamespace: catalog.Namespace,
-			Package: o.Package, Channel: o.Channel, StartingCSV: o.StartingCSV, InstallPlanApproval: approval,
+			Package: o.Package, Channel: cmp.Or(o.Channel, o.DefaultChannel), StartingCSV: o.StartingCSV, InstallPlanApproval: approval,
 		},
-	}, v1alpha1.SubscriptionKind)
+	}
 }
 
 // findCatalog returns the CatalogSource to subscribe to.

@@ -11,7 +11,9 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/test/must"
 
+	"github.com/blang/semver/v4"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,6 +35,17 @@ func installGroup(name string) client.Object {
 	return &operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: name}}
 }
 
+// written is how many objects of a kind there are.
+func written[L any, P interface {
+	*L
+	client.ObjectList
+}](t *testing.T, c client.Client) int {
+	t.Helper()
+	list := P(new(L))
+	must.NoError(t, c.List(t.Context(), list))
+	return apimeta.LenList(list)
+}
+
 func TestPackage(t *testing.T) {
 	existing := &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "etcd"}, Spec: &v1alpha1.SubscriptionSpec{Package: "etcd", Channel: "stable"}}
 	tests := map[string]struct {
@@ -40,6 +53,7 @@ func TestPackage(t *testing.T) {
 		change  func(*InstallOptions)
 		want    []string
 		err     string
+		channel string
 	}{
 		"everything is missing":            {objects: []client.Object{sampleCatalog("olm", "c")}, want: []string{"Namespace ops", "OperatorGroup ops", "Subscription etcd"}},
 		"a group is kept":                  {objects: []client.Object{sampleCatalog("olm", "c"), installGroup("mine")}, want: []string{"Namespace ops", "Subscription etcd"}},
@@ -56,6 +70,12 @@ func TestPackage(t *testing.T) {
 		"a catalog that is not there":      {objects: []client.Object{sampleCatalog("olm", "a")}, change: func(o *InstallOptions) { o.Catalog = "z" }, err: "there is no CatalogSource z in view of namespace ops; there is olm/a"},
 		"two groups":                       {objects: []client.Object{sampleCatalog("olm", "c"), installGroup("a"), installGroup("b")}, err: "namespace ops has 2 OperatorGroups"},
 		"targets, but there is a group":    {objects: []client.Object{sampleCatalog("olm", "c"), installGroup("a")}, change: func(o *InstallOptions) { o.Targets = []string{"x"} }, err: "leave out --watch"},
+		"the default channel":              {objects: []client.Object{sampleCatalog("olm", "c")}, change: func(o *InstallOptions) { o.DefaultChannel = "stable" }, want: []string{"Namespace ops", "OperatorGroup ops", "Subscription etcd"}, channel: "stable"},
+		"a channel comes before that":      {objects: []client.Object{sampleCatalog("olm", "c")}, change: func(o *InstallOptions) { o.Channel, o.DefaultChannel = "alpha", "stable" }, want: []string{"Namespace ops", "OperatorGroup ops", "Subscription etcd"}, channel: "alpha"},
+		"one that follows another channel": {objects: []client.Object{sampleCatalog("olm", "c"), installGroup("mine"), existing}, change: func(o *InstallOptions) { o.DefaultChannel = "beta" }, want: []string{"Namespace ops"}, channel: "stable"},
+		"namespace default":                {objects: []client.Object{sampleCatalog("olm", "c")}, change: func(o *InstallOptions) { o.Namespace = "default" }, err: "choose another namespace with -n, such as operators"},
+		"namespace default, with targets":  {objects: []client.Object{sampleCatalog("olm", "c")}, change: func(o *InstallOptions) { o.Namespace, o.Targets = "default", []string{"default"} }, want: []string{"Namespace default", "OperatorGroup default", "Subscription etcd"}},
+		"nothing is written":               {objects: []client.Object{sampleCatalog("olm", "c")}, change: func(o *InstallOptions) { o.DryRun = true }, want: []string{"Namespace ops", "OperatorGroup ops", "Subscription etcd"}},
 		"the namespace is the global one":  {objects: []client.Object{sampleCatalog("olm", "c")}, change: func(o *InstallOptions) { o.Namespace = "olm" }, want: []string{"Namespace olm", "OperatorGroup olm", "Subscription etcd"}},
 	}
 	for name, test := range tests {
@@ -64,13 +84,22 @@ func TestPackage(t *testing.T) {
 			if test.change != nil {
 				test.change(&o)
 			}
-			created, err := InstallPackage(t.Context(), cluster(t, test.objects...), o)
+			c := cluster(t, test.objects...)
+			asked, err := InstallPackage(t.Context(), c, o)
 			if test.err != "" {
 				must.Fail(t, "the call", err, test.err)
+				must.Equal(t, "namespaces after an error", written[corev1.NamespaceList](t, c), 0)
 				return
 			}
 			must.NoError(t, err)
-			must.Equal(t, "created", created, test.want)
+			must.Equal(t, "created", asked.Created, test.want)
+			if test.channel != "" {
+				must.Equal(t, "channel", asked.Subscription.Spec.Channel, test.channel)
+			}
+			if o.DryRun {
+				must.Equal(t, "namespaces after a dry run", written[corev1.NamespaceList](t, c), 0)
+				must.Equal(t, "Subscriptions after a dry run", written[v1alpha1.SubscriptionList](t, c), 0)
+			}
 		})
 	}
 }
@@ -97,5 +126,71 @@ func TestWait(t *testing.T) {
 	defer cancel()
 	if _, err := WaitPackage(ctx, c, client.ObjectKeyFromObject(sub), func(string, string) {}); err == nil || !strings.Contains(err.Error(), "no such channel") {
 		t.Errorf("when time is up: %v", err)
+	}
+}
+
+// TestAWaitEndsAtOnce where nothing more happens by itself; what a Subscription says of an older spec does not count.
+func TestAWaitEndsAtOnce(t *testing.T) {
+	sub := &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "etcd"}}
+	plan := &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "install-1"}}
+	plan.Spec.ClusterServiceVersionNames, plan.Status.Phase = []string{"etcd.v1"}, v1alpha1.InstallPlanPhaseRequiresApproval
+	for name, test := range map[string]struct {
+		stalled    corev1.ConditionStatus
+		reason     string
+		generation int64
+		plan       string
+		want       string
+	}{
+		"stalled":                    {stalled: "True", reason: "ResolutionFailed", want: "Subscription ops/etcd: ResolutionFailed: the reason"},
+		"waits for approval":         {reason: "RequiresApproval", plan: "install-1", want: "InstallPlan install-1, which installs etcd.v1, waits for approval: fairlead approve etcd -n ops"},
+		"waits for another plan":     {reason: "RequiresApproval", plan: "install-2", want: "it is not ready: the reason"},
+		"stalled by an older spec":   {stalled: "True", reason: "ResolutionFailed", generation: 2, want: "it is not ready: the reason"},
+		"something else is going on": {stalled: "False", reason: "InstallPlanPending", want: "it is not ready: the reason"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sub := sub.DeepCopy()
+			sub.Generation, sub.Status.ObservedGeneration = test.generation, 1
+			sub.Status.Conditions = []v1alpha1.SubscriptionCondition{{Type: "Ready", Status: "False", Reason: test.reason, Message: "the reason"}, {Type: "Stalled", Status: test.stalled, Reason: test.reason}}
+			sub.Status.InstallPlanRef = &corev1.ObjectReference{Name: test.plan}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			defer cancel()
+			_, err := WaitPackage(ctx, cluster(t, sub, plan), client.ObjectKeyFromObject(sub), func(string, string) {})
+			must.Fail(t, "the wait", err, test.want)
+			if ends := errors.As(err, new(*StoppedError)) || errors.As(err, new(*WaitsError)); ends != !strings.Contains(test.want, "not ready") {
+				t.Errorf("it ended with %T", err)
+			}
+		})
+	}
+}
+
+// TestSummarizePackage names the operator with those that came for its needs, by package and version.
+func TestSummarizePackage(t *testing.T) {
+	csv := func(name, version string) client.Object {
+		c := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: name}}
+		c.Spec.Version.Version = semver.MustParse(version)
+		return c
+	}
+	sub := func(name, pkg string) *v1alpha1.Subscription {
+		return &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: name}, Spec: &v1alpha1.SubscriptionSpec{Package: pkg}}
+	}
+	step := func(kind, name, resolving string) *v1alpha1.Step {
+		return &v1alpha1.Step{Resolving: resolving, Resource: v1alpha1.StepResource{Kind: kind, Name: name}}
+	}
+	book := sub("guestbook", "guestbook")
+	book.Status.InstalledCSV, book.Status.InstallPlanRef = "guestbook.v1.2.0", &corev1.ObjectReference{Name: "install-1"}
+	for name, test := range map[string]struct {
+		steps []*v1alpha1.Step
+		want  string
+	}{
+		"alone":    {want: "guestbook 1.2.0 in namespace ops"},
+		"with one": {steps: []*v1alpha1.Step{nil, step("ClusterServiceVersion", "greeter.v1", "greeter.v1"), step("Subscription", "greeter-stable", "greeter.v1")}, want: "guestbook 1.2.0 and its dependency greeter 1.0.0 in namespace ops"},
+		"with two, one is gone": {steps: []*v1alpha1.Step{step("Subscription", "greeter-stable", "greeter.v1"), step("Subscription", "gone", "lost.v3")},
+			want: "guestbook 1.2.0 and its dependencies greeter 1.0.0 and lost.v3 in namespace ops"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "install-1"}, Status: v1alpha1.InstallPlanStatus{Plan: test.steps}}
+			c := cluster(t, book.DeepCopy(), sub("greeter-stable", "greeter"), csv("guestbook.v1.2.0", "1.2.0"), csv("greeter.v1", "1.0.0"), plan)
+			must.Equal(t, "summary", must.Value(SummarizePackage(t.Context(), c, client.ObjectKeyFromObject(book)))(t).String(), test.want)
+		})
 	}
 }

@@ -40,6 +40,8 @@ type ExtensionOptions struct {
 	Version  string
 	Channels []string
 	Policy   string
+	// DefaultChannel is written where no Channels are asked for; an existing ClusterExtension agrees whichever it follows.
+	DefaultChannel string
 	// Image is that of the bundle, by digest, whatever catalogs have; empty leaves it to them.
 	Image string
 	// Catalogs are names of ClusterCatalogs, Selector selects them by label; both may be empty.
@@ -72,8 +74,12 @@ func (o ExtensionOptions) Object() (*olmv1.ClusterExtension, error) {
 		metav1.SetMetaDataAnnotation(&e.ObjectMeta, snapshot.BundleImageKey, o.Image)
 	}
 	e.Spec.Namespace, e.Spec.ProgressDeadlineMinutes = o.Namespace, o.ProgressDeadlineMinutes
+	channels := o.Channels
+	if len(channels) == 0 && o.DefaultChannel != "" {
+		channels = []string{o.DefaultChannel}
+	}
 	e.Spec.Source = olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{
-		PackageName: o.Package, Version: o.Version, Channels: o.Channels, Selector: o.selector(), UpgradeConstraintPolicy: olmv1.UpgradeConstraintPolicy(o.Policy),
+		PackageName: o.Package, Version: o.Version, Channels: channels, Selector: o.selector(), UpgradeConstraintPolicy: olmv1.UpgradeConstraintPolicy(o.Policy),
 	}}
 	if o.ServiceAccount != "" {
 		e.Spec.ServiceAccount = &olmv1.ServiceAccountReference{Name: o.ServiceAccount}

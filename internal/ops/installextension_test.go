@@ -99,6 +99,9 @@ func TestExtend(t *testing.T) {
 		"a selector": {objects: []client.Object{clusterCatalog("c"), namespace("ops")}, change: func(o *ExtensionOptions) {
 			o.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "c"}}
 		}, want: []string{"ClusterExtension kite"}},
+		"the default channel is written": {objects: []client.Object{clusterCatalog("c"), namespace("ops")}, change: func(o *ExtensionOptions) { o.DefaultChannel = "stable" }, want: []string{"ClusterExtension kite"}},
+		"one that follows another channel": {objects: []client.Object{clusterCatalog("c"), namespace("ops"), newExtension("kite", "kite", func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.Channels = []string{"fast"} })},
+			change: func(o *ExtensionOptions) { o.DefaultChannel = "stable" }},
 		"written by nobody": {objects: []client.Object{clusterCatalog("c")}, change: func(o *ExtensionOptions) { o.CreateNamespace, o.DryRun = true, true }, want: []string{"Namespace ops", "ClusterExtension kite"}},
 	}
 	for name, test := range tests {
@@ -123,6 +126,8 @@ func TestExtend(t *testing.T) {
 			must.NoError(t, c.List(t.Context(), &written))
 			if o.DryRun {
 				must.Empty(t, "a dry run wrote", written.Items)
+			} else if o.DefaultChannel != "" && len(test.want) > 0 {
+				must.Equal(t, "channels", written.Items[0].Spec.Source.Catalog.Channels, []string{"stable"})
 			}
 		})
 	}
@@ -196,10 +201,31 @@ func TestWaitExtension(t *testing.T) {
 	if _, err := WaitExtension(t.Context(), c, "kite", func(string, string) {}); err == nil || !strings.Contains(err.Error(), `InvalidConfiguration: required field "watchNamespace" is missing`) {
 		t.Errorf("when it stops: %v", err)
 	}
+	set(progressing("True", "Retrying", "no such package"), olmv1.NewCondition("Stalled", "True", "PackageNotFound", "no such package"))
+	if _, err := WaitExtension(t.Context(), c, "kite", func(string, string) {}); !errors.As(err, new(*StoppedError)) {
+		t.Errorf("when it is stalled: %v", err)
+	}
 	set()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	if _, err := WaitExtension(ctx, c, "kite", func(string, string) { t.Error("told something") }); err == nil || !strings.Contains(err.Error(), "is the manager running?") {
 		t.Errorf("when time is up: %v", err)
 	}
+}
+
+// TestSummarizeExtension names the bundle, and what was installed for its needs and for the needs of that.
+func TestSummarizeExtension(t *testing.T) {
+	installed := func(name, version, of string) *olmv1.ClusterExtension {
+		return newExtension(name, name+"-operator", func(e *olmv1.ClusterExtension) {
+			e.Status.Install = &olmv1.ClusterExtensionInstallStatus{Bundle: olmv1.BundleMetadata{Name: name + ".v" + version, Version: version}}
+			if of != "" {
+				e.Labels, e.Annotations = map[string]string{DependencyLabel: "true"}, map[string]string{RequiredByKey: of}
+			}
+		})
+	}
+	book := installed("guestbook", "1.2.0", "")
+	c := clusterV1(t, book, installed("greeter", "1.1.0", "guestbook"), installed("words", "0.1.0", "greeter"), installed("other", "1.0.0", "another"))
+	must.Equal(t, "summary", must.Value(SummarizeExtension(t.Context(), c, book))(t).String(),
+		"guestbook-operator 1.2.0 and its dependencies greeter-operator 1.1.0 and words-operator 0.1.0 in namespace ops")
+	must.Equal(t, "alone", must.Value(SummarizeExtension(t.Context(), clusterV1(t, book.DeepCopy()), book))(t).String(), "guestbook-operator 1.2.0 in namespace ops")
 }

@@ -31,7 +31,7 @@ func (o ExtensionOptions) existing(ctx context.Context, c client.Client, a *Aske
 		switch {
 		case live.Name == a.Extension.Name && !live.DeletionTimestamp.IsZero():
 			return false, fmt.Errorf("install package %s: ClusterExtension %s is being deleted; wait until it is gone", o.Package, live.Name)
-		case live.Name == a.Extension.Name && same && agrees(live, a.Extension):
+		case live.Name == a.Extension.Name && same && o.agrees(live, a.Extension):
 			there = true
 		case live.Name == a.Extension.Name:
 			return false, fmt.Errorf("install package %s: there is ClusterExtension %s already, and it is not the one that would be created; "+
@@ -43,9 +43,13 @@ func (o ExtensionOptions) existing(ctx context.Context, c client.Client, a *Aske
 	return there, nil
 }
 
-// agrees tells whether a ClusterExtension says what another one asks for. What the API fills in does not count.
-func agrees(live, asked *olmv1.ClusterExtension) bool {
+// agrees tells whether a ClusterExtension says what another one asks for. What the API fills in does not count, nor do its channels where none are
+// asked for.
+func (o ExtensionOptions) agrees(live, asked *olmv1.ClusterExtension) bool {
 	spec := live.Spec.DeepCopy()
+	if len(o.Channels) == 0 {
+		spec.Source.Catalog.Channels = asked.Spec.Source.Catalog.Channels
+	}
 	if asked.Spec.Source.Catalog.UpgradeConstraintPolicy == "" {
 		spec.Source.Catalog.UpgradeConstraintPolicy = ""
 	}
@@ -101,14 +105,36 @@ func (o ExtensionOptions) missing(ctx context.Context, c client.Client, a *Asked
 
 // noCatalog is an error when none of the ClusterCatalogs is asked.
 func (o ExtensionOptions) noCatalog(ctx context.Context, c client.Client, a *AskedExtension) error {
+	names, selected, err := o.catalogs(ctx, c)
+	switch {
+	case err != nil:
+		return err
+	case len(names) == 0:
+		return errors.New("there is no ClusterCatalog: create one first, with the image of a catalog in spec.source.image.ref; or name the image of a bundle with --image")
+	case len(selected) == 0:
+		return fmt.Errorf("none of the ClusterCatalogs is selected; there is %s", strings.Join(names, ", "))
+	case len(selected) < len(o.Catalogs):
+		missing := slices.DeleteFunc(slices.Clone(o.Catalogs), func(name string) bool { return slices.Contains(names, name) })
+		a.Notes = append(a.Notes, "there is no ClusterCatalog "+strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// Selected are the names of the ClusterCatalogs that are asked.
+func (o ExtensionOptions) Selected(ctx context.Context, c client.Client) ([]string, error) {
+	_, selected, err := o.catalogs(ctx, c)
+	return selected, err
+}
+
+// catalogs are the names of all ClusterCatalogs, and of those that are asked.
+func (o ExtensionOptions) catalogs(ctx context.Context, c client.Client) (names, selected []string, err error) {
 	var list olmv1.ClusterCatalogList
 	if err := c.List(ctx, &list); err != nil {
-		return fmt.Errorf("list the ClusterCatalogs: %w", err)
+		return nil, nil, fmt.Errorf("list the ClusterCatalogs: %w", err)
 	}
-	var names, selected []string
 	selector, err := metav1.LabelSelectorAsSelector(cmp.Or(o.selector(), &metav1.LabelSelector{}))
 	if err != nil {
-		return fmt.Errorf("the selector of catalogs: %w", err)
+		return nil, nil, fmt.Errorf("the selector of catalogs: %w", err)
 	}
 	for _, catalog := range list.Items {
 		names = append(names, catalog.Name)
@@ -121,14 +147,5 @@ func (o ExtensionOptions) noCatalog(ctx context.Context, c client.Client, a *Ask
 			selected = append(selected, catalog.Name)
 		}
 	}
-	switch {
-	case len(names) == 0:
-		return errors.New("there is no ClusterCatalog: create one first, with the image of a catalog in spec.source.image.ref; or name the image of a bundle with --image")
-	case len(selected) == 0:
-		return fmt.Errorf("none of the ClusterCatalogs is selected; there is %s", strings.Join(names, ", "))
-	case len(selected) < len(o.Catalogs):
-		missing := slices.DeleteFunc(slices.Clone(o.Catalogs), func(name string) bool { return slices.Contains(names, name) })
-		a.Notes = append(a.Notes, "there is no ClusterCatalog "+strings.Join(missing, ", "))
-	}
-	return nil
+	return names, selected, nil
 }

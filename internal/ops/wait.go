@@ -14,8 +14,20 @@ import (
 // pollInterval is how often the Subscription is checked while waiting.
 const pollInterval = 200 * time.Millisecond
 
-// WaitPackage returns when the operator of the Subscription runs. Whenever the reason why it does not changes, tell is called with it.
-// When the context ends first, the error says what the last reason was.
+// StoppedError says that nothing more happens to an object until a user changes something.
+type StoppedError struct {
+	// Object names it, with its kind.
+	Object          string
+	Reason, Message string
+}
+
+func (e *StoppedError) Error() string {
+	return fmt.Sprintf("%s: %s: %s", e.Object, e.Reason, e.Message)
+}
+
+// WaitPackage returns when the operator of the Subscription runs. Whenever the reason why it does not changes, tell is called with it. When the
+// context ends first, the error says what the last reason was. Where nothing more happens by itself it ends at once: with a *StoppedError, or with
+// a *WaitsError when a plan waits for approval.
 func WaitPackage(ctx context.Context, reader client.Reader, key client.ObjectKey, tell func(reason, message string)) (csv string, err error) {
 	last := v1alpha1.SubscriptionCondition{Message: "Subscription not reconciled yet; is the manager running?"}
 	for {
@@ -27,6 +39,9 @@ func WaitPackage(ctx context.Context, reader client.Reader, key client.ObjectKey
 		if ready.Status == "True" {
 			return sub.Status.InstalledCSV, nil
 		}
+		if err := stopped(ctx, reader, &sub, ready); err != nil {
+			return "", err
+		}
 		if ready.Message != "" && !ready.Equals(last) {
 			last = ready
 			tell(ready.Reason, ready.Message)
@@ -37,6 +52,22 @@ func WaitPackage(ctx context.Context, reader client.Reader, key client.ObjectKey
 		case <-time.After(pollInterval):
 		}
 	}
+}
+
+// stopped is why nothing more happens to a Subscription by itself; nil where something may. What it says of an older spec does not count.
+func stopped(ctx context.Context, reader client.Reader, sub *v1alpha1.Subscription, ready v1alpha1.SubscriptionCondition) error {
+	key := client.ObjectKeyFromObject(sub)
+	switch {
+	case sub.Status.ObservedGeneration < sub.Generation:
+		return nil
+	case sub.Status.GetCondition("Stalled").Status == "True":
+		return &StoppedError{"Subscription " + key.String(), ready.Reason, ready.Message}
+	case ready.Reason == string(v1alpha1.InstallPlanPhaseRequiresApproval):
+		if plan, err := waitingPlan(ctx, reader, sub); plan != nil && err == nil {
+			return &WaitsError{Subscription: key, Plan: describe(plan)}
+		}
+	}
+	return nil
 }
 
 // over says whether the time is up. A context hears of its deadline a little after others that compare it with the clock themselves, such as
@@ -54,7 +85,12 @@ type WaitsError struct {
 }
 
 func (w *WaitsError) Error() string {
-	return fmt.Sprintf("upgrade of Subscription %s: %s, waits for approval: see it with fairlead plan show, and add --approve", w.Subscription, w.Plan)
+	return fmt.Sprintf("Subscription %s: %s, waits for approval: %s", w.Subscription, w.Plan, ApproveCommand(w.Subscription))
+}
+
+// ApproveCommand approves the plan of a Subscription that waits for that.
+func ApproveCommand(key client.ObjectKey) string {
+	return fmt.Sprintf("fairlead approve %s -n %s", key.Name, key.Namespace)
 }
 
 // WaitUpgrade is Wait for a Subscription that had an operator before: it returns when its newest version runs. A plan for

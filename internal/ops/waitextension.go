@@ -22,6 +22,9 @@ type Standing struct {
 	Reason, Message string
 }
 
+// typeStalled is the condition of an object for which nothing more happens until a user changes something, in the words of kstatus.
+const typeStalled = "Stalled"
+
 // Stand tells how far a ClusterExtension is, by its conditions alone. Those of an older spec, or of other annotations, do not count.
 func Stand(e *olmv1.ClusterExtension) Standing {
 	find := func(kind string) *metav1.Condition { return meta.FindStatusCondition(e.Status.Conditions, kind) }
@@ -30,6 +33,9 @@ func Stand(e *olmv1.ClusterExtension) Standing {
 		return Standing{Reason: "Waiting", Message: "ClusterExtension not reconciled yet; is the manager running?"}
 	}
 	s := Standing{Reason: progressing.Reason, Message: progressing.Message, Stopped: progressing.Status == metav1.ConditionFalse}
+	if stalled := find(typeStalled); stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.ObservedGeneration >= e.Generation {
+		s.Stopped = true
+	}
 	if progressing.Reason != olmv1.ReasonSucceeded || s.Stopped || installed == nil {
 		return s
 	}
@@ -45,7 +51,7 @@ func Stand(e *olmv1.ClusterExtension) Standing {
 }
 
 // WaitExtension returns when what a ClusterExtension asks for is installed and works. Whenever the reason why it is not changes, tell is
-// called with it. When the context ends first, or nothing more happens by itself, the error says what the last reason was.
+// called with it. When the context ends first, the error says what the last reason was; where nothing more happens by itself, it is a *StoppedError.
 func WaitExtension(ctx context.Context, reader client.Reader, name string, tell func(reason, message string)) (*olmv1.ClusterExtension, error) {
 	last := Stand(&olmv1.ClusterExtension{}) // which is nothing to tell of yet
 	for {
@@ -58,7 +64,7 @@ func WaitExtension(ctx context.Context, reader client.Reader, name string, tell 
 				return e, nil
 			}
 			if s.Stopped {
-				return e, fmt.Errorf("ClusterExtension %s: %s: %s", name, s.Reason, s.Message)
+				return e, &StoppedError{olmv1.ClusterExtensionKind + " " + name, s.Reason, s.Message}
 			}
 			if s != last {
 				last = s

@@ -12,7 +12,7 @@ import (
 )
 
 // waitingPlan is the InstallPlan of a Subscription that waits for approval; nil when there is none.
-func waitingPlan(ctx context.Context, c client.Client, sub *v1alpha1.Subscription) (*v1alpha1.InstallPlan, error) {
+func waitingPlan(ctx context.Context, c client.Reader, sub *v1alpha1.Subscription) (*v1alpha1.InstallPlan, error) {
 	ref := sub.Status.InstallPlanRef
 	if ref == nil {
 		return nil, nil
