@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/kubeconfig"
@@ -83,15 +84,11 @@ func (c *catalogs) online(ctx context.Context, library *preview.Library, pkg str
 	if err != nil {
 		return a, fmt.Errorf("%w; without a cluster, name a directory or an image with --catalog", err)
 	}
-	config, err := c.cluster.Config()
+	cluster, err := browse(&c.cluster, reader, library)
 	if err != nil {
 		return a, err
 	}
-	servers, err := preview.NewServers(config)
-	if err != nil {
-		return a, err
-	}
-	cluster := preview.BrowseCluster{Reader: reader, Servers: servers, Library: library, Namespace: namespace, Catalogs: c.from}
+	cluster.Namespace, cluster.Catalogs = namespace, c.from
 	ask := map[string]func(context.Context, string) (preview.Answer, error){"": cluster.Both, apiV0: cluster.V0, apiV1: cluster.V1}[c.api]
 	if a, err = ask(ctx, pkg); err != nil {
 		for _, note := range a.Notes { // of the catalogs that could not be read besides
@@ -100,6 +97,19 @@ func (c *catalogs) online(ctx context.Context, library *preview.Library, pkg str
 		return a, kubeconfig.Explain(err)
 	}
 	return a, nil
+}
+
+// browse reads the catalogs of the cluster that the flags name.
+func browse(k *kubeconfig.Flags, reader client.Reader, library *preview.Library) (preview.BrowseCluster, error) {
+	config, err := k.Config()
+	if err != nil {
+		return preview.BrowseCluster{}, err
+	}
+	servers, err := preview.NewServers(config)
+	if err != nil {
+		return preview.BrowseCluster{}, err
+	}
+	return preview.BrowseCluster{Reader: reader, Servers: servers, Library: library, Dial: kubeconfig.Dialer(config, reader)}, nil
 }
 
 // answer prints what was found, or says that nothing was.

@@ -124,8 +124,9 @@ func (r *rollback) run(ctx context.Context, c client.Client, name string) error 
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.wait)
 	defer cancel()
-	e, err := ops.WaitExtension(ctx, c, name, func(_, message string) { printer.Note("%s", message) })
+	e, err := ops.WaitExtension(ctx, c, name, func(_, message string) { printer.Waiting(message) })
 	if err != nil {
+		printer.Forget()
 		return fmt.Errorf("%w\nThe manager continues as soon as the cause is gone. To stay at what was: fairlead upgrade %s", err, name)
 	}
 	if e.Status.Install != nil {

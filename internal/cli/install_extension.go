@@ -9,10 +9,13 @@ import (
 	"strings"
 	"time"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/internal/ops/preview"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"github.com/spf13/cobra"
@@ -29,7 +32,6 @@ type extensionInstall struct {
 	image    string // empty is for what catalogs have
 	needs    bool
 	failing  failing
-	output   command.Output
 	own      *pflag.FlagSet
 }
 
@@ -48,16 +50,7 @@ func (i *extensionInstall) flags(cmd *cobra.Command) {
 	flags.BoolVar(&o.CreateNamespace, "create-namespace", false, "v1: create the namespace where it is missing")
 	flags.BoolVar(&i.needs, "install-dependencies", false, "v1: install what the operator needs, too")
 	i.failing.flags(flags)
-	flags.BoolVar(&o.DryRun, "dry-run", false, "v1: let the API server check the ClusterExtension, print it, and write nothing")
-	i.output.Flag(cmd)
 	cmd.Flags().AddFlagSet(flags)
-}
-
-// bothAPIs is what both APIs have flags for.
-type bothAPIs struct {
-	Package, Namespace, Channel, Catalog string
-	Watch                                []string
-	Wait                                 time.Duration
 }
 
 // check refuses what no ClusterExtension says, before a cluster is asked.
@@ -90,14 +83,40 @@ func (i *extensionInstall) check(both bothAPIs) error {
 	if wrong != nil {
 		return command.UsageError{Err: wrong}
 	}
-	return i.output.Check()
+	return nil
 }
 
 // run creates the ClusterExtension and waits until it is installed.
 func (i *extensionInstall) run(ctx context.Context, s command.Streams, c client.Client, both bothAPIs) error {
-	o := i.options
-	o.Package, o.Namespace, o.Watch = both.Package, both.Namespace, both.Watch
-	var err error
+	o, err := i.asked(s, both)
+	if err != nil {
+		return err
+	}
+	if i.image != "" { // after all that costs less
+		err = i.fromImage(ctx, s, c, both, &o)
+	} else {
+		err = i.fromCatalogs(ctx, s, c, both, &o)
+	}
+	if err != nil {
+		return err
+	}
+	asked, err := ops.InstallExtension(ctx, c, o)
+	printer := both.Output.Progress(s)
+	if done, err := both.created(s, printer, asked.Created, asked.Notes, asked.Extension, err); done {
+		return err
+	}
+	if both.Wait > 0 {
+		if asked.Extension, err = i.wait(ctx, c, asked.Extension.Name, both, printer); err != nil {
+			return err
+		}
+	}
+	return both.Output.Write(s.Out, asked.Extension, func(io.Writer) error { return nil })
+}
+
+// asked is what the flags ask for.
+func (i *extensionInstall) asked(s command.Streams, both bothAPIs) (o ops.ExtensionOptions, err error) {
+	o = i.options
+	o.Package, o.Namespace, o.Watch, o.DryRun = both.Package, both.Namespace, both.Watch, both.DryRun
 	if both.Channel != "" {
 		o.Channels = strings.Split(both.Channel, ",")
 	}
@@ -116,58 +135,66 @@ func (i *extensionInstall) run(ctx context.Context, s command.Streams, c client.
 		o.ProgressDeadlineMinutes = revision.RollbackDeadlineMinutes
 	}
 	if i.config != "" {
-		if o.Config, err = readConfig(s, i.config); err != nil {
-			return err
-		}
+		o.Config, err = readConfig(s, i.config)
 	}
-	if i.image != "" { // after all that costs less
-		o.Image = i.image
+	return o, err
+}
+
+// fromImage has the bundle of an image installed. What the cluster lacks is said before anything is pulled.
+func (i *extensionInstall) fromImage(ctx context.Context, s command.Streams, c client.Client, both bothAPIs, o *ops.ExtensionOptions) error {
+	o.Image = i.image
+	if o.Namespace != "" {
 		if err := o.Place(ctx, c); err != nil {
 			return kubeconfig.Explain(err)
 		}
-		if o.Image, o.Package, err = chosenImage(ctx, s, i.image, both.Package); err != nil {
-			return err
-		}
 	}
-	asked, err := ops.InstallExtension(ctx, c, o)
-	printer := i.output.Progress(s)
-	for _, note := range asked.Notes {
-		fmt.Fprintf(s.Err, "note: %s\n", note)
+	var b *bundle.Bundle
+	var err error
+	if o.Image, o.Package, b, err = chosenImage(ctx, s, i.image, both.Package); err != nil {
+		return err
 	}
-	if !o.DryRun {
-		for _, what := range asked.Created {
-			printer.Done("created %s", what)
-		}
+	suggested := ""
+	if b != nil && b.CSV != nil {
+		suggested = preview.SuggestedNamespace(b.CSV.Annotations)
 	}
+	o.Namespace = both.place(s, suggested)
+	return nil
+}
+
+// fromCatalogs looks up what is asked for in the ClusterCatalogs that are selected.
+func (i *extensionInstall) fromCatalogs(ctx context.Context, s command.Streams, c client.Client, both bothAPIs, o *ops.ExtensionOptions) error {
+	selected, err := o.Selected(ctx, c)
 	if err != nil {
-		return kubeconfig.Explain(err)
+		return kubeconfig.Explain(fmt.Errorf("install package %s: %w", o.Package, err))
 	}
-	if o.DryRun {
-		asked.Extension.ManagedFields = nil
-		return i.output.Write(s.Out, asked.Extension, func(w io.Writer) error {
-			for _, what := range asked.Created {
-				fmt.Fprintf(w, "would create %s\n", what)
-			}
-			if len(asked.Created) == 0 {
-				fmt.Fprintln(w, "nothing to create: all of it is there")
-			}
-			return nil
+	var offer preview.Offer
+	if len(selected) > 0 {
+		asked := preview.Asked{Package: o.Package, Channels: o.Channels, Version: o.Version}
+		offer, err = both.lookUp(ctx, s, asked, selected, func(ctx context.Context, cluster preview.BrowseCluster, pkg string) (preview.Answer, error) {
+			return cluster.V1(ctx, pkg)
 		})
 	}
-	if both.Wait > 0 {
-		ctx, cancel := context.WithTimeout(ctx, both.Wait)
-		defer cancel()
-		e, err := ops.WaitExtension(ctx, c, asked.Extension.Name, func(_, message string) { printer.Note("%s", message) })
-		if err != nil {
-			return fmt.Errorf("%w\nThe ClusterExtension stays, and the operator is installed when the cause is gone. To give up: fairlead uninstall %s",
-				err, asked.Extension.Name)
-		}
-		asked.Extension = e
-		if e.Status.Install != nil {
-			printer.Done("%s is installed and works in namespace %s", e.Status.Install.Bundle.Name, e.Spec.Namespace)
-		}
+	o.DefaultChannel, o.Namespace = offer.Channel, both.Namespace
+	if err == nil {
+		o.Namespace = both.place(s, offer.Namespace)
 	}
-	return i.output.Write(s.Out, asked.Extension, func(io.Writer) error { return nil })
+	return err
+}
+
+// wait waits until the extension is installed and works, and says what was installed.
+func (i *extensionInstall) wait(ctx context.Context, c client.Client, name string, both bothAPIs, printer *command.ProgressPrinter) (*olmv1.ClusterExtension, error) {
+	waiting, cancel := context.WithTimeout(ctx, both.Wait)
+	defer cancel()
+	e, err := ops.WaitExtension(waiting, c, name, func(_, message string) { printer.Waiting(message) })
+	if err != nil {
+		return nil, ended(printer, err, fmt.Sprintf("The ClusterExtension stays, and the operator is installed when the cause is gone. To see the cause: fairlead plan %[1]s. To give up: fairlead uninstall %[1]s", name))
+	}
+	summary, err := ops.SummarizeExtension(ctx, c, e)
+	if err != nil {
+		return nil, kubeconfig.Explain(err)
+	}
+	printer.Done("installed %s", summary)
+	return e, nil
 }
 
 // The bounds of spec.progressDeadlineMinutes.

@@ -36,18 +36,18 @@ func pullBundle(ctx context.Context, s command.Streams, ref string) (pinned stri
 }
 
 // chosenImage is the image that a command is to have installed, by digest, and the package of its bundle. One that cannot be read from here may be
-// read by the manager, when its digest and its package are known.
-func chosenImage(ctx context.Context, s command.Streams, ref, pkg string) (pinned, of string, err error) {
-	pinned, b, err := pullBundle(ctx, s, ref)
+// read by the manager, when its digest and its package are known; then there is no bundle.
+func chosenImage(ctx context.Context, s command.Streams, ref, pkg string) (pinned, of string, b *bundle.Bundle, err error) {
+	pinned, b, err = pullBundle(ctx, s, ref)
 	switch {
 	case err == nil && pkg != "" && b.Package != pkg:
-		return "", "", fmt.Errorf("image %s has bundle %s of package %s, not one of %s", ref, b.Name, b.Package, pkg)
+		return "", "", nil, fmt.Errorf("image %s has bundle %s of package %s, not one of %s", ref, b.Name, b.Package, pkg)
 	case err == nil:
 		fmt.Fprintf(s.Err, "image %s has bundle %s of package %s\n", pinned, b.Name, b.Package)
-		return pinned, b.Package, nil
+		return pinned, b.Package, b, nil
 	case pkg == "" || image.CheckPinned(ref) != nil:
-		return "", "", fmt.Errorf("%w\nIf only the cluster can reach the registry, name the package, and the image by its digest", err)
+		return "", "", nil, fmt.Errorf("%w\nIf only the cluster can reach the registry, name the package, and the image by its digest", err)
 	}
 	fmt.Fprintf(s.Err, "note: the image cannot be read from here, and is left to the manager: %v\n", err)
-	return ref, pkg, nil
+	return ref, pkg, nil, nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,8 +11,11 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/ops/preview"
 	"fairlead.dev/fairlead/test/must"
 
 	"github.com/spf13/cobra"
@@ -27,8 +31,15 @@ import (
 func cluster(t *testing.T, objects ...client.Object) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	must.NoError(t, errors.Join(olmv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)))
+	must.NoError(t, errors.Join(olmv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), packagesv1.AddToScheme(scheme), corev1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)))
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&olmv1.ClusterExtension{}).Build()
+}
+
+// inCluster are the catalogs of a cluster, as far as no server and no registry is needed.
+func inCluster(c client.Client) opener {
+	return func(_ context.Context, do func(preview.BrowseCluster) error) error {
+		return do(preview.BrowseCluster{Reader: c})
+	}
 }
 
 // asked parses flags of `fairlead install --api v1` and runs it.
@@ -37,9 +48,12 @@ func asked(t *testing.T, c client.Client, both bothAPIs, flags ...string) (out, 
 	var i extensionInstall
 	cmd := &cobra.Command{Use: "install", Args: cobra.NoArgs}
 	i.flags(cmd)
+	both.Output.Flag(cmd)
+	cmd.Flags().BoolVar(&both.DryRun, "dry-run", false, "")
 	must.NoError(t, cmd.ParseFlags(flags))
+	both.catalogs = inCluster(c)
 	var o, e bytes.Buffer
-	if err = i.check(both); err == nil {
+	if err = checkInstall(cmd, apiV1, &i, both); err == nil {
 		err = i.run(t.Context(), command.Streams{In: strings.NewReader("deploymentConfig: {nodeSelector: {a: b}}"), Out: &o, Err: &e}, c, both)
 	}
 	return o.String(), e.String(), err
@@ -70,14 +84,17 @@ func TestInstall(t *testing.T) {
 	meta.SetStatusCondition(&e.Status.Conditions, olmv1.NewCondition(olmv1.TypeInstalled, "True", "Succeeded", ""))
 	meta.SetStatusCondition(&e.Status.Conditions, olmv1.NewCondition(olmv1.TypeProgressing, "True", "Succeeded", ""))
 	must.NoError(t, c.Status().Update(t.Context(), e))
-	if out, _, err = asked(t, c, both); !strings.HasSuffix(out, "✓ kite.v1.0.0 is installed and works in namespace ops\n") || err != nil {
+	if out, _, err = asked(t, c, both); !strings.HasSuffix(out, "✓ installed kite 1.0.0 in namespace ops\n") || err != nil {
 		t.Errorf("%q, %v", out, err)
 	}
 	meta.SetStatusCondition(&e.Status.Conditions, olmv1.NewCondition(olmv1.TypeProgressing, "False", "Blocked", "no way"))
 	must.NoError(t, c.Status().Update(t.Context(), e))
-	_, _, err = asked(t, c, both)
-	if err == nil || !strings.Contains(err.Error(), "Blocked: no way\nThe ClusterExtension stays") || !strings.HasSuffix(err.Error(), "To give up: fairlead uninstall kite") {
+	out, _, err = asked(t, c, both)
+	if err == nil || !strings.Contains(err.Error(), "Blocked: no way\nThe ClusterExtension stays") || !strings.HasSuffix(err.Error(), "To see the cause: fairlead plan kite. To give up: fairlead uninstall kite") {
 		t.Errorf("%v", err)
+	}
+	if command.Code(err) != command.ExitNo || strings.Contains(out, "no way") {
+		t.Errorf("exit code %d, and the reason is printed twice: %q", command.Code(err), out)
 	}
 }
 

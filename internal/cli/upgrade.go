@@ -132,7 +132,7 @@ func (u *upgrade) extension(cmd *cobra.Command, c client.Client, name string) er
 				pkg = e.Spec.Source.Catalog.PackageName
 			}
 			var err error
-			if *change.Image, _, err = chosenImage(ctx, u.streams, u.image, pkg); err != nil {
+			if *change.Image, _, _, err = chosenImage(ctx, u.streams, u.image, pkg); err != nil {
 				return err
 			}
 		}
@@ -147,8 +147,9 @@ func (u *upgrade) extension(cmd *cobra.Command, c client.Client, name string) er
 	printer := command.Progress(u.streams.Out)
 	ctx, cancel := context.WithTimeout(ctx, u.wait)
 	defer cancel()
-	e, err := ops.WaitExtension(ctx, c, name, func(_, message string) { printer.Note("%s", message) })
+	e, err := ops.WaitExtension(ctx, c, name, func(_, message string) { printer.Waiting(message) })
 	if err != nil {
+		printer.Forget()
 		return fmt.Errorf("%w\nWhat was installed stays, and the upgrade continues when the cause is gone. To go back: fairlead rollback %s", err, name)
 	}
 	if e.Status.Install != nil {
@@ -174,7 +175,7 @@ func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.O
 	}
 	if waits != "" {
 		u.tell(said, "Subscription "+key.String())
-		u.approvable(waits)
+		u.approvable(waits, key)
 		return nil
 	}
 	if !u.tell(said, "Subscription "+key.String()) {
@@ -183,13 +184,15 @@ func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.O
 	printer := command.Progress(u.streams.Out)
 	ctx, cancel := context.WithTimeout(ctx, u.wait)
 	defer cancel()
-	csv, err := ops.WaitUpgrade(ctx, c, key, func(_, message string) { printer.Note("%s", message) })
+	csv, err := ops.WaitUpgrade(ctx, c, key, func(_, message string) { printer.Waiting(message) })
 	var plan *ops.WaitsError
 	if errors.As(err, &plan) {
-		u.approvable(plan.Plan)
+		printer.Forget()
+		u.approvable(plan.Plan, key)
 		return nil
 	}
 	if err != nil {
+		printer.Forget()
 		return fmt.Errorf("%w\nWhat was installed stays, and the upgrade continues when the cause is gone", err)
 	}
 	printer.Done("%s is installed and running", csv)
@@ -197,8 +200,8 @@ func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.O
 }
 
 // approvable tells of a plan that waits for a user to approve it.
-func (u *upgrade) approvable(plan string) {
-	fmt.Fprintf(u.streams.Out, "%s, waits for approval: see it with fairlead plan show, and add --approve\n", plan)
+func (u *upgrade) approvable(plan string, key client.ObjectKey) {
+	fmt.Fprintf(u.streams.Out, "%s, waits for approval: see it with fairlead plan show, and approve it with: %s\n", plan, ops.ApproveCommand(key))
 }
 
 // tell says what has changed, or would, and whether there is something to wait for.

@@ -18,6 +18,7 @@ func TestCode(t *testing.T) {
 		"wrong usage, wrapped":      {fmt.Errorf("a: %w", UsageError{errors.New("x")}), ExitUsage, false},
 		"no":                        {ExitError{ExitNo}, ExitNo, true},
 		"no, wrapped":               {fmt.Errorf("a: %w", ExitError{ExitNo}), ExitNo, true},
+		"no, with its reason":       {fmt.Errorf("a: %w", NoError{errors.New("x")}), ExitNo, false},
 		"flags that exclude others": {errors.New("if any flags in the group [a b] are set none of the others can be; [a b] were all set"), ExitUsage, false},
 	}
 	for name, test := range tests {

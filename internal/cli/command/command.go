@@ -39,6 +39,14 @@ type ExitError struct{ Code int }
 
 func (e ExitError) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
 
+// NoError is an answer that is no, with its reason.
+type NoError struct{ Err error }
+
+func (e NoError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e NoError) Unwrap() error { return e.Err }
+
 // Usage makes complaints about arguments usage errors.
 func Usage(args cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, values []string) error {
@@ -65,6 +73,8 @@ func Code(err error) int {
 		return ExitOK
 	case errors.As(err, &exit):
 		return exit.Code
+	case errors.As(err, new(NoError)):
+		return ExitNo
 	case errors.As(err, &wrong) || strings.HasPrefix(err.Error(), "if any flags in the group ["):
 		return ExitUsage
 	}

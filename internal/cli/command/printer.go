@@ -23,6 +23,8 @@ type ProgressPrinter struct {
 	mu      sync.Mutex
 	start   time.Time
 	current string // the live line, empty when there is none
+	waiting string // what Waiting shows, empty when there is none
+	since   time.Time
 }
 
 // Progress is a printer that rewrites lines where w is a terminal.
@@ -44,12 +46,47 @@ func (p *ProgressPrinter) Doing(format string, args ...any) {
 	if !p.live {
 		return
 	}
+	p.show(fmt.Sprintf(format, args...))
+}
+
+// show puts the live line in the place of the one before.
+func (p *ProgressPrinter) show(text string) {
 	p.erase()
-	p.current = "  … " + fmt.Sprintf(format, args...)
+	p.current = "  … " + text
 	if utf8.RuneCountInString(p.current) >= p.width { // so that it can be rewritten in place
 		p.current = messages.Short(p.current, p.width-1)
 	}
 	io.WriteString(p.out, p.current)
+}
+
+// Waiting shows what is waited for. It becomes a line of its own as soon as something else is written: an error that ends the wait says it itself,
+// after Forget, so that it is printed once.
+func (p *ProgressPrinter) Waiting(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.settle()
+	p.waiting, p.since = text, p.now()
+	if p.live {
+		p.show(text)
+	}
+}
+
+// Forget takes away what Waiting shows.
+func (p *ProgressPrinter) Forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.erase()
+	p.waiting = ""
+}
+
+// settle writes what was waited for as a line.
+func (p *ProgressPrinter) settle() {
+	if p.waiting == "" {
+		return
+	}
+	p.erase()
+	fmt.Fprintf(p.out, "%7.2fs · %s\n", p.since.Sub(p.start).Seconds(), p.waiting)
+	p.waiting = ""
 }
 
 // Clear takes away what Doing shows.
@@ -77,6 +114,7 @@ func (p *ProgressPrinter) Title(format string, args ...any) {
 func (p *ProgressPrinter) Text(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.settle()
 	p.erase()
 	io.WriteString(p.out, strings.TrimRight(text, "\n")+"\n")
 }
@@ -84,6 +122,7 @@ func (p *ProgressPrinter) Text(text string) {
 func (p *ProgressPrinter) line(mark string, goesOn bool, format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.settle()
 	shown := p.current
 	p.erase()
 	fmt.Fprintf(p.out, "%7.2fs %s %s\n", p.now().Sub(p.start).Seconds(), mark, fmt.Sprintf(format, args...))

@@ -47,3 +47,24 @@ func TestATerminalKeepsTheLiveLineLastUntilItIsDone(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestWhatIsWaitedForIsPrintedOnce: as a line when the wait goes on, and not at all where an error says it.
+func TestWhatIsWaitedForIsPrintedOnce(t *testing.T) {
+	for live, want := range map[bool]string{
+		false: "   0.50s · one\n   1.00s · two\n   1.50s ✓ done\n",
+		true:  "  … one\r\x1b[K   0.50s · one\n  … two\r\x1b[K   1.00s · two\n   1.50s ✓ done\n  … three\r\x1b[K",
+	} {
+		var out strings.Builder
+		p := Progress(&out)
+		p.live = live
+		p.now, p.start = clock()
+		p.Waiting("one")
+		p.Waiting("two")
+		p.Done("done")
+		p.Waiting("three")
+		p.Forget()
+		if diff := cmp.Diff(want, out.String()); diff != "" {
+			t.Errorf("on a terminal: %t (-want +got):\n%s", live, diff)
+		}
+	}
+}
