@@ -4,7 +4,8 @@
 // It installs nothing itself: it writes what asks for it, or deletes what owns the rest of an operator, and the manager does the work.
 // What would change is a value that can be shown before anything is written. Every step can be interrupted and repeated.
 //
-//	inspect.go      status: the operators of a namespace in one tree, each with the reason for what is not yet done
+//	inspect.go      status: the operators of a namespace in one tree, each with the reason for what is not yet done; survey.go for all
+//	                namespaces; list.go lists the operators in a table
 //	install.go      namespace, OperatorGroup and Subscription; installextension.go for a ClusterExtension; upgrade.go; wait.go
 //	                until it runs, or nothing more happens; summary.go says what has come
 //	removal.go      a Removal: what goes and what stays (uninstallsubscription.go, uninstallextension.go, crds.go); remove.go does it

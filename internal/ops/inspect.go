@@ -13,7 +13,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -27,30 +31,13 @@ type objects struct {
 	deployments   appsv1.DeploymentList
 }
 
-// InspectNamespace reads a namespace and returns the state of its operators, of both APIs.
+// InspectNamespace reads a namespace and returns the state of its operators, of both APIs. A namespace that does not exist is an error.
 func InspectNamespace(ctx context.Context, reader client.Reader, namespace string) (Report, error) {
-	var o objects
-	lists := map[string]client.ObjectList{
-		"OperatorGroups": &o.groups, "CatalogSources": &o.sources, "Subscriptions": &o.subscriptions,
-		"InstallPlans": &o.plans, "ClusterServiceVersions": &o.operators, "Deployments": &o.deployments,
+	o, err := readObjects(ctx, reader, namespace)
+	if err != nil {
+		return Report{}, err
 	}
-	for what, list := range lists {
-		if err := reader.List(ctx, list, client.InNamespace(namespace)); err != nil {
-			return Report{}, fmt.Errorf("list the %s of namespace %s: %w", what, namespace, err)
-		}
-	}
-	// The catalogs in other namespaces that a Subscription names.
-	var refs []client.ObjectKey
-	for _, sub := range o.subscriptions.Items {
-		if sub.Spec == nil || sub.Spec.CatalogSourceNamespace == namespace {
-			continue
-		}
-		ref := client.ObjectKey{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource}
-		if !slices.Contains(refs, ref) {
-			refs = append(refs, ref)
-		}
-	}
-	for _, ref := range refs {
+	for _, ref := range o.elsewhere(namespace) {
 		var source v1alpha1.CatalogSource
 		if err := reader.Get(ctx, ref, &source); client.IgnoreNotFound(err) != nil {
 			return Report{}, fmt.Errorf("get CatalogSource %s: %w", ref, err)
@@ -62,12 +49,79 @@ func InspectNamespace(ctx context.Context, reader client.Reader, namespace strin
 	if err != nil {
 		return Report{}, err
 	}
-	v1.deployments = o.deployments.Items
+	if err := o.deploymentsOf(ctx, reader, namespace, &v1); err != nil {
+		return Report{}, err
+	}
 	report := Report{Namespace: namespace, Objects: o.tree(namespace, &v1)}
+	if len(report.Objects) == 0 {
+		if err := absent(ctx, reader, namespace); err != nil {
+			return Report{}, err
+		}
+	}
 	if note != "" {
 		report.Notes = append(report.Notes, note)
 	}
 	return report, nil
+}
+
+// readObjects reads what a namespace, or all of them when it is empty, holds, but for Deployments. Copied ClusterServiceVersions are not read.
+func readObjects(ctx context.Context, reader client.Reader, namespace string) (*objects, error) {
+	originals, err := labels.NewRequirement(v1alpha1.CopiedFromLabel, selection.DoesNotExist, nil)
+	if err != nil {
+		return nil, fmt.Errorf("select ClusterServiceVersions that are no copies: %w", err)
+	}
+	where := "of all namespaces"
+	if namespace != "" {
+		where = "of namespace " + namespace
+	}
+	o := &objects{}
+	for _, list := range []struct {
+		what    string
+		list    client.ObjectList
+		options []client.ListOption
+	}{
+		{"OperatorGroups", &o.groups, nil}, {"CatalogSources", &o.sources, nil}, {"Subscriptions", &o.subscriptions, nil}, {"InstallPlans", &o.plans, nil},
+		{"ClusterServiceVersions", &o.operators, []client.ListOption{client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*originals)}}},
+	} {
+		if err := reader.List(ctx, list.list, append(list.options, client.InNamespace(namespace))...); err != nil {
+			return nil, fmt.Errorf("list the %s %s: %w", list.what, where, err)
+		}
+	}
+	return o, nil
+}
+
+// elsewhere are the catalogs in other namespaces that a Subscription names.
+func (o *objects) elsewhere(namespace string) []client.ObjectKey {
+	var refs []client.ObjectKey
+	for _, sub := range o.subscriptions.Items {
+		if sub.Spec == nil || sub.Spec.CatalogSourceNamespace == namespace {
+			continue
+		}
+		ref := client.ObjectKey{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource}
+		if !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
+
+// deploymentsOf reads the Deployments of a namespace, for its operators of both APIs.
+func (o *objects) deploymentsOf(ctx context.Context, reader client.Reader, namespace string, v1 *extensions) error {
+	if err := reader.List(ctx, &o.deployments, client.InNamespace(namespace)); err != nil {
+		return fmt.Errorf("list the Deployments of namespace %s: %w", namespace, err)
+	}
+	v1.deployments = o.deployments.Items
+	return nil
+}
+
+// absent is an error for a namespace that does not exist. A user who may not ask is not told.
+func absent(ctx context.Context, reader client.Reader, namespace string) error {
+	object := metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	if err := reader.Get(ctx, client.ObjectKey{Name: namespace}, &object); apierrors.IsNotFound(err) {
+		return fmt.Errorf("read namespace %s: there is no such namespace; correct -n, or the namespace of the kubeconfig's context: fairlead list -A lists what all namespaces have", namespace)
+	}
+	return nil
 }
 
 func (o *objects) tree(namespace string, v1 *extensions) []Node {
@@ -118,7 +172,7 @@ func (o *objects) tree(namespace string, v1 *extensions) []Node {
 	}
 	for i := range o.plans.Items {
 		if p := &o.plans.Items[i]; p.IsHandWritten() {
-			nodes = append(nodes, plan(p))
+			nodes = append(nodes, plan(p, p.Name))
 		}
 	}
 	for i := range o.operators.Items {
@@ -149,13 +203,13 @@ func (o *objects) subscription(sub *v1alpha1.Subscription, shown map[string]bool
 	if ref := sub.Status.InstallPlanRef; ref != nil {
 		for i := range o.plans.Items {
 			if p := &o.plans.Items[i]; p.Name == ref.Name {
-				n.Children = append(n.Children, plan(p))
+				n.Children = append(n.Children, plan(p, sub.Name))
 			}
 		}
 	}
 	for i := range o.operators.Items {
 		csv := &o.operators.Items[i]
-		if csv.Name == sub.Status.InstalledCSV || csv.Name == sub.Status.CurrentCSV {
+		if !csv.IsCopied() && (csv.Name == sub.Status.InstalledCSV || csv.Name == sub.Status.CurrentCSV) {
 			shown[csv.Name] = true
 			n.Children = append(n.Children, o.operator(csv))
 		}
@@ -169,7 +223,8 @@ func (o *objects) subscription(sub *v1alpha1.Subscription, shown map[string]bool
 	return n
 }
 
-func plan(p *v1alpha1.InstallPlan) Node {
+// plan reports how far a plan is. It is approved by the name of its Subscription or, where it was written by hand, by its own.
+func plan(p *v1alpha1.InstallPlan, approvedBy string) Node {
 	done := 0
 	for _, s := range p.Status.Plan {
 		if s != nil && (s.Status == v1alpha1.StepStatusCreated || s.Status == v1alpha1.StepStatusPresent) {
@@ -191,7 +246,7 @@ func plan(p *v1alpha1.InstallPlan) Node {
 		}
 	}
 	if p.Status.Phase == v1alpha1.InstallPlanPhaseRequiresApproval {
-		n.Reason = fmt.Sprintf("waits for approval: kubectl -n %s patch installplans.operators.coreos.com %s --type merge -p '{\"spec\":{\"approved\":true}}'", p.Namespace, p.Name)
+		n.Reason = "waits for approval: " + ApproveCommand(client.ObjectKey{Namespace: p.Namespace, Name: approvedBy})
 	}
 	return n
 }

@@ -81,6 +81,12 @@ func aCSV(phase v1alpha1.ClusterServiceVersionPhase, reason v1alpha1.ConditionRe
 	return c
 }
 
+// copied is a copy that shows that an operator of another namespace watches this one.
+func copied(c *v1alpha1.ClusterServiceVersion) *v1alpha1.ClusterServiceVersion {
+	c.Annotations = map[string]string{v1alpha1.OperatorNamespaceAnnotation: "elsewhere"}
+	return c
+}
+
 func aDeployment(available int32) *appsv1.Deployment {
 	d := &appsv1.Deployment{ObjectMeta: objectMeta("op")}
 	d.Labels = map[string]string{v1alpha1.OwnerLabel: "op.v1"}
@@ -105,7 +111,7 @@ func TestTree(t *testing.T) {
 	}{
 		"nothing": {done: true, want: `
 Namespace operators
-└── no OperatorGroup, CatalogSource, Subscription, ClusterServiceVersion or ClusterExtension
+└── no OperatorGroup, CatalogSource, Subscription, ClusterServiceVersion or ClusterExtension; fairlead list -A lists what all namespaces have
 `},
 		"all is well": {
 			objects: []client.Object{anOperatorGroup(), aSource("olm", "READY", ""), aSubscription(v1alpha1.SubscriptionStateAtLatest, "op.v1", "install-abcde", "True", "runs"),
@@ -136,6 +142,8 @@ Namespace operators
 			objects: []client.Object{anOperatorGroup(), judged(aSource("olm", "READY", ""), "False", "the newer content is refused by rule 1"), aSubscription(v1alpha1.SubscriptionStateAtLatest, "op.v1", "install-abcde", "False", "waits"),
 				judged(aPlan(v1alpha1.InstallPlanPhaseInstalling, "retrying execution due to error: rule 1 refuses it"), "False", "rule 1 refuses it")},
 			want: `
+✗ Subscription op: retrying execution due to error: rule 1 refuses it
+
 Namespace operators
 ├── ✓ OperatorGroup all (all namespaces)
 ├── ✓ CatalogSource olm/cat (registry.example.com/cat:v1) READY
@@ -148,6 +156,8 @@ Namespace operators
 			objects: []client.Object{anOperatorGroup(), aSource("olm", "READY", ""), aSubscription(v1alpha1.SubscriptionStateAtLatest, "op.v1", "", "False", "ClusterServiceVersion op.v1 is Pending: ..."),
 				aCSV(v1alpha1.CSVPhasePending, v1alpha1.CSVReasonRequirementsNotMet, "one or more requirements couldn't be found: ...", "a", "b", "c", "d", "e", "f", "g"), aDeployment(0)},
 			want: `
+✗ Subscription op: CustomResourceDefinition a: NotPresent, CRD is not present
+
 Namespace operators
 ├── ✓ OperatorGroup all (all namespaces)
 ├── ✓ CatalogSource olm/cat (registry.example.com/cat:v1) READY
@@ -165,6 +175,8 @@ Namespace operators
 		"what only the Subscription knows is told beside what its operator says": {
 			objects: []client.Object{anOperatorGroup(), aSource("olm", "READY", ""), unresolved(), aCSV(v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonInstallCheckFailed, "install timeout")},
 			want: `
+✗ Subscription op: there is no solution
+
 Namespace operators
 ├── ✓ OperatorGroup all (all namespaces)
 ├── ✓ CatalogSource olm/cat (registry.example.com/cat:v1) READY
@@ -176,24 +188,45 @@ Namespace operators
 		"a plan that waits says how to approve it": {
 			objects: []client.Object{anOperatorGroup(), aSource("olm", "READY", ""), aSubscription(v1alpha1.SubscriptionStateUpgradePending, "", "install-abcde", "False", "waits"), aPlan(v1alpha1.InstallPlanPhaseRequiresApproval, "")},
 			want: `
+✗ Subscription op: waits for approval: fairlead approve op -n operators
+
 Namespace operators
 ├── ✓ OperatorGroup all (all namespaces)
 ├── ✓ CatalogSource olm/cat (registry.example.com/cat:v1) READY
 └── ✗ Subscription op (package op, channel stable of catalog olm/cat) UpgradePending
     └── ✗ InstallPlan install-abcde (op.v1; 1 of 3 steps) RequiresApproval
-            waits for approval: kubectl -n operators patch installplans.operators.coreos.com install-abcde --type merge -p '{"spec":{"approved":true}}'
+            waits for approval: fairlead approve op -n operators
 `},
 		"a plan that people wrote says what is wrong with it": {
 			objects: []client.Object{anOperatorGroup(), byHand(aPlan(v1alpha1.InstallPlanPhasePlanning, "no catalog has ClusterServiceVersion op.v1"))},
 			want: `
+✗ InstallPlan install-abcde: no catalog has ClusterServiceVersion op.v1
+
 Namespace operators
 ├── ✓ OperatorGroup all (all namespaces)
 └── ✗ InstallPlan install-abcde (op.v1; 1 of 3 steps) Planning
         no catalog has ClusterServiceVersion op.v1
 `},
+		"a copy is not shown as installed": {
+			objects: []client.Object{anOperatorGroup(), aSource("olm", "READY", ""), aSubscription(v1alpha1.SubscriptionStateAtLatest, "op.v1", "", "False", "another operator provides its APIs"), copied(aCSV(v1alpha1.CSVPhaseSucceeded, v1alpha1.CSVReasonCopied, ""))},
+			want: `
+✗ Subscription op: another operator provides its APIs
+
+Namespace operators
+├── ✓ OperatorGroup all (all namespaces)
+├── ✓ CatalogSource olm/cat (registry.example.com/cat:v1) READY
+└── ✗ Subscription op (package op, channel stable of catalog olm/cat) AtLatestKnown
+        another operator provides its APIs
+`},
 		"no OperatorGroup, a catalog that fails, and a manager that does not run": {
 			objects: []client.Object{aSource("olm", "TRANSIENT_FAILURE", "connection refused"), aSource(ns, "", ""), aSubscription("", "", "", "", ""), aCSV(v1alpha1.CSVPhaseFailed, v1alpha1.CSVReasonNoOperatorGroup, "no group")},
 			want: `
+✗ OperatorGroup -: operators need exactly one OperatorGroup in their namespace: create one in operators
+✗ CatalogSource operators/cat: its content is still being loaded
+✗ CatalogSource olm/cat: connection refused
+✗ Subscription op: not reconciled yet; is the manager running?
+✗ ClusterServiceVersion op.v1: no group
+
 Namespace operators
 ├── ✗ OperatorGroup - Missing
 │       operators need exactly one OperatorGroup in their namespace: create one in operators
@@ -210,8 +243,9 @@ Namespace operators
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			scheme := runtime.NewScheme()
-			must.NoError(t, errors.Join(v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), olmv1.AddToScheme(scheme)))
-			report := must.Value(InspectNamespace(t.Context(), fake.NewClientBuilder().WithScheme(scheme).WithObjects(test.objects...).Build(), ns))(t)
+			must.NoError(t, errors.Join(v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), olmv1.AddToScheme(scheme), corev1.AddToScheme(scheme)))
+			objects := append(test.objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}})
+			report := must.Value(InspectNamespace(t.Context(), fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), ns))(t)
 			var tree strings.Builder
 			must.NoError(t, report.Write(&tree))
 			must.Equal(t, "text", tree.String(), strings.TrimPrefix(test.want, "\n"))

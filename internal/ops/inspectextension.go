@@ -26,15 +26,15 @@ type extensions struct {
 	deployments []appsv1.Deployment
 }
 
-// readExtensions reads the ClusterExtensions that install into a namespace. A cluster without the v1 API has none. Where the objects of the
+// readExtensions reads the ClusterExtensions that install into a namespace, or all when it is empty. A cluster without the v1 API has none. Where the objects of the
 // cluster are not for this user to list, the note says so.
 func readExtensions(ctx context.Context, reader client.Reader, namespace string) (e extensions, note string, err error) {
 	var all olmv1.ClusterExtensionList
 	var catalogs olmv1.ClusterCatalogList
 	var sets olmv1.ClusterObjectSetList
 	err = reader.List(ctx, &all)
-	e.extensions = slices.DeleteFunc(all.Items, func(x olmv1.ClusterExtension) bool { return x.Spec.Namespace != namespace })
-	if err == nil && len(e.extensions) > 0 {
+	e.extensions = slices.DeleteFunc(all.Items, func(x olmv1.ClusterExtension) bool { return namespace != "" && x.Spec.Namespace != namespace })
+	if err == nil && (len(e.extensions) > 0 || namespace == "") {
 		err = errors.Join(reader.List(ctx, &catalogs), reader.List(ctx, &sets))
 	}
 	switch {
@@ -43,7 +43,11 @@ func readExtensions(ctx context.Context, reader client.Reader, namespace string)
 	case apierrors.IsForbidden(err):
 		return extensions{}, "ClusterExtensions are not shown: " + err.Error(), nil
 	case err != nil:
-		return extensions{}, "", fmt.Errorf("list the ClusterExtensions of namespace %s: %w", namespace, err)
+		where := "of namespace " + namespace
+		if namespace == "" {
+			where = "of all namespaces"
+		}
+		return extensions{}, "", fmt.Errorf("list the ClusterExtensions %s: %w", where, err)
 	}
 	e.catalogs, e.revisions = catalogs.Items, sets.Items
 	slices.SortFunc(e.revisions, func(a, b olmv1.ClusterObjectSet) int { return cmp.Compare(a.Spec.Revision, b.Spec.Revision) })

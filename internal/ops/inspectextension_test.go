@@ -78,6 +78,7 @@ func TestBothAPIsInOneTree(t *testing.T) {
             waits for Deployment db-controller
 `
 	const head = "Namespace operators\n"
+	const broken, fresh = "✗ ClusterExtension db: rolls out db-2\n\n", "✗ ClusterCatalog fresh: not reconciled yet; is the manager running?\n"
 	content := must.Value(os.ReadFile("../../docs/status.md"))(t)
 	page := string(content)
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: olmv1.GroupName, Resource: "clusterextensions"}, "", errors.New("not yours"))
@@ -87,10 +88,10 @@ func TestBothAPIsInOneTree(t *testing.T) {
 		want  string
 		err   string
 	}{
-		"everything":                   {want: head + group + catalogs + sub("├──", "│   ") + extension},
-		"an extension":                 {names: []string{"db"}, want: head + extension},
-		"a package":                    {names: []string{"database"}, want: head + extension},
-		"a Deployment and a CSV":       {names: []string{"db-controller", "op.v1"}, want: head + sub("├──", "│   ") + extension},
+		"everything":                   {want: fresh + broken + head + group + catalogs + sub("├──", "│   ") + extension},
+		"an extension":                 {names: []string{"db"}, want: broken + head + extension},
+		"a package":                    {names: []string{"database"}, want: broken + head + extension},
+		"a Deployment and a CSV":       {names: []string{"db-controller", "op.v1"}, want: broken + head + sub("├──", "│   ") + extension},
 		"a name that nothing has":      {names: []string{"db", "gone"}, err: "namespace operators has nothing with the name gone; it has OperatorGroup all, "},
 		"a cluster without the API":    {fails: &meta.NoKindMatchError{}, want: head + group + sub("└──", "    ")},
 		"a user of the namespace":      {fails: forbidden, want: head + group + sub("└──", "    ") + "note: ClusterExtensions are not shown: " + forbidden.Error() + "\n"},

@@ -1,12 +1,14 @@
 package ops
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/catalog/safetext"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // Node is an object and what belongs to it.
@@ -39,19 +41,10 @@ func (r Report) Only(names []string) (Report, error) {
 	if len(names) == 0 {
 		return r, nil
 	}
-	only := Report{Namespace: r.Namespace, Notes: r.Notes}
 	found := map[string]bool{}
+	only := r.matching(names, found)
 	var has []string
 	for _, n := range r.Objects {
-		matched := false
-		for _, name := range names {
-			if n.called(name) {
-				found[name], matched = true, true
-			}
-		}
-		if matched {
-			only.Objects = append(only.Objects, n)
-		}
 		has = append(has, n.Kind+" "+n.Name)
 	}
 	for _, name := range names {
@@ -60,6 +53,28 @@ func (r Report) Only(names []string) (Report, error) {
 		}
 	}
 	return only, nil
+}
+
+// matching is the report of the objects with some names, which are noted as found.
+func (r Report) matching(names []string, found map[string]bool) Report {
+	only := Report{Namespace: r.Namespace, Notes: r.Notes}
+	for _, n := range r.Objects {
+		if n.matches(names, found) {
+			only.Objects = append(only.Objects, n)
+		}
+	}
+	return only
+}
+
+// matches reports whether a node has one of some names, and notes which.
+func (n Node) matches(names []string, found map[string]bool) bool {
+	matched := false
+	for _, name := range names {
+		if n.called(name) {
+			found[name], matched = true, true
+		}
+	}
+	return matched
 }
 
 // maxNamed is how many objects are named where another one is asked for.
@@ -85,12 +100,50 @@ func allDone(nodes []Node) bool {
 	return true
 }
 
-// Write prints the report as a tree.
+// cause is the node that says why a node, or what is below it, is not done.
+func (n Node) cause() Node {
+	if n.Reason != "" {
+		return n
+	}
+	for _, child := range n.Children {
+		if !child.Done || !allDone(child.Children) {
+			return child.cause()
+		}
+	}
+	return n
+}
+
+// maxHeadline is how long the headline of a reason may be, in characters.
+const maxHeadline = 160
+
+// headline is the first line of a reason.
+func headline(reason string) string {
+	line, _, _ := strings.Cut(reason, "\n")
+	return messages.Short(line, maxHeadline)
+}
+
+// headlines writes a line for each of the first objects that are not done, with the cause, before the tree that has all of it.
+func headlines(b *strings.Builder, nodes []Node) {
+	var lines []string
+	for _, n := range nodes {
+		if n.Done && allDone(n.Children) {
+			continue
+		}
+		cause := n.cause()
+		lines = append(lines, fmt.Sprintf("✗ %s %s: %s", n.Kind, n.Name, cmp.Or(headline(cause.Reason), cause.State, "not done")))
+	}
+	if len(lines) > 0 {
+		b.WriteString(strings.Join(safetext.First(lines, maxNamed, "and %d more"), "\n") + "\n\n")
+	}
+}
+
+// Write prints the report: a headline for what is not done, and all of it as a tree.
 func (r Report) Write(w io.Writer) error {
 	var b strings.Builder
+	headlines(&b, r.Objects)
 	fmt.Fprintf(&b, "Namespace %s\n", r.Namespace)
 	if len(r.Objects) == 0 {
-		b.WriteString("└── no OperatorGroup, CatalogSource, Subscription, ClusterServiceVersion or ClusterExtension\n")
+		b.WriteString("└── no OperatorGroup, CatalogSource, Subscription, ClusterServiceVersion or ClusterExtension; fairlead list -A lists what all namespaces have\n")
 	}
 	write(&b, r.Objects, "")
 	for _, note := range r.Notes {

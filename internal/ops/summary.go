@@ -89,10 +89,15 @@ func versionOf(ctx context.Context, reader client.Reader, namespace, name string
 	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &csv); err != nil {
 		return name, ignoreUnseen(err)
 	}
+	return spokenVersion(&csv), nil
+}
+
+// spokenVersion is the version of a ClusterServiceVersion; its name where it says none.
+func spokenVersion(csv *v1alpha1.ClusterServiceVersion) string {
 	if v := csv.Spec.Version.String(); v != "0.0.0" { // which one without spec.version has
-		return v, nil
+		return v
 	}
-	return name, nil
+	return csv.Name
 }
 
 // ignoreUnseen is nil for what is gone, or not for this user to read.
