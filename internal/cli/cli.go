@@ -52,6 +52,7 @@ func commands(s command.Streams) []*cobra.Command {
 		newHistoryCommand(s),
 		newInfoCommand(s),
 		newInstallCommand(s),
+		newListCommand(s),
 		newManagerCommand(s),
 		newMigrateCommand(s),
 		newOutdatedCommand(s),
