@@ -13,6 +13,8 @@ import (
 type Conflict struct {
 	// Reason is the class of a ClusterExtension's conflict.
 	Reason Reason `json:"reason,omitempty"`
+	// Headline says in one short line what cannot be had, and why. Only conflicts of Subscriptions that have no answer have one.
+	Headline string `json:"headline,omitempty"`
 	// Summary is the conflict in one sentence.
 	Summary string `json:"summary"`
 	// Chain are the rules that cannot hold together; none of them can be left out. It reads from the request to the obstacle.
@@ -71,11 +73,14 @@ func (c *Conflict) Unwrap() error {
 	return c.core
 }
 
-// Error is the conflict in about eight lines: the chain of reasons with the place of each, what follows from it, and what to do. The
-// summary comes first where there is no conclusion.
+// Error is the conflict in about nine lines: the headline, the chain of reasons with the place of each, what follows from it, and what to do.
+// The summary comes first where there is no conclusion.
 func (c *Conflict) Error() string {
 	var lines []string
 	told := slices.DeleteFunc(slices.Clone(c.Chain), func(l Link) bool { return l.plain })
+	if c.Headline != "" {
+		lines = append(lines, oneLine(c.Headline))
+	}
 	if c.conclusion == "" {
 		lines = append(lines, oneLine(c.Summary))
 		if len(told) == 1 && told[0].Text == c.Summary {

@@ -94,6 +94,7 @@ func (b *namespaceFront) conclude(e *explanation, c *Conflict) {
 		names := list("subscription", e.requests)
 		c.conclusion = "there is no solution for " + oneLine(names)
 		c.Summary = fmt.Sprintf("%s cannot be satisfied: %s", names, obstacle)
+		c.Headline = b.headline(e.requests, obstacle)
 	}
 	for _, clause := range e.core { // the catalogs without content that would have had to be asked
 		if clause.Subject == "" {
