@@ -217,6 +217,9 @@ func (o *objects) subscription(sub *v1alpha1.Subscription, shown map[string]bool
 	if !allDone(n.Children) && !slices.Contains(ownReasons, ready.Reason) {
 		n.Reason = "" // they say it themselves, and in more detail
 	}
+	if n.Reason != "" && ready.Reason == "ResolutionFailed" {
+		n.Reason += fmt.Sprintf("\nto see what to do: fairlead why %s -n %s", sub.Name, sub.Namespace)
+	}
 	if d := sub.Status.GetCondition(v1alpha1.SubscriptionDeprecated); d.Status == "True" {
 		n.Reason = strings.TrimPrefix(n.Reason+"\ndeprecated: "+d.Message, "\n")
 	}

@@ -182,6 +182,7 @@ Namespace operators
 ├── ✓ CatalogSource olm/cat (registry.example.com/cat:v1) READY
 └── ✗ Subscription op (package op, channel stable of catalog olm/cat) AtLatestKnown
     │   there is no solution
+    │   to see what to do: fairlead why op -n operators
     └── ✗ ClusterServiceVersion op.v1 Failed
             install timeout
 `},

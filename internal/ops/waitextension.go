@@ -22,7 +22,7 @@ type Standing struct {
 	Reason, Message string
 }
 
-// typeStalled is the condition of an object for which nothing more happens until a user changes something, in the words of kstatus.
+// typeStalled is the condition of an object for which nothing more happens until a user changes something, as kstatus names it.
 const typeStalled = "Stalled"
 
 // Stand tells how far a ClusterExtension is, by its conditions alone. Those of an older spec, or of other annotations, do not count.

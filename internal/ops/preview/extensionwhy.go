@@ -24,6 +24,9 @@ func (p *Preview) whyExtension(name string) *Why {
 			if e.Conflict != nil {
 				w.told = e.Conflict.Error()
 			}
+			if w.Headline = e.headline(); p.fit.complete {
+				w.Remedies = e.remedies()
+			}
 			switch {
 			case len(e.Install) > 0 && e.installed == name:
 				w.State, w.ReplacedBy = StateReplaced, e.Install[0].Name

@@ -27,6 +27,10 @@ type Why struct {
 	State    string `json:"state"`
 	// Extension is the ClusterExtension that it is, or would be, installed for.
 	Extension string `json:"extension,omitempty"`
+	// Headline says in one line why there is no answer for what asks for it; empty when there is one.
+	Headline string `json:"headline,omitempty"`
+	// Remedies are commands that change that, as far as there are such.
+	Remedies []string `json:"remedies,omitempty"`
 	// Install is what is known of an operator that is to be installed.
 	*resolution.Install
 	// ReplacedBy is what would take the place of an installed operator.
@@ -92,6 +96,10 @@ func (p *Preview) Why(name string) Why {
 	case w.Conflict != nil:
 		w.Because = []resolution.Because{{Need: "clusterserviceversion " + w.Operator + " is there"}}
 	}
+	if w.Conflict != nil {
+		w.Headline = cmp.Or(w.Conflict.Headline, w.Conflict.Summary)
+	}
+	w.Remedies = p.remedies(name)
 	return w
 }
 
@@ -167,9 +175,12 @@ func (p *Preview) operatorOf(name string) string {
 	return found
 }
 
-// Write prints the reasons for people.
+// Write prints the reasons for people: a headline for what has no answer, the chain of reasons, and what to type.
 func (w *Why) Write(out io.Writer) error {
 	var b page
+	if w.Headline != "" {
+		b.printf("✗ %s\n\n", w.Headline)
+	}
 	switch w.State {
 	case StateChosen:
 		b.printf("%s would be installed", w.Operator)
@@ -203,7 +214,13 @@ func (w *Why) Write(out io.Writer) error {
 		if w.Extension != "" {
 			asker = "ClusterExtension"
 		}
-		b.printf("\nthere is no answer for its %s:\n%s", asker, indented(cmp.Or(w.told, w.Conflict.Error())))
+		chain := *w.Conflict
+		chain.Headline = "" // it is printed
+		b.printf("\nthere is no answer for its %s:\n%s", asker, indented(cmp.Or(w.told, chain.Error())))
+	}
+	if len(w.Remedies) > 0 {
+		b.printf("\nto change that:\n")
+		b.put(indented(strings.Join(w.Remedies, "\n")))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
