@@ -35,7 +35,7 @@ func TestEventsAreMadeOnce(t *testing.T) {
 	}
 	events := w.toldEvents()
 	// One about the Subscription and one about the namespace, for each of the two.
-	if len(events) != 4 || !strings.HasPrefix(events[0], "Warning ResolutionFailed because no operators found in package a") || events[0] != events[1] || events[2] != events[3] {
+	if len(events) != 4 || !strings.HasPrefix(events[0], "Warning ResolutionFailed a cannot be installed: catalog ns/cat has no package a\nbecause no operators found in package a") || events[0] != events[1] || events[2] != events[3] {
 		t.Errorf("of two Subscriptions without an answer, seen three times: %q", events)
 	}
 	w.remove(operatorGroup("og"))

@@ -61,11 +61,14 @@ func (held heldBack) condition() []v1alpha1.SubscriptionCondition {
 	return []v1alpha1.SubscriptionCondition{isTrue(heldBackCondition, reason, strings.Join(texts, "\n"))}
 }
 
-// summary follows another message, and refers to the condition.
+// summary follows another message: what is not installed, each with the reason in one sentence. The condition has all of it.
 func (held heldBack) summary() string {
 	text := ""
 	for _, h := range held {
-		text += fmt.Sprintf("; %s is not installed, see condition %s", cmp.Or(h.Wanted, "an upgrade"), heldBackCondition)
+		text += fmt.Sprintf("; %s is not installed", cmp.Or(h.Wanted, "an upgrade"))
+		if reason := strings.TrimPrefix(tidy(h.Reason), h.Wanted+" cannot be had: "); reason != "" {
+			text += ": " + reason
+		}
 	}
 	return text
 }

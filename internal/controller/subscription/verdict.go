@@ -91,7 +91,8 @@ func (v view) planObstacle() (verdict, bool) {
 	name := v.plan.Name
 	switch v.plan.Status.Phase {
 	case v1alpha1.InstallPlanPhaseRequiresApproval: // what already runs continues running until a user wants something newer
-		message := fmt.Sprintf("InstallPlan %s would install %s; set its spec.approved to true to go on", name, strings.Join(v.plan.Spec.ClusterServiceVersionNames, ", "))
+		message := fmt.Sprintf("InstallPlan %s would install %s; to go on: fairlead approve %s -n %s, or set its spec.approved to true",
+			name, strings.Join(v.plan.Spec.ClusterServiceVersionNames, ", "), v.sub.Name, v.sub.Namespace)
 		if isIn(v1alpha1.CSVPhaseFailed, v.installed) {
 			return verdict{stalled: true, reason: string(v1alpha1.CSVPhaseFailed), message: v.notRunning() + "; " + message}, true
 		}
