@@ -21,8 +21,8 @@ until the operator runs. What keeps it from running is shown as it changes.
 Package, channel and version are looked up in the catalogs before anything is written. Without --channel the default channel of the package is
 written. Without a namespace, in -n or in the context of the kubeconfig, it is the one that the operator suggests, or else operators.
 
-The OperatorGroup that is created lets the operator watch all namespaces; --watch names others. A namespace that has an
-OperatorGroup keeps it.
+The OperatorGroup that is created lets the operator watch all namespaces, or its own alone where it supports no more; --watch names others. A namespace
+that has an OperatorGroup keeps it.
 
 With --api v1 a ClusterExtension is created instead, in a namespace that has to be there (or --create-namespace creates it); the flags
 that begin with "v1:" are about that. What is missing is said before anything is written, and what the manager says of the

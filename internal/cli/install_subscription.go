@@ -38,6 +38,9 @@ func (i *subscriptionInstall) run(ctx context.Context, s command.Streams, c clie
 	if len(offer.Packages) == 1 && o.Catalog == "" {
 		o.Catalog = offer.Packages[0].Catalog
 	}
+	if len(offer.Packages) == 1 && o.Channel == "" && o.StartingCSV == "" { // the catalog tells them of the newest version of the default channel
+		o.Modes = offer.Packages[0].InstallModes
+	}
 	asked, err := ops.InstallPackage(ctx, c, o)
 	printer := both.Output.Progress(s)
 	if done, err := both.created(s, printer, asked.Created, asked.Notes, asked.Subscription, err); done {

@@ -87,7 +87,13 @@ func (e *extensions) extension(x *olmv1.ClusterExtension) Node {
 			n.Detail += ", version " + c.Version
 		}
 	}
-	if !s.Done {
+	switch {
+	case s.Done:
+	case s.Stopped:
+		n.Reason = s.Message + "\nto see what is in the way: fairlead plan " + x.Name
+	case s.Reason == olmv1.ReasonRetrying:
+		n.Reason = s.Message + "\nto see what to do: fairlead why " + x.Name
+	default:
 		n.Reason = s.Message
 	}
 	if d := meta.FindStatusCondition(x.Status.Conditions, olmv1.TypeDeprecated); d != nil && d.Status == metav1.ConditionTrue {

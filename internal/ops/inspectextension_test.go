@@ -124,3 +124,20 @@ func TestBothAPIsInOneTree(t *testing.T) {
 		})
 	}
 }
+
+// TestAnExtensionNamesTheCommand that says what to do: one that is stopped, and one for which there is no answer.
+func TestAnExtensionNamesTheCommand(t *testing.T) {
+	for reason, test := range map[string]struct {
+		status metav1.ConditionStatus
+		want   string
+	}{
+		olmv1.ReasonBlocked:    {"False", "why\nto see what is in the way: fairlead plan kite"},
+		olmv1.ReasonRetrying:   {"True", "why\nto see what to do: fairlead why kite"},
+		olmv1.ReasonRollingOut: {"True", "why"},
+	} {
+		e := newExtension("kite", "kite", func(e *olmv1.ClusterExtension) {
+			e.Status.Conditions = []metav1.Condition{{Type: olmv1.TypeProgressing, Status: test.status, Reason: reason, Message: "why"}}
+		})
+		must.Equal(t, reason, (&extensions{}).extension(e).Reason, test.want)
+	}
+}

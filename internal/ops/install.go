@@ -29,8 +29,11 @@ type InstallOptions struct {
 	// GlobalNamespace holds the catalogs that every namespace can see.
 	GlobalNamespace string
 	Manual          bool
-	// Targets are the namespaces that the operator is to watch, when the namespace has no OperatorGroup yet; none means all.
+	// Targets are the namespaces that the operator is to watch, when the namespace has no OperatorGroup yet; none means all, or the namespace alone
+	// where its Modes allow no more.
 	Targets []string
+	// Modes are the install modes that the operator supports; none where that is not known.
+	Modes []string
 	// DryRun lets the API server check the objects, and writes nothing.
 	DryRun bool
 }
@@ -62,6 +65,9 @@ func InstallPackage(ctx context.Context, c client.Client, o InstallOptions) (Ask
 	group, err := o.group(ctx, c)
 	if err != nil {
 		return a, err
+	}
+	if group != nil && o.alone() {
+		a.Notes = append(a.Notes, fmt.Sprintf("the operator supports no operation in all namespaces: it is to watch namespace %s alone", o.Namespace))
 	}
 	there := a.Subscription != nil
 	if !there {
@@ -153,6 +159,8 @@ func (o InstallOptions) group(ctx context.Context, c client.Client) (*operatorsv
 		return nil, errors.New("the namespace has an OperatorGroup already, which says what operators watch; leave out --watch, or change OperatorGroup " + groups.Items[0].Name)
 	case len(groups.Items) == 1:
 		return nil, nil
+	case o.alone():
+		o.Targets = []string{o.Namespace}
 	case o.Namespace == metav1.NamespaceDefault && len(o.Targets) == 0:
 		return nil, fmt.Errorf("install package %s: namespace default has no OperatorGroup, and none that selects all namespaces is created there, because every operator that is "+
 			"ever put into it would watch them all; choose another namespace with -n, such as %s, or say with --watch what the operator is to watch", o.Package, DefaultNamespace)
@@ -161,6 +169,12 @@ func (o InstallOptions) group(ctx context.Context, c client.Client) (*operatorsv
 		ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Namespace},
 		Spec:       operatorsv1.OperatorGroupSpec{TargetNamespaces: o.Targets},
 	}, nil
+}
+
+// alone reports whether the operator can only watch the namespace that it is installed in, and nothing else was asked for.
+func (o InstallOptions) alone() bool {
+	supports := func(mode v1alpha1.InstallModeType) bool { return slices.Contains(o.Modes, string(mode)) }
+	return len(o.Targets) == 0 && !supports(v1alpha1.InstallModeTypeAllNamespaces) && supports(v1alpha1.InstallModeTypeOwnNamespace)
 }
 
 // DefaultNamespace is where an operator is installed that suggests no namespace, when the user names none.

@@ -54,6 +54,7 @@ func TestPackage(t *testing.T) {
 		want    []string
 		err     string
 		channel string
+		targets string // of the OperatorGroup that is created
 	}{
 		"everything is missing":            {objects: []client.Object{sampleCatalog("olm", "c")}, want: []string{"Namespace ops", "OperatorGroup ops", "Subscription etcd"}},
 		"a group is kept":                  {objects: []client.Object{sampleCatalog("olm", "c"), installGroup("mine")}, want: []string{"Namespace ops", "Subscription etcd"}},
@@ -75,6 +76,9 @@ func TestPackage(t *testing.T) {
 		"one that follows another channel": {objects: []client.Object{sampleCatalog("olm", "c"), installGroup("mine"), existing}, change: func(o *InstallOptions) { o.DefaultChannel = "beta" }, want: []string{"Namespace ops"}, channel: "stable"},
 		"namespace default":                {objects: []client.Object{sampleCatalog("olm", "c")}, change: func(o *InstallOptions) { o.Namespace = "default" }, err: "choose another namespace with -n, such as operators"},
 		"namespace default, with targets":  {objects: []client.Object{sampleCatalog("olm", "c")}, change: func(o *InstallOptions) { o.Namespace, o.Targets = "default", []string{"default"} }, want: []string{"Namespace default", "OperatorGroup default", "Subscription etcd"}},
+		"it watches its namespace alone":   {objects: []client.Object{sampleCatalog("olm", "c")}, change: func(o *InstallOptions) { o.Modes = []string{"OwnNamespace"} }, want: []string{"Namespace ops", "OperatorGroup ops", "Subscription etcd"}, targets: "ops"},
+		"it may watch all":                 {objects: []client.Object{sampleCatalog("olm", "c")}, change: func(o *InstallOptions) { o.Modes = []string{"OwnNamespace", "AllNamespaces"} }, want: []string{"Namespace ops", "OperatorGroup ops", "Subscription etcd"}},
+		"it watches what is asked for":     {objects: []client.Object{sampleCatalog("olm", "c")}, change: func(o *InstallOptions) { o.Modes, o.Targets = []string{"OwnNamespace"}, []string{"x", "y"} }, want: []string{"Namespace ops", "OperatorGroup ops", "Subscription etcd"}, targets: "x y"},
 		"nothing is written":               {objects: []client.Object{sampleCatalog("olm", "c")}, change: func(o *InstallOptions) { o.DryRun = true }, want: []string{"Namespace ops", "OperatorGroup ops", "Subscription etcd"}},
 		"the namespace is the global one":  {objects: []client.Object{sampleCatalog("olm", "c")}, change: func(o *InstallOptions) { o.Namespace = "olm" }, want: []string{"Namespace olm", "OperatorGroup olm", "Subscription etcd"}},
 	}
@@ -93,6 +97,11 @@ func TestPackage(t *testing.T) {
 			}
 			must.NoError(t, err)
 			must.Equal(t, "created", asked.Created, test.want)
+			groups := &operatorsv1.OperatorGroupList{}
+			must.NoError(t, c.List(t.Context(), groups, client.InNamespace("ops")))
+			if len(groups.Items) == 1 && groups.Items[0].Name == "ops" {
+				must.Equal(t, "targets", strings.Join(groups.Items[0].Spec.TargetNamespaces, " "), test.targets)
+			}
 			if test.channel != "" {
 				must.Equal(t, "channel", asked.Subscription.Spec.Channel, test.channel)
 			}

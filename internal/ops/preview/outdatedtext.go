@@ -12,13 +12,16 @@ import (
 // outdatedColumns are there in every table, whatever is in them.
 var outdatedColumns = []string{"INSTALLED", "NEXT", "ALLOWED", "CHANNEL HEAD", "NEWEST ANYWHERE", "IN", "SUPPORT", "HELD BY"}
 
+// maxHeld is how much of a reason the table has, in characters.
+const maxHeld = 60
+
 // columns are a row of the table.
 func columns(name string, s resolution.Standing, holders []string) []string {
 	held := s.HeldBy
-	switch { // the objects that stand in the way fit into the column; what it is about is told in full below
+	switch { // the objects that stand in the way fit into the column, or the beginning of the reason, which is told in full below
 	case held == "":
 	case len(holders) == 0:
-		held = "see below"
+		held = messages.Short(held, maxHeld)
 	default:
 		held = messages.Clean(strings.Join(holders, ", "))
 	}
@@ -41,7 +44,7 @@ func (o *Outdated) Write(w io.Writer) error {
 		}
 	}
 	for _, l := range o.LeftAlone {
-		rows = append(rows, []string{l.Subscription, "", "", "", "", "", "", "", "left alone, see below"})
+		rows = append(rows, []string{l.Subscription, "", "", "", "", "", "", "", messages.Short("left alone: "+l.Reason, maxHeld)})
 	}
 	total := len(o.Subscriptions) + len(o.LeftAlone)
 	behind += len(o.LeftAlone)
