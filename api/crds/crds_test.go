@@ -113,6 +113,34 @@ type version struct {
 
 type column struct{ Name, Type, Path string }
 
+// TestLastColumnOfClusterServiceVersion: scripts read the phase from the last column of a plain list; what follows it is shown with -o wide only.
+func TestLastColumnOfClusterServiceVersion(t *testing.T) {
+	columns := definitions(t)[csvCRD].Spec.Versions[0].AdditionalPrinterColumns
+	last := ""
+	for _, c := range columns {
+		if c.Priority == 0 {
+			last = c.Name
+		}
+	}
+	must.Equal(t, "last column", last, "Phase")
+}
+
+// TestStatusBeforeTheFirstOne: an object that no controller has seen says so, or kstatus takes it for current at once.
+func TestStatusBeforeTheFirstOne(t *testing.T) {
+	for crd, version := range map[string]string{csvCRD: "v1alpha1", subCRD: "v1alpha1", ipCRD: "v1alpha1", cscCRD: "v1alpha1", ogCRD: "v1", extCRD: "v1", catCRD: "v1", setCRD: "v1"} {
+		status := schemaAt(t, crd, version, "status")
+		var got struct {
+			ObservedGeneration int64 `json:"observedGeneration"`
+		}
+		if status.Default == nil {
+			t.Errorf("%s has no default for its status", crd)
+			continue
+		}
+		must.NoError(t, json.Unmarshal(status.Default.Raw, &got))
+		must.Equal(t, crd, got.ObservedGeneration, int64(-1))
+	}
+}
+
 func classic(kind, plural, singular string, shortNames []string, versions []version, columns ...column) shape {
 	return shape{
 		Kind: kind, ListKind: kind + "List", Plural: plural, Singular: singular,
@@ -129,44 +157,51 @@ func clusterScoped(s shape, categories ...string) shape {
 func shapes() map[string]shape {
 	both := []string{"metadata", "spec"}
 	age := column{"Age", "date", ".metadata.creationTimestamp"}
+	// What was published comes first, in its order; what shows health follows.
+	ready := column{"Ready", "string", ".status.conditions[?(@.type=='Ready')].status"}
+	reason := column{"Reason", "string", ".status.conditions[?(@.type=='Ready')].reason"}
+	upgradeable := column{"Upgradeable", "string", ".status.conditions[?(@.type=='Upgradeable')].status"}
+	whyNot := column{"Reason", "string", ".status.conditions[?(@.type=='Upgradeable')].reason"}
 	progressing := column{"Progressing", "string", ".status.conditions[?(@.type=='Progressing')].status"}
 	return map[string]shape{
 		"clusterserviceversions.operators.coreos.com": classic("ClusterServiceVersion", "clusterserviceversions", "clusterserviceversion",
 			[]string{"csv", "csvs"}, []version{{"v1alpha1", true, both}},
 			column{"Display", "string", ".spec.displayName"}, column{"Version", "string", ".spec.version"},
 			column{"Release", "string", ".spec.release"}, column{"Replaces", "string", ".spec.replaces"},
-			column{"Phase", "string", ".status.phase"}),
+			column{"Phase", "string", ".status.phase"}, ready, column{"Reason", "string", ".status.reason"}),
 		"subscriptions.operators.coreos.com": classic("Subscription", "subscriptions", "subscription",
 			[]string{"sub", "subs"}, []version{{"v1alpha1", true, both}},
 			column{"Package", "string", ".spec.name"}, column{"Source", "string", ".spec.source"},
-			column{"Channel", "string", ".spec.channel"}),
+			column{"Channel", "string", ".spec.channel"}, column{"Installed", "string", ".status.installedCSV"}, ready, reason),
 		"installplans.operators.coreos.com": classic("InstallPlan", "installplans", "installplan",
 			[]string{"ip"}, []version{{"v1alpha1", true, both}},
 			column{"CSV", "string", ".spec.clusterServiceVersionNames[0]"}, column{"Approval", "string", ".spec.approval"},
-			column{"Approved", "boolean", ".spec.approved"}),
+			column{"Approved", "boolean", ".spec.approved"}, column{"Phase", "string", ".status.phase"}, reason),
 		"catalogsources.operators.coreos.com": classic("CatalogSource", "catalogsources", "catalogsource",
 			[]string{"catsrc"}, []version{{"v1alpha1", true, both}},
 			column{"Display", "string", ".spec.displayName"}, column{"Type", "string", ".spec.sourceType"},
-			column{"Publisher", "string", ".spec.publisher"}, age),
+			column{"Publisher", "string", ".spec.publisher"}, age, ready, reason),
 		"operatorgroups.operators.coreos.com": classic("OperatorGroup", "operatorgroups", "operatorgroup",
-			[]string{"og"}, []version{{"v1", true, both[:1]}, {"v1alpha2", false, both[:1]}}),
+			[]string{"og"}, []version{{"v1", true, both[:1]}, {"v1alpha2", false, both[:1]}},
+			age, column{"Targets", "string", ".status.namespaces"}, ready, reason),
 		"operatorconditions.operators.coreos.com": classic("OperatorCondition", "operatorconditions", "operatorcondition",
-			[]string{"condition"}, []version{{"v1", false, both[:1]}, {"v2", true, both[:1]}}),
+			[]string{"condition"}, []version{{"v1", false, both[:1]}, {"v2", true, both[:1]}},
+			age, upgradeable, whyNot, age, upgradeable, whyNot),
 		"olmconfigs.operators.coreos.com": clusterScoped(classic("OLMConfig", "olmconfigs", "olmconfig", nil,
-			[]version{{"v1", true, both[:1]}}), "olm"),
+			[]version{{"v1", true, both[:1]}}, age, column{"CopiesDisabled", "string", ".status.conditions[?(@.type=='DisabledCopiedCSVs')].status"}), "olm"),
 		"operators.operators.coreos.com": clusterScoped(classic("Operator", "operators", "operator", nil,
-			[]version{{"v1", true, nil}}), "olm"),
+			[]version{{"v1", true, nil}}, age, column{"CSV", "string", ".status.components.refs[?(@.kind=='ClusterServiceVersion')].name"}), "olm"),
 		"clusterextensions.olm.operatorframework.io": clusterScoped(classic("ClusterExtension", "clusterextensions", "clusterextension",
 			nil, []version{{"v1", true, nil}},
 			column{"Installed Bundle", "string", ".status.install.bundle.name"}, column{"Version", "string", ".status.install.bundle.version"},
-			column{"Installed", "string", ".status.conditions[?(@.type=='Installed')].status"}, progressing, age)),
+			column{"Installed", "string", ".status.conditions[?(@.type=='Installed')].status"}, progressing, age, ready, reason)),
 		"clustercatalogs.olm.operatorframework.io": clusterScoped(classic("ClusterCatalog", "clustercatalogs", "clustercatalog",
 			nil, []version{{"v1", true, both}},
 			column{"LastUnpacked", "date", ".status.lastUnpacked"},
-			column{"Serving", "string", ".status.conditions[?(@.type=='Serving')].status"}, age)),
+			column{"Serving", "string", ".status.conditions[?(@.type=='Serving')].status"}, age, ready, reason)),
 		"clusterobjectsets.olm.operatorframework.io": clusterScoped(classic("ClusterObjectSet", "clusterobjectsets", "clusterobjectset",
 			nil, []version{{"v1", true, nil}},
-			column{"Available", "string", ".status.conditions[?(@.type=='Available')].status"}, progressing, age)),
+			column{"Available", "string", ".status.conditions[?(@.type=='Available')].status"}, progressing, age, ready, reason)),
 	}
 }
 

@@ -8,6 +8,7 @@
 //	queue.go           the queue of requests, which shuts down in order
 //	object.go          the frame of a pass over an object: read, finalizer, step, result; the lines of its log
 //	status.go          the one status write of a pass
+//	verdict.go         done, in progress, stalled or held: the conditions that GitOps tools read
 //	failures.go        kinds of failures, and what the queue does about each: transient, terminal, superseded, and all others
 //	quiescence.go      when to write what follows an installation: copies, roles, labels
 //	cache.go           a cache for one controller

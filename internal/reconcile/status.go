@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -47,10 +48,14 @@ type statusWrite[S any] struct {
 // State is a part of a status that has transitions: a condition, or a phase.
 type State struct{ Type, Status, Reason, Message string }
 
-// Conditions are the states of conditions.
-func Conditions(conditions []metav1.Condition) []State {
+// Conditions are the states of conditions, but for those that repeat others: Reconciling and Stalled, which Ready tells of, and the types that are given
+// besides.
+func Conditions(conditions []metav1.Condition, besides ...string) []State {
 	out := make([]State, 0, len(conditions))
 	for _, c := range conditions {
+		if c.Type == TypeReconciling || c.Type == TypeStalled || slices.Contains(besides, c.Type) {
+			continue
+		}
 		out = append(out, State{Type: c.Type, Status: string(c.Status), Reason: c.Reason, Message: c.Message})
 	}
 	return out

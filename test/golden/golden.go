@@ -17,6 +17,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden parts of testdata anew")
 
+// Updating reports whether what tests make is written, for tests with golden files of another format.
+func Updating() bool { return *update }
+
 // Archive is a file of testdata.
 type Archive struct {
 	*txtar.Archive

@@ -6,7 +6,11 @@ import (
 
 // ClusterCatalogStatus is what the manager observed about a ClusterCatalog.
 type ClusterCatalogStatus struct {
-	// conditions are the latest observations: Progressing and Serving.
+	// observedGeneration is the generation of the spec that the status is about; -1 before the first one.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions are the latest observations: Ready with Reconciling or Stalled, Progressing and Serving.
 	//
 	// +optional
 	// +listType=map

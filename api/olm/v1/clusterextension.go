@@ -17,6 +17,8 @@ import (
 // +kubebuilder:printcolumn:name="Installed",type=string,JSONPath=`.status.conditions[?(@.type=='Installed')].status`
 // +kubebuilder:printcolumn:name="Progressing",type=string,JSONPath=`.status.conditions[?(@.type=='Progressing')].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].reason`
 type ClusterExtension struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -25,6 +27,7 @@ type ClusterExtension struct {
 	// +optional
 	Spec ClusterExtensionSpec `json:"spec,omitzero"`
 	// +optional
+	// +kubebuilder:default={observedGeneration:-1}
 	Status ClusterExtensionStatus `json:"status,omitzero"`
 }
 

@@ -6,8 +6,12 @@ import (
 
 // ClusterExtensionStatus is what the manager observed about a ClusterExtension.
 type ClusterExtensionStatus struct {
-	// conditions are the latest observations: Installed, Progressing, Available, and the deprecation of the extension's
-	// package, channel and bundle.
+	// observedGeneration is the generation of the spec that the status is about; -1 before the first one.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions are the latest observations: Ready with Reconciling or Stalled, Installed, Progressing, Available, and the
+	// deprecation of the extension's package, channel and bundle.
 	//
 	// +optional
 	// +listType=map

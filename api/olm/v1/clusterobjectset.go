@@ -15,6 +15,8 @@ import (
 // +kubebuilder:printcolumn:name="Available",type=string,JSONPath=`.status.conditions[?(@.type=='Available')].status`
 // +kubebuilder:printcolumn:name="Progressing",type=string,JSONPath=`.status.conditions[?(@.type=='Progressing')].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].reason`
 type ClusterObjectSet struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -23,6 +25,7 @@ type ClusterObjectSet struct {
 	// +optional
 	Spec ClusterObjectSetSpec `json:"spec,omitzero"`
 	// +optional
+	// +kubebuilder:default={observedGeneration:-1}
 	Status ClusterObjectSetStatus `json:"status,omitzero"`
 }
 

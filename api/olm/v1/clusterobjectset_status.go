@@ -6,7 +6,11 @@ import (
 
 // ClusterObjectSetStatus is how far a revision got.
 type ClusterObjectSetStatus struct {
-	// conditions are the latest observations: Progressing, Available and Succeeded.
+	// observedGeneration is the generation of the spec that the status is about; -1 before the first one.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions are the latest observations: Ready with Reconciling or Stalled, Progressing, Available and Succeeded.
 	//
 	// +optional
 	// +listType=map

@@ -13,6 +13,8 @@ const OLMConfigName = "cluster"
 // +kubebuilder:storageversion
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster,categories=olm
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="CopiesDisabled",type=string,JSONPath=`.status.conditions[?(@.type=='DisabledCopiedCSVs')].status`,description="Whether ClusterServiceVersions are not copied"
 type OLMConfig struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`

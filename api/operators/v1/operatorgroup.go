@@ -11,6 +11,10 @@ import (
 // +kubebuilder:storageversion
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=og,categories=olm
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Targets",type=string,JSONPath=`.status.namespaces`,description="Namespaces that the operators watch; one empty name stands for all"
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].reason`
 type OperatorGroup struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -19,6 +23,7 @@ type OperatorGroup struct {
 	// +kubebuilder:default={upgradeStrategy:Default}
 	Spec OperatorGroupSpec `json:"spec,omitempty"`
 	// +optional
+	// +kubebuilder:default={observedGeneration:-1,lastUpdated:"1970-01-01T00:00:00Z"}
 	Status OperatorGroupStatus `json:"status,omitzero"`
 }
 
@@ -77,6 +82,9 @@ type OperatorGroupStatus struct {
 	ServiceAccountRef *corev1.ObjectReference `json:"serviceAccountRef,omitempty"`
 	// lastUpdated is when the status was last written.
 	LastUpdated *metav1.Time `json:"lastUpdated"`
+	// observedGeneration is the generation of the spec that the status is about; -1 before the first one.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// conditions are the latest observations of the group.
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
@@ -92,6 +100,11 @@ const (
 	OperatorGroupServiceAccount               = "OperatorGroupServiceAccount"
 	OperatorGroupReasonServiceAccountNotFound = "ServiceAccountNotFound"
 )
+
+// IsSelected reports whether a controller has selected the target namespaces, of this generation or of one before.
+func (s *OperatorGroupStatus) IsSelected() bool {
+	return s.LastUpdated != nil && s.ObservedGeneration >= 0
+}
 
 // FailForward says whether failed versions may be replaced.
 func (g *OperatorGroup) FailForward() bool {

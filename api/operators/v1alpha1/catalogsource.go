@@ -16,12 +16,15 @@ import (
 // +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.sourceType`,description="Where the content comes from"
 // +kubebuilder:printcolumn:name="Publisher",type=string,JSONPath=`.spec.publisher`,description="Publisher of the catalog"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].reason`
 type CatalogSource struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
 
 	Spec CatalogSourceSpec `json:"spec"`
 	// +optional
+	// +kubebuilder:default={observedGeneration:-1}
 	Status CatalogSourceStatus `json:"status,omitzero"`
 }
 

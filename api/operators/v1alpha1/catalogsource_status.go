@@ -37,6 +37,9 @@ type CatalogSourceStatus struct {
 	// connectionState is the state of the connection to the catalog.
 	// +optional
 	GRPCConnectionState *GRPCConnectionState `json:"connectionState,omitempty"`
+	// observedGeneration is the generation of the spec that the status is about; -1 before the first one.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// conditions are the latest observations of the catalog.
 	// +optional
 	// +listType=map

@@ -17,7 +17,8 @@ func (s *ClusterServiceVersionStatus) SetPhase(phase ClusterServiceVersionPhase,
 		s.LastTransitionTime = now.DeepCopy()
 	}
 	s.Phase, s.Reason, s.Message = phase, reason, message
-	if n := len(s.Conditions); n > 0 && s.Conditions[n-1].Phase == phase && s.Conditions[n-1].Reason == reason {
+	conditions := s.TypedConditions()
+	if n := len(s.Conditions); n > len(conditions) && s.Conditions[n-1].Phase == phase && s.Conditions[n-1].Reason == reason {
 		return
 	}
 	s.Conditions = append(s.Conditions, ClusterServiceVersionCondition{
@@ -27,9 +28,35 @@ func (s *ClusterServiceVersionStatus) SetPhase(phase ClusterServiceVersionPhase,
 		LastUpdateTime:     s.LastUpdateTime.DeepCopy(),
 		LastTransitionTime: s.LastTransitionTime.DeepCopy(),
 	})
-	if extra := len(s.Conditions) - MaxCSVConditions; extra > 0 {
-		s.Conditions = slices.Delete(s.Conditions, 0, extra)
+	if extra := len(s.Conditions) - len(conditions) - MaxCSVConditions; extra > 0 {
+		s.Conditions = slices.Delete(s.Conditions, len(conditions), len(conditions)+extra)
 	}
+}
+
+// TypedConditions are the conditions, which come before the history.
+func (s *ClusterServiceVersionStatus) TypedConditions() []ClusterServiceVersionCondition {
+	n := slices.IndexFunc(s.Conditions, func(c ClusterServiceVersionCondition) bool { return c.Type == "" })
+	if n < 0 {
+		n = len(s.Conditions)
+	}
+	return s.Conditions[:n:n]
+}
+
+// SetTypedConditions makes the conditions those that are given, in front of the history. Times move only where a condition says something new.
+func (s *ClusterServiceVersionStatus) SetTypedConditions(desired []ClusterServiceVersionCondition, now metav1.Time) {
+	old := s.TypedConditions()
+	next := make([]ClusterServiceVersionCondition, 0, len(desired)+len(s.Conditions)-len(old))
+	for _, c := range desired {
+		c.LastUpdateTime, c.LastTransitionTime = now.DeepCopy(), now.DeepCopy()
+		if i := slices.IndexFunc(old, func(o ClusterServiceVersionCondition) bool { return o.Type == c.Type && o.Status == c.Status }); i >= 0 {
+			c.LastTransitionTime = old[i].LastTransitionTime
+			if old[i].Reason == c.Reason && old[i].Message == c.Message {
+				c.LastUpdateTime = old[i].LastUpdateTime
+			}
+		}
+		next = append(next, c)
+	}
+	s.Conditions = append(next, s.Conditions[len(old):]...)
 }
 
 // IsCopied says whether the ClusterServiceVersion is a copy that only shows that an operator of another namespace

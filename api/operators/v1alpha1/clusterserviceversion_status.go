@@ -83,12 +83,15 @@ type ClusterServiceVersionStatus struct {
 	// lastTransitionTime is when the phase last changed.
 	// +optional
 	LastTransitionTime *metav1.Time `json:"lastTransitionTime,omitempty"`
-	// conditions are the last phases and reasons, oldest first.
+	// conditions are Ready with Reconciling or Stalled, which have a type, and then the last phases and reasons, oldest first.
 	// +optional
 	Conditions []ClusterServiceVersionCondition `json:"conditions,omitempty"`
 	// requirementStatus has a row for each requirement.
 	// +optional
 	RequirementStatus []RequirementStatus `json:"requirementStatus,omitempty"`
+	// observedGeneration is the generation of the spec that the status is about; -1 before the first one. A copy has none.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// certsLastUpdated is when the serving certificates were last made.
 	// +optional
 	CertsLastUpdated *metav1.Time `json:"certsLastUpdated,omitempty"`
@@ -100,8 +103,14 @@ type ClusterServiceVersionStatus struct {
 	Cleanup CleanupStatus `json:"cleanup,omitzero"`
 }
 
-// ClusterServiceVersionCondition is one entry of the history of phases.
+// ClusterServiceVersionCondition is one entry of the history of phases, or, where it has a type, a condition.
 type ClusterServiceVersionCondition struct {
+	// type is Ready, Reconciling or Stalled; entries of the history have none.
+	// +optional
+	Type string `json:"type,omitempty"`
+	// status of a condition; entries of the history have none.
+	// +optional
+	Status metav1.ConditionStatus `json:"status,omitempty"`
 	// +optional
 	Phase ClusterServiceVersionPhase `json:"phase,omitempty"`
 	// +optional

@@ -13,12 +13,15 @@ import (
 // +kubebuilder:printcolumn:name="CSV",type=string,JSONPath=`.spec.clusterServiceVersionNames[0]`,description="First of the ClusterServiceVersions to install"
 // +kubebuilder:printcolumn:name="Approval",type=string,JSONPath=`.spec.approval`,description="Who approves the plan"
 // +kubebuilder:printcolumn:name="Approved",type=boolean,JSONPath=`.spec.approved`
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].reason`
 type InstallPlan struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
 
 	Spec InstallPlanSpec `json:"spec"`
 	// +optional
+	// +kubebuilder:default={observedGeneration:-1,phase:"",catalogSources:{}}
 	Status InstallPlanStatus `json:"status,omitzero"`
 }
 

@@ -62,6 +62,9 @@ type InstallPlanStatus struct {
 	// startTime is when the plan began to run.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
+	// observedGeneration is the generation of the spec that the status is about; -1 before the first one.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// message says for people why the plan is in its phase.
 	// +optional
 	Message string `json:"message,omitempty"`

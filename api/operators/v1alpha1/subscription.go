@@ -14,6 +14,9 @@ import (
 // +kubebuilder:printcolumn:name="Package",type=string,JSONPath=`.spec.name`,description="Package to keep installed"
 // +kubebuilder:printcolumn:name="Source",type=string,JSONPath=`.spec.source`,description="CatalogSource that offers the package"
 // +kubebuilder:printcolumn:name="Channel",type=string,JSONPath=`.spec.channel`,description="Channel to follow"
+// +kubebuilder:printcolumn:name="Installed",type=string,JSONPath=`.status.installedCSV`,description="ClusterServiceVersion that is installed"
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].reason`
 type Subscription struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -21,6 +24,7 @@ type Subscription struct {
 	// +kubebuilder:validation:Required
 	Spec *SubscriptionSpec `json:"spec"`
 	// +optional
+	// +kubebuilder:default={observedGeneration:-1,lastUpdated:"1970-01-01T00:00:00Z"}
 	Status SubscriptionStatus `json:"status,omitzero"`
 }
 

@@ -2,6 +2,7 @@ package clustercatalog
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -202,10 +203,15 @@ func (c *Controller) write(ctx context.Context, object *olmv1.ClusterCatalog, r 
 	}
 	w := reconcile.StatusWriter[*olmv1.ClusterCatalog, olmv1.ClusterCatalogStatus]{Client: c.client, Owner: fieldOwner, Memory: &c.written,
 		Status: func(object *olmv1.ClusterCatalog) *olmv1.ClusterCatalogStatus { return &object.Status },
-		States: func(s *olmv1.ClusterCatalogStatus) []reconcile.State { return reconcile.Conditions(s.Conditions) }}
+		States: func(s *olmv1.ClusterCatalogStatus) []reconcile.State {
+			return reconcile.Conditions(s.Conditions, reconcile.TypeReady)
+		}}
 	next := status(w.Latest(object), r, c.clock.Now())
 	var conditions []metrics.Condition
 	for _, one := range next.Conditions {
+		if slices.Contains(reconcile.VerdictTypes, one.Type) {
+			continue // what it follows from is counted
+		}
 		conditions = append(conditions, metrics.Condition{Type: one.Type, Status: string(one.Status), Reason: one.Reason})
 	}
 	c.conditions.Seen(object.Name, conditions...)

@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,7 +23,7 @@ const (
 )
 
 // ownTypes are the condition types of a ClusterCatalog.
-var ownTypes = []string{olmv1.TypeProgressing, olmv1.TypeServing, olmv1.TypeSignatureVerified}
+var ownTypes = append([]string{olmv1.TypeProgressing, olmv1.TypeServing, olmv1.TypeSignatureVerified}, reconcile.VerdictTypes...)
 
 // report is what a status is made of.
 type report struct {
@@ -36,11 +37,18 @@ type report struct {
 // status says what is known of the catalog. It changes nothing that it has nothing new to say about: while other content than the desired is
 // served, Serving stays what it was.
 func status(object *olmv1.ClusterCatalog, r report, now time.Time) olmv1.ClusterCatalogStatus {
-	next, known := *object.Status.DeepCopy(), r.known
-	off := object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable
+	known, off := r.known, object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable
 	if !off && known.index == nil && known.problem == nil && !r.reading {
-		return next // nothing is known yet, and will be soon
+		return *object.Status.DeepCopy() // nothing is known yet, and will be soon
 	}
+	next := observations(object, r, off, now)
+	judge(object, r, &next, now)
+	return next
+}
+
+// observations are all of a status but the verdict.
+func observations(object *olmv1.ClusterCatalog, r report, off bool, now time.Time) olmv1.ClusterCatalogStatus {
+	next, known := *object.Status.DeepCopy(), r.known
 	set := func(kind string, s metav1.ConditionStatus, reason, message string) {
 		olmv1.SetCondition(&next.Conditions, olmv1.NewCondition(kind, s, reason, message), object.Generation, metav1.NewTime(now.Truncate(time.Second)))
 	}

@@ -4,11 +4,14 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/test/golden"
 	"fairlead.dev/fairlead/test/must"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/reconcile"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -16,6 +19,7 @@ import (
 func TestConditions(t *testing.T) {
 	down := &image.Error{Kind: image.Unavailable, Op: "resolve", Ref: latest, Reason: "dial tcp 10.0.0.7:43211->192.0.2.1:443: connection refused", Advice: "check the registry"}
 	noCatalog := &image.Error{Kind: image.InvalidImage, Op: "pull", Ref: latest, Reason: "it has no label", Advice: "add it", Err: image.ErrNoCatalog}
+	states := map[string]any{}
 	for name, test := range map[string]struct {
 		ref  string
 		mode olmv1.AvailabilityMode
@@ -56,6 +60,7 @@ func TestConditions(t *testing.T) {
 			}
 			w.settle("cat")
 			w.says("cat", test.want...)
+			states[name] = w.get("cat")
 			for _, c := range w.get("cat").Status.Conditions {
 				if c.Type == "Unpacked" {
 					t.Errorf("a condition of another kind stays: %+v", c)
@@ -65,6 +70,33 @@ func TestConditions(t *testing.T) {
 			must.Equal(t, "writes", w.server.Taken(), []string{labelled, reported})
 		})
 	}
+	golden.States(t, "testdata/states.txtar", olmv1.GroupVersion.String(), olmv1.ClusterCatalogKind, states)
+}
+
+// TestLastGoodIsReady: a registry that does not answer takes nothing from a catalog whose content was served, and another spec does.
+func TestLastGoodIsReady(t *testing.T) {
+	w, states := newWorld(t, clusterCatalog(latest, 1)), map[string]any{}
+	ready := func(state, want string) {
+		t.Helper()
+		object := w.get("cat")
+		c := meta.FindStatusCondition(object.Status.Conditions, reconcile.TypeReady)
+		if c == nil || string(c.Status)+" "+c.Reason != want || object.Status.ObservedGeneration != object.Generation || c.ObservedGeneration != object.Generation {
+			t.Errorf("%s: %+v of generation %d, want %s", state, c, object.Status.ObservedGeneration, want)
+		}
+		states[state] = object
+	}
+	w.settle("cat")
+	ready("served", "True Available")
+	w.registry.err = &image.Error{Kind: image.Unavailable, Op: "resolve", Ref: latest, Reason: "connection refused", Advice: "check the registry"}
+	w.clock.Step(2 * time.Minute)
+	w.settle("cat")
+	ready("served, and the registry does not answer any more", "True Available")
+	w.change("cat", func(o *olmv1.ClusterCatalog) {
+		o.Spec.Source.Image.Ref, o.Generation = repository+":v2", 2
+	})
+	w.settle("cat")
+	ready("another tag, and the registry does not answer", "False Retrying")
+	golden.States(t, "testdata/lastgood.txtar", olmv1.GroupVersion.String(), olmv1.ClusterCatalogKind, states)
 }
 
 // brokenBundle is what is said of a bundle without a version that no channel has.

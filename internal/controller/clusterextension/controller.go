@@ -108,7 +108,9 @@ func newController(env *environment) *Controller {
 		status: reconcile.StatusWriter[*olmv1.ClusterExtension, olmv1.ClusterExtensionStatus]{Client: env.client, Owner: fieldOwner,
 			Memory: &reconcile.StatusMemory[olmv1.ClusterExtensionStatus]{},
 			Status: func(e *olmv1.ClusterExtension) *olmv1.ClusterExtensionStatus { return &e.Status },
-			States: func(s *olmv1.ClusterExtensionStatus) []reconcile.State { return reconcile.Conditions(s.Conditions) }}}
+			States: func(s *olmv1.ClusterExtensionStatus) []reconcile.State {
+				return reconcile.Conditions(s.Conditions, reconcile.TypeReady)
+			}}}
 	c.remover = &remover{env, c.dependencies, c.certificates, c.reporter, c.forget}
 	return c
 }

@@ -2,10 +2,12 @@ package clusterextension
 
 import (
 	"errors"
+	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
 	"fairlead.dev/fairlead/internal/rollout/revision"
@@ -56,6 +58,9 @@ func (m *Metrics) observe(ext *olmv1.ClusterExtension, o *outcome) {
 	}
 	var conditions []metrics.Condition
 	for _, c := range ext.Status.Conditions {
+		if slices.Contains(reconcile.VerdictTypes, c.Type) {
+			continue // what it follows from is counted
+		}
 		conditions = append(conditions, metrics.Condition{Type: c.Type, Status: string(c.Status), Reason: c.Reason})
 	}
 	m.conditions.Seen(ext.Name, conditions...)

@@ -42,6 +42,7 @@ func (v view) status(now time.Time) olmv1.ClusterExtensionStatus {
 		}, v.deprecations()...) {
 			olmv1.SetCondition(&next.Conditions, c, v.ext.Generation, stamp)
 		}
+		v.judge(&next, stamp)
 		return next
 	}
 	next.Install = v.install()
@@ -73,6 +74,7 @@ func (v view) status(now time.Time) olmv1.ClusterExtensionStatus {
 	for _, c := range conditions {
 		olmv1.SetCondition(&next.Conditions, c, v.ext.Generation, stamp)
 	}
+	v.judge(&next, stamp)
 	return next
 }
 

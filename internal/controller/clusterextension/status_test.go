@@ -9,9 +9,12 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/test/golden"
 	"fairlead.dev/fairlead/test/must"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
@@ -73,85 +76,103 @@ func TestStatus(t *testing.T) {
 		revisions revision.History
 		outcome   outcome
 		want      []string
+		verdict   string
 		version   string
 		active    []string
 	}{
 		"nothing can be had": {
+			verdict: "Ready=False/ResolutionFailed Stalled=True",
 			outcome: outcome{conflict: &resolution.Conflict{Summary: `no bundles found for package "a"`}},
 			want:    slices.Concat([]string{"Installed=False/Failed: No bundle installed", `Progressing=True/Retrying: no bundles found for package "a"`}, unknown, []string{noBundle}),
 		},
 		"the bundle is fetched": {
+			verdict: "Ready=False/RollingOut Reconciling=True",
 			outcome: outcome{resolved: known(resolution.Deprecation{}), doing: "fetching bundle a.v1.0.0"},
 			want:    slices.Concat([]string{"Installed=False/Failed: No bundle installed", "Progressing=True/RollingOut: fetching bundle a.v1.0.0"}, fine, []string{noBundle}),
 		},
 		"the first revision was made": {
+			verdict: "Ready=False/RollingOut Reconciling=True",
 			outcome: outcome{resolved: known(resolution.Deprecation{}), made: ptr(set(1, "1.0.0"))},
 			want:    slices.Concat([]string{"Installed=False/Absent: No bundle installed", "Progressing=True/RollingOut: Revision 1.0.0 is rolling out."}, fine, []string{noBundle}),
 			active:  []string{"my-1"},
 		},
 		"the first revision rolls out": {
+			verdict:   "Ready=False/RollingOut Reconciling=True",
 			revisions: revision.History{set(1, "2.0.0", rolling...)}, outcome: outcome{resolved: known(resolution.Deprecation{})},
 			want: slices.Concat([]string{"Installed=False/Absent: No bundle installed", "Progressing=True/RollingOut: Revision 2.0.0 is rolling out."}, fine,
 				[]string{noBundle, "Available=False/ProbeFailure: Deployment a: not ready"}),
 			active: []string{"my-1 Available Progressing"},
 		},
 		"the first revision collides": {
+			verdict:   "Ready=False/Retrying Reconciling=True",
 			revisions: revision.History{set(1, "1.0.0", collides...)}, outcome: outcome{resolved: known(resolution.Deprecation{})},
 			want:   slices.Concat([]string{"Installed=False/Failed: No bundle installed", "Progressing=True/Retrying: revision object collisions in phase deploy"}, fine, []string{noBundle}),
 			active: []string{"my-1 Progressing"},
 		},
 		"installed": {
+			verdict:   "Ready=True/Succeeded",
 			revisions: revision.History{set(1, "1.0.0", done...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0", active: []string{"my-1"},
 			want: slices.Concat([]string{installed1, "Progressing=True/Succeeded: Desired state reached"}, fine, []string{fineBundle, available}),
 		},
 		"installed, and its workload does not run any more": {
+			verdict:   "Ready=False/ProbeFailure Reconciling=True",
 			revisions: revision.History{set(1, "1.0.0", unhealthy...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0", active: []string{"my-1"},
 			want: slices.Concat([]string{installed1, "Progressing=True/Succeeded: Desired state reached"}, fine, []string{fineBundle, "Available=False/ProbeFailure: Deployment a: no replicas"}),
 		},
 		"installed before, archived now": {
+			verdict:   "Ready=True/Succeeded",
 			revisions: revision.History{archived(set(1, "1.0.0", done...)), set(2, "1.0.0", done...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0", active: []string{"my-2"},
 			want: slices.Concat([]string{installed1, "Progressing=True/Succeeded: Desired state reached"}, fine, []string{fineBundle, available}),
 		},
 		"an upgrade rolls out": {
+			verdict:   "Ready=False/RollingOut Reconciling=True",
 			revisions: revision.History{set(1, "1.0.0", done...), set(2, "2.0.0", rolling...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0",
 			want:   slices.Concat([]string{installed1, "Progressing=True/RollingOut: Revision 2.0.0 is rolling out."}, fine, []string{fineBundle, available}),
 			active: []string{"my-1", "my-2 Available Progressing"},
 		},
 		"an upgrade takes too long": {
+			verdict:   "Ready=False/ProgressDeadlineExceeded Stalled=True",
 			revisions: revision.History{set(1, "1.0.0", done...), set(2, "2.0.0", exceeded...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0",
 			want: slices.Concat([]string{installed1, "Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 1 minute(s). Last status: x"}, fine,
 				[]string{fineBundle, available}),
 			active: []string{"my-1", "my-2 Progressing"},
 		},
 		"a version that nothing leads to": {
+			verdict:   "Ready=False/NoSuccessor Stalled=True",
 			revisions: revision.History{set(1, "1.0.0", done...)}, outcome: outcome{resolved: known(resolution.Deprecation{}), conflict: none}, version: "1.0.0", active: []string{"my-1"},
 			want: slices.Concat([]string{installed1, `Progressing=True/Retrying: error upgrading from currently installed version "1.0.0": no bundles found for package "a" matching version "3"`},
 				fine, []string{fineBundle, available}),
 		},
 		"a configuration that does not fit": {
+			verdict:   "Ready=False/InvalidConfiguration Stalled=True",
 			revisions: revision.History{set(1, "1.0.0", done...)}, version: "1.0.0", active: []string{"my-1"},
 			outcome: outcome{problem: revision.Misconfigured(errors.New("invalid ClusterExtension configuration: x"))},
 			want:    slices.Concat([]string{installed1, "Progressing=False/InvalidConfiguration: invalid ClusterExtension configuration: x"}, unknown, []string{unknownBundle, available}),
 		},
 		"a bundle that cannot be installed": {
+			verdict: "Ready=False/Blocked Stalled=True",
 			outcome: outcome{problem: revision.Blocked(errors.New("invalid bundle"))},
 			want:    slices.Concat([]string{"Installed=False/Failed: No bundle installed", "Progressing=False/Blocked: invalid bundle"}, unknown, []string{noBundle}),
 		},
 		"trouble that may pass": {
+			verdict: "Ready=False/Retrying Reconciling=True",
 			outcome: outcome{problem: errors.New("dial tcp 10.0.0.1:12345->10.0.0.2:443: connection refused")},
 			want: slices.Concat([]string{"Installed=False/Failed: No bundle installed", "Progressing=True/Retrying: dial tcp 10.0.0.2:443: connection refused"},
 				unknown, []string{noBundle}),
 		},
 		"the revisions cannot be read": {
+			verdict: "Ready=Unknown/Retrying Reconciling=True",
 			outcome: outcome{lost: errors.New("no answer")},
 			want:    slices.Concat([]string{"Installed=Unknown/Failed: no answer", "Progressing=True/Retrying: retrying to get installed bundle: no answer"}, unknown, []string{noBundle}),
 		},
 		"deprecated without a word": {
+			verdict:   "Ready=True/Succeeded",
 			revisions: revision.History{set(1, "1.0.0", done...)}, version: "1.0.0", active: []string{"my-1"},
 			outcome: outcome{resolved: known(resolution.Deprecation{Channels: map[string]string{"x": ""}})},
 			want:    slices.Concat([]string{installed1, "Progressing=True/Succeeded: Desired state reached"}, fine, []string{fineBundle, available}),
 		},
 		"all of it is deprecated": {
+			verdict:   "Ready=True/Succeeded",
 			revisions: revision.History{set(1, "1.0.0", done...)}, version: "1.0.0", active: []string{"my-1"},
 			outcome: outcome{resolved: known(resolution.Deprecation{Package: "use b", Channels: map[string]string{"y": "no y", "x": "no x"}, Installed: "old"})},
 			want: []string{installed1, "Progressing=True/Succeeded: Desired state reached", "Deprecated=True/Deprecated: use b|no x|no y|old",
@@ -159,6 +180,7 @@ func TestStatus(t *testing.T) {
 		},
 	}
 	var seen []string // which conditions have which reasons
+	states := map[string]any{}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			ext := &olmv1.ClusterExtension{}
@@ -166,16 +188,18 @@ func TestStatus(t *testing.T) {
 			status := view{ext: ext, revisions: test.revisions, outcome: &test.outcome}.status(time.Unix(1000, 5))
 			var got []string
 			for _, c := range status.Conditions {
-				if c.Type == olmv1.TypeSupported { // TestSupport
+				must.Equal(t, "observed generation", c.ObservedGeneration, 7)
+				must.Equal(t, "last transition time", c.LastTransitionTime, metav1.Unix(1000, 0))
+				if c.Type == olmv1.TypeSupported || slices.Contains(reconcile.VerdictTypes, c.Type) { // TestSupport
 					continue
 				}
 				message, _, _ := strings.Cut(c.Message, "\nbundle ")
 				kind := c.Type + "=" + string(c.Status) + "/" + c.Reason
 				seen = append(seen, kind)
 				got = append(got, kind+": "+strings.ReplaceAll(message, "\n", "|"))
-				must.Equal(t, "observed generation", c.ObservedGeneration, 7)
-				must.Equal(t, "last transition time", c.LastTransitionTime, metav1.Unix(1000, 0))
 			}
+			must.Equal(t, "verdict", verdictIn(status.Conditions), test.verdict)
+			must.Equal(t, "observed generation", status.ObservedGeneration, 7)
 			must.Equal(t, "conditions, want -, got +", got, test.want)
 			version := ""
 			if status.Install != nil {
@@ -197,14 +221,72 @@ func TestStatus(t *testing.T) {
 				}
 			}
 			ext.Status = status
+			states[name] = ext.DeepCopy()
 			again := view{ext: ext, revisions: test.revisions, outcome: &test.outcome}.status(time.Unix(2000, 0))
 			must.Equal(t, "a later pass says something else", again, status)
 		})
 	}
+	golden.States(t, "testdata/states.txtar", olmv1.GroupVersion.String(), olmv1.ClusterExtensionKind, states)
 	slices.Sort(seen)
 	if diff := cmp.Diff(specified, slices.Compact(seen)); diff != "" && !t.Failed() {
 		t.Errorf("the table has other conditions and reasons than the API (-API +table):\n%s", diff)
 	}
+}
+
+// TestVerdicts are those that depend on more than the other conditions of a status: what kind of conflict there is, and what stands while a catalog
+// is being loaded.
+func TestVerdicts(t *testing.T) {
+	sound, broken := revision.History{set(1, "1.0.0", done...)}, revision.History{set(1, "1.0.0", unhealthy...)}
+	conflict := func(reason resolution.Reason, unavailable ...catalog.Ref) *outcome {
+		return &outcome{conflict: &resolution.Conflict{Reason: reason, Summary: "no", Unavailable: unavailable}}
+	}
+	loading, states := &outcome{waits: true}, map[string]any{}
+	for name, test := range map[string]struct {
+		before    *outcome // of the pass before
+		revisions revision.History
+		now       *outcome
+		want      string
+	}{
+		"no package of the name":       {now: conflict(resolution.PackageNotFound), want: "Ready=False/PackageNotFound Stalled=True"},
+		"no channel of the name":       {now: conflict(resolution.ChannelNotFound), want: "Ready=False/ChannelNotFound Stalled=True"},
+		"no version in the range":      {now: conflict(resolution.VersionNotFound), want: "Ready=False/VersionNotFound Stalled=True"},
+		"a catalog might have it":      {now: conflict(resolution.PackageNotFound, catalog.Ref{Name: "dog"}), want: "Ready=False/PackageNotFound Reconciling=True"},
+		"no catalog yet":               {now: conflict(resolution.NoCatalog), want: "Ready=False/NoCatalog Reconciling=True"},
+		"the catalog cannot be read":   {now: conflict(resolution.CatalogUnavailable), want: "Ready=False/CatalogUnavailable Reconciling=True"},
+		"a dependency may be coming":   {now: conflict(resolution.DependencyMissing), want: "Ready=False/DependencyMissing Reconciling=True"},
+		"is deleted":                   {revisions: sound, now: &outcome{leaving: true, doing: "removing"}, want: "Ready=False/RollingOut Reconciling=True"},
+		"a catalog loads, as it was":   {before: &outcome{}, revisions: sound, now: loading, want: "Ready=True/Succeeded"},
+		"a catalog loads, stalled":     {before: conflict(resolution.PackageNotFound), revisions: sound, now: loading, want: "Ready=False/PackageNotFound Stalled=True"},
+		"a catalog loads, unavailable": {before: &outcome{}, revisions: broken, now: loading, want: "Ready=False/ProbeFailure Reconciling=True"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ext := want("my", "a", "")
+			ext.Generation = 3
+			for _, o := range []*outcome{test.before, test.now} {
+				if o != nil {
+					ext.Status = view{ext: ext, revisions: test.revisions, outcome: o}.status(time.Unix(1000, 0))
+				}
+			}
+			must.Equal(t, "verdict", verdictIn(ext.Status.Conditions), test.want)
+			states[name] = ext
+		})
+	}
+	golden.States(t, "testdata/verdicts.txtar", olmv1.GroupVersion.String(), olmv1.ClusterExtensionKind, states)
+}
+
+// verdictIn is the verdict among conditions.
+func verdictIn(conditions []metav1.Condition) string {
+	var out []string
+	for _, kind := range reconcile.VerdictTypes {
+		switch c := meta.FindStatusCondition(conditions, kind); {
+		case c == nil:
+		case kind == reconcile.TypeReady:
+			out = append(out, kind+"="+string(c.Status)+"/"+c.Reason)
+		default:
+			out = append(out, kind+"="+string(c.Status))
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // specified is every reason that the API has for every status of every condition; those of Available are mirrored from the revision.

@@ -73,7 +73,9 @@ func newController(env *environment) *Controller {
 		status: reconcile.StatusWriter[*olmv1.ClusterObjectSet, olmv1.ClusterObjectSetStatus]{Client: env.client, Owner: fieldManager, Optimistic: true,
 			Memory: &reconcile.StatusMemory[olmv1.ClusterObjectSetStatus]{},
 			Status: func(set *olmv1.ClusterObjectSet) *olmv1.ClusterObjectSetStatus { return &set.Status },
-			States: func(s *olmv1.ClusterObjectSetStatus) []reconcile.State { return reconcile.Conditions(s.Conditions) }}}
+			States: func(s *olmv1.ClusterObjectSetStatus) []reconcile.State {
+				return reconcile.Conditions(s.Conditions, reconcile.TypeReady)
+			}}}
 	c.contents = &contents{environment: env, identities: c.identities}
 	c.converters = &converters{env, c.contents}
 	c.handover = &handover{env, c.contents}

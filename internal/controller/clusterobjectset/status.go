@@ -133,6 +133,7 @@ func (r *reporter) report(ctx context.Context, set *olmv1.ClusterObjectSet, chan
 	before := r.status.Latest(set).DeepCopy()
 	set.Status = *before.Status.DeepCopy()
 	change(set)
+	judge(set, r.clock.Now())
 	defer r.measure(before, set)
 	after, err := r.status.Write(ctx, before, set.Status)
 	if reconcile.IsOutdated(err) {

@@ -30,6 +30,11 @@ func (c *Controller) takeOut(ctx context.Context, set *olmv1.ClusterObjectSet) (
 	deleted := set.DeletionTimestamp != nil
 	progressing := meta.FindStatusCondition(set.Status.Conditions, olmv1.TypeProgressing)
 	archived := progressing != nil && progressing.Reason == olmv1.ReasonArchived
+	if archived && !deleted && set.Status.ObservedGeneration != set.Generation { // a manager archived it that made no verdicts
+		if err := c.reporter.report(ctx, set, func(*olmv1.ClusterObjectSet) {}); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
 	if held := controllerutil.ContainsFinalizer(set, olmv1.TeardownFinalizer); !held && (deleted || archived) {
 		c.forget(ctx, set.Name)
 		return ctrl.Result{}, nil
@@ -57,15 +62,18 @@ func (c *Controller) takeOut(ctx context.Context, set *olmv1.ClusterObjectSet) (
 	}
 	if !deleted {
 		now := c.clock.Now()
-		if err := c.reporter.report(ctx, set, func(set *olmv1.ClusterObjectSet) {
-			text := "Revision " + version(set) + " is archived."
-			setCondition(set, olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionFalse, olmv1.ReasonArchived, text), now)
-			setCondition(set, olmv1.NewCondition(olmv1.TypeAvailable, metav1.ConditionUnknown, olmv1.ReasonArchived, text), now)
-		}); err != nil {
+		if err := c.reporter.report(ctx, set, func(set *olmv1.ClusterObjectSet) { reportArchived(set, now) }); err != nil {
 			return ctrl.Result{}, err
 		}
 	}
 	return ctrl.Result{}, c.removeFinalizer(ctx, set)
+}
+
+// reportArchived sets the conditions of a set of which nothing is left.
+func reportArchived(set *olmv1.ClusterObjectSet, now time.Time) {
+	text := "Revision " + version(set) + " is archived."
+	setCondition(set, olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionFalse, olmv1.ReasonArchived, text), now)
+	setCondition(set, olmv1.NewCondition(olmv1.TypeAvailable, metav1.ConditionUnknown, olmv1.ReasonArchived, text), now)
 }
 
 func (r *reporter) retrying(ctx context.Context, set *olmv1.ClusterObjectSet, text string) error {

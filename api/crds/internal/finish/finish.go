@@ -62,6 +62,7 @@ func finish(crd object) error {
 	for _, version := range versions {
 		root := object(version.(map[string]any)).child("schema").child("openAPIV3Schema")
 		harden(root)
+		listDefaults(root)
 		for _, path := range embedded[name] {
 			node, err := root.at(path)
 			if err != nil {
@@ -102,5 +103,17 @@ func slim(schema object, inList bool) {
 	for _, inner := range schema.inner() {
 		delete(inner, "description")
 		slim(inner, inList || schema["type"] == "array")
+	}
+}
+
+// listDefaults makes the default of a status have an empty list where its field is a list. A marker can write only {}, which is an object.
+func listDefaults(root object) {
+	status := root.child("properties").child("status")
+	defaults, _ := status["default"].(map[string]any)
+	for field, value := range defaults {
+		empty, ok := value.(map[string]any)
+		if ok && len(empty) == 0 && status.child("properties").child(field)["type"] == "array" {
+			defaults[field] = []any{}
+		}
 	}
 }
