@@ -61,7 +61,7 @@ func (m membership) several(*v1alpha1.ClusterServiceVersion) finding {
 // unsynced reports whether the group has not selected its target namespaces yet, or cannot.
 func (m membership) unsynced(*v1alpha1.ClusterServiceVersion) finding {
 	group := m.one()
-	if group == nil || group.Status.LastUpdated != nil && (len(group.Status.Namespaces) > 0 || !meta.IsStatusConditionTrue(group.Status.Conditions, "OperatorGroupInvalid")) {
+	if group == nil || group.Status.IsSelected() && (len(group.Status.Namespaces) > 0 || !meta.IsStatusConditionTrue(group.Status.Conditions, "OperatorGroupInvalid")) {
 		return seenNot
 	}
 	detail := fmt.Sprintf("OperatorGroup %s to select its target namespaces", group.Name)

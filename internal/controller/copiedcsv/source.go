@@ -127,7 +127,7 @@ func (p policy) stand(csv *v1alpha1.ClusterServiceVersion, groups []v1.OperatorG
 	switch {
 	case csv.Namespace == namespace, csv.IsCopied(), !csv.DeletionTimestamp.IsZero(), len(groups) == 0:
 		return absent
-	case len(groups) > 1, groups[0].Status.LastUpdated == nil:
+	case len(groups) > 1, !groups[0].Status.IsSelected():
 		return kept
 	}
 	group := &groups[0]

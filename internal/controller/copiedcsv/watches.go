@@ -168,6 +168,6 @@ var comesOrGoes = predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { ret
 var targetsMatter = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	before, ok1 := e.ObjectOld.(*v1.OperatorGroup)
 	after, ok2 := e.ObjectNew.(*v1.OperatorGroup)
-	return ok1 && ok2 && ((before.Status.LastUpdated == nil) != (after.Status.LastUpdated == nil) ||
+	return ok1 && ok2 && (before.Status.IsSelected() != after.Status.IsSelected() ||
 		!slices.Equal(before.Status.Namespaces, after.Status.Namespaces))
 }}

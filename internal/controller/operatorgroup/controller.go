@@ -57,7 +57,9 @@ func (c *Controller) pass(ctx context.Context, group *v1.OperatorGroup) (ctrl.Re
 	var again time.Duration
 	group, err = reconcile.StatusWriter[*v1.OperatorGroup, v1.OperatorGroupStatus]{Client: c.client, Owner: fieldManager, Memory: &c.written, Optimistic: true, Equal: sameStatus,
 		Status: func(group *v1.OperatorGroup) *v1.OperatorGroupStatus { return &group.Status },
-		States: func(s *v1.OperatorGroupStatus) []reconcile.State { return reconcile.Conditions(s.Conditions) },
+		States: func(s *v1.OperatorGroupStatus) []reconcile.State {
+			return reconcile.Conditions(s.Conditions, reconcile.TypeReady)
+		},
 	}.Write(ctx, group, status(group, seen, c.clock.Now()))
 	if err == nil {
 		group, again, err = c.claim(ctx, group, seen)

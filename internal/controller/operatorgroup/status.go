@@ -15,6 +15,8 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
 )
 
@@ -25,6 +27,9 @@ const (
 	ReasonInvalidTargets = "InvalidTargetNamespaces"
 	// ReasonInvalidName means that the group can have no ClusterRoles.
 	ReasonInvalidName = "InvalidName"
+	// ReasonSelected is that of Ready where the group has target namespaces, ReasonNoTargets where its selector matches none.
+	ReasonSelected  = "TargetNamespacesSelected"
+	ReasonNoTargets = "NoTargetNamespaces"
 )
 
 // status is the status of a group, from what was observed.
@@ -64,18 +69,51 @@ func status(group *v1.OperatorGroup, seen *observed, now time.Time) v1.OperatorG
 			meta.RemoveStatusCondition(&out.Conditions, c.Type)
 		}
 	}
-	if !sameStatus(&group.Status, &out) {
+	if !sameSelection(&group.Status, &out) {
 		out.LastUpdated = &at
 	}
+	out.ObservedGeneration = group.Generation
+	verdictOf(&out).Set(&out.Conditions, group.Generation, at)
 	return out
 }
 
-// sameStatus compares all but the time of the last write, which has to be there though.
+// verdictOf is the verdict on a group with that status: it is ready when operators can be installed under it. A service account or a namespace that is
+// missing may still come; which of several groups counts, or what the spec means, is for a user to say.
+func verdictOf(s *v1.OperatorGroupStatus) reconcile.Verdict {
+	for _, kind := range []string{ConditionInvalid, v1.OperatorGroupMultiple, v1.OperatorGroupServiceAccount} {
+		c := meta.FindStatusCondition(s.Conditions, kind)
+		switch {
+		case c == nil:
+		case kind == v1.OperatorGroupServiceAccount:
+			return reconcile.Progressing(c.Reason, c.Message)
+		default:
+			return reconcile.Stalled(c.Reason, c.Message)
+		}
+	}
+	switch {
+	case len(s.Namespaces) == 0:
+		return reconcile.Progressing(ReasonNoTargets, "spec.selector matches no namespace: label one, or name namespaces in spec.targetNamespaces")
+	case s.Namespaces[0] == metav1.NamespaceAll:
+		return reconcile.Done(ReasonSelected, "the target namespaces are all namespaces")
+	}
+	return reconcile.Done(ReasonSelected, messages.Brief("the target namespaces are "+strings.Join(s.Namespaces, ", ")))
+}
+
+// sameStatus compares all but the time of the last change, which has to be there though.
 func sameStatus(a, b *v1.OperatorGroupStatus) bool {
-	return a.LastUpdated != nil &&
+	return sameSelection(a, b) && a.ObservedGeneration == b.ObservedGeneration && equality.Semantic.DeepEqual(a.Conditions, b.Conditions)
+}
+
+// sameSelection compares what LastUpdated is the time of, by which groups that provide the same API are ordered. The verdict is no part of it: it
+// follows from the rest.
+func sameSelection(a, b *v1.OperatorGroupStatus) bool {
+	facts := func(all []metav1.Condition) []metav1.Condition {
+		return slices.DeleteFunc(slices.Clone(all), func(c metav1.Condition) bool { return slices.Contains(reconcile.VerdictTypes, c.Type) })
+	}
+	return a.LastUpdated != nil && a.ObservedGeneration >= 0 &&
 		slices.Equal(a.Namespaces, b.Namespaces) &&
 		equality.Semantic.DeepEqual(a.ServiceAccountRef, b.ServiceAccountRef) &&
-		equality.Semantic.DeepEqual(a.Conditions, b.Conditions)
+		equality.Semantic.DeepEqual(facts(a.Conditions), facts(b.Conditions))
 }
 
 // manageAccount labels the service account of the group, so that tools see that it is in use. The UID keeps an account

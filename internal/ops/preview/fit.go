@@ -83,7 +83,7 @@ func targetsOf(group *operatorsv1.OperatorGroup) []string {
 		return group.Status.Namespaces
 	case len(group.Spec.TargetNamespaces) > 0:
 		return group.Spec.TargetNamespaces
-	case group.Status.LastUpdated != nil || meta.IsStatusConditionTrue(group.Status.Conditions, "OperatorGroupInvalid"):
+	case group.Status.IsSelected() || meta.IsStatusConditionTrue(group.Status.Conditions, "OperatorGroupInvalid"):
 		return nil // it selects none now
 	case selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) == 0:
 		return []string{""}
