@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -31,7 +32,7 @@ func TestAnotherImageIsNotServedBeforeItIs(t *testing.T) {
 	w.registry.content = "two"
 	w.update(func(s *v1alpha1.CatalogSource) { s.Spec.Image = "registry.example.com/other:v2" })
 	_, s := w.reconcile()
-	ready := meta.FindStatusCondition(s.Status.Conditions, conditionReady)
+	ready := meta.FindStatusCondition(s.Status.Conditions, reconcile.TypeReady)
 	want := "the content of image registry.example.com/cat:latest, loaded at 2023-11-14T22:13:20Z, is still served while that of image registry.example.com/other:v2 is being loaded"
 	if ready.Status != metav1.ConditionUnknown || ready.Reason != reasonLoading || ready.Message != want || ready.ObservedGeneration != s.Generation {
 		t.Errorf("Ready %+v", ready)
@@ -47,7 +48,7 @@ func TestAnotherImageIsNotServedBeforeItIs(t *testing.T) {
 	close(w.registry.slow)
 	<-finished
 	_, s = w.reconcile()
-	ready = meta.FindStatusCondition(s.Status.Conditions, conditionReady)
+	ready = meta.FindStatusCondition(s.Status.Conditions, reconcile.TypeReady)
 	if ready.Status != metav1.ConditionFalse || ready.Reason != "RegistryServerError" || !strings.Contains(ready.Message, "because that of image registry.example.com/other:v2 cannot be had: no such tag") {
 		t.Errorf("Ready %+v", ready)
 	}

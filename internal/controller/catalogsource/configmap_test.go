@@ -7,6 +7,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
@@ -151,7 +152,7 @@ func TestConfigMapsThatCanBeServedAre(t *testing.T) {
 		if diff := cmp.Diff([]string{"Op"}, w.packages()); diff != "" || s.Status.Reason != "" || readyReason(s) != "True ServingWithProblems" {
 			t.Errorf("%s: status %+v, packages (-want +got):\n%s", when, s.Status, diff)
 		}
-		ready := meta.FindStatusCondition(s.Status.Conditions, conditionReady).Message
+		ready := meta.FindStatusCondition(s.Status.Conditions, reconcile.TypeReady).Message
 		for _, want := range []string{`package "Op": the name has capital letters`, `the default channel "gone" of package Op is none of its channels; stable`, `its head "bad.v1" is none of the clusterServiceVersions`, "ConfigMap olm/content"} {
 			must.Contain(t, "message", s.Status.Message, want)
 			must.Contain(t, s.Status.Message, ready, want)

@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -154,7 +155,7 @@ func TestBadInterval(t *testing.T) {
 	const published = `error parsing spec.updateStrategy.registryPoll.interval. Using the default value of 15m0s instead. Error: time: invalid duration "often"`
 	must.Equal(t, s.Status.Message, s.Status.Reason, v1alpha1.CatalogSourceIntervalInvalidError)
 	must.Equal(t, "message", s.Status.Message, published)
-	ready := meta.FindStatusCondition(s.Status.Conditions, conditionReady)
+	ready := meta.FindStatusCondition(s.Status.Conditions, reconcile.TypeReady)
 	if ready == nil || ready.Status != metav1.ConditionTrue || !strings.Contains(ready.Message, "write a duration such as 10m or 1h") {
 		t.Errorf("Ready is %+v, want it to say what to write instead", ready)
 	}

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -126,7 +127,7 @@ func (h *history) contradictions() []string {
 			found = append(found, what)
 		}
 	}
-	ready := meta.FindStatusCondition(s.Status.Conditions, conditionReady)
+	ready := meta.FindStatusCondition(s.Status.Conditions, reconcile.TypeReady)
 	if ready == nil {
 		return nil // nothing could be written yet
 	}

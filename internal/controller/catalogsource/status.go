@@ -3,10 +3,13 @@ package catalogsource
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -15,7 +18,6 @@ import (
 
 // The Ready condition is the one verdict on a CatalogSource. It is True as long as content is served, be it the last good one.
 const (
-	conditionReady = "Ready"
 	reasonServing  = "Serving"
 	reasonProblems = "ServingWithProblems"
 	reasonLastGood = "ServingLastGoodContent"
@@ -48,9 +50,9 @@ func status(source *v1alpha1.CatalogSource, r report, now time.Time) v1alpha1.Ca
 	if next.Reason == v1alpha1.CatalogSourceIntervalInvalidError && ready.Status == metav1.ConditionTrue {
 		ready.Message += "; the interval of polls is another than was asked for (" + next.Message + "): write a duration such as 10m or 1h"
 	}
-	ready.Type, ready.ObservedGeneration = conditionReady, source.Generation
-	ready.Message, ready.LastTransitionTime = messages.Brief(ready.Message), *stamp(now)
-	meta.SetStatusCondition(&next.Conditions, ready)
+	ready.Message = messages.Brief(ready.Message)
+	next.ObservedGeneration = source.Generation
+	verdictOf(source, known, ready).Set(&next.Conditions, source.Generation, *stamp(now))
 	switch c := known.signatures.Condition(known.index != nil); {
 	case c != nil:
 		c.Message, c.ObservedGeneration, c.LastTransitionTime = messages.Brief(c.Message), source.Generation, *stamp(now)
@@ -146,6 +148,34 @@ func readiness(known content, offered offer) metav1.Condition {
 	}
 	return metav1.Condition{Status: metav1.ConditionTrue, Reason: reasonServing,
 		Message: fmt.Sprintf("serving %d packages of %s", len(known.index.PackageNames()), known.digest)}
+}
+
+// verdictOf is the verdict that a readiness makes, with what is in the way: a spec, an image name, a policy or an image by digest stays what it is until
+// a user changes something, and a registry may answer again.
+func verdictOf(source *v1alpha1.CatalogSource, known content, ready metav1.Condition) reconcile.Verdict {
+	switch {
+	case ready.Status == metav1.ConditionTrue:
+		return reconcile.Done(ready.Reason, ready.Message)
+	case ready.Status == metav1.ConditionUnknown:
+		return reconcile.Unknown(ready.Reason, ready.Message)
+	case known.invalid != nil, isFinal(source.Spec.Image, known.problem):
+		return reconcile.Stalled(ready.Reason, ready.Message)
+	}
+	return reconcile.Progressing(ready.Reason, ready.Message)
+}
+
+// isFinal reports whether reading an image again does not help.
+func isFinal(ref string, problem error) bool {
+	if problem == nil {
+		return false
+	}
+	switch image.KindOf(problem) {
+	case image.InvalidReference:
+		return true
+	case image.InvalidImage, image.NoPlatform, image.LimitExceeded:
+		return strings.Contains(ref, "@")
+	}
+	return image.IsUnverified(problem)
 }
 
 // later is a time, unless a later one is known: managers side by side each read the content, and must not correct each other.

@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/grpccatalog"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/metrics"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
@@ -207,7 +208,7 @@ func (w *world) packages() []string {
 
 func readyReason(s *v1alpha1.CatalogSource) string {
 	for _, c := range s.Status.Conditions {
-		if c.Type == conditionReady {
+		if c.Type == reconcile.TypeReady {
 			return string(c.Status) + " " + c.Reason
 		}
 	}
