@@ -105,6 +105,9 @@ func (c *Controller) step(ctx context.Context, plan *v1alpha1.InstallPlan) (ctrl
 		return ctrl.Result{}, err
 	}
 	if plan.Status.Phase == v1alpha1.InstallPlanPhaseFailed && !seen.nudged {
+		if !isJudged(plan) { // a manager left it that made no verdicts
+			return ctrl.Result{}, c.report(ctx, plan, plan.Status, outcome{}) // the event of the write follows
+		}
 		return retrier{c}.lookAtObstacles(ctx, plan)
 	}
 	next, execute := decide(plan, seen, c.Clock.Now())

@@ -437,6 +437,10 @@ func TestManualApproval(t *testing.T) {
 	plan := wholePlan(t)
 	plan.Spec.Approval, plan.Spec.Approved, plan.Status.Phase = v1alpha1.ApprovalManual, false, v1alpha1.InstallPlanPhaseRequiresApproval
 	w := newWorld(t, plan, pullSecret())
+	if _, err := w.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+	must.Equal(t, "writes about an unapproved plan: the verdict", w.Taken(), []string{"patch status InstallPlan plan"})
 	if _, err := w.reconcile(t); err != nil || len(w.Taken()) != 0 {
 		t.Fatalf("an unapproved plan causes writes: %v", err)
 	}

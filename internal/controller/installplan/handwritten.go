@@ -101,7 +101,7 @@ func (c resolver) reportResolved(ctx context.Context, plan *v1alpha1.InstallPlan
 	if old := next.GetCondition(resolved.Type); !old.Equals(resolved) {
 		next.SetCondition(resolved, now)
 	}
-	next = bounded(next)
+	next = withVerdict(bounded(next), plan.Generation, now)
 	// Give the conditions of lookups their times: those that they had where they say the same.
 	lookups := next.BundleLookups
 	for i := range lookups {
@@ -126,6 +126,9 @@ const stepsDue = time.Minute
 // awaitSteps says of a plan of a Subscription whose steps do not come that this is so. It may be the copy of another one.
 func (c *Controller) awaitSteps(ctx context.Context, plan *v1alpha1.InstallPlan) (ctrl.Result, error) {
 	const text = "its Subscription has not written the steps of this plan: delete it to have one made that is still wanted, or take its owner references away to have its steps found by name"
+	if !unfinished(plan) && !isJudged(plan) { // it failed before it had steps, as its Subscription reports
+		return ctrl.Result{}, c.report(ctx, plan, plan.Status, outcome{})
+	}
 	if !unfinished(plan) || plan.Status.Message == text {
 		return ctrl.Result{}, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog/safetext"
@@ -15,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -23,7 +25,7 @@ import (
 // status could not be written are made when it is: the next pass finds everything done, and has nothing to warn of.
 func (c *Controller) report(ctx context.Context, plan *v1alpha1.InstallPlan, next planStatus, done outcome) error {
 	c.memory.warned(plan, done.warnings)
-	next = bounded(next)
+	next = withVerdict(bounded(next), plan.Generation, metav1.NewTime(c.Clock.Now().Truncate(time.Second)))
 	if !equality.Semantic.DeepEqual(plan.Status, next) && isDetail(&plan.Status, &next) && c.Clock.Since(c.memory.recall(client.ObjectKeyFromObject(plan)).wroteAt) < detailInterval {
 		return nil // the next pass finds the same, and comes before long
 	}
@@ -78,7 +80,7 @@ func (c *Controller) statusWriter() reconcile.StatusWriter[*v1alpha1.InstallPlan
 func states(s *planStatus) []reconcile.State {
 	phase := reconcile.State{Type: "Phase", Status: string(s.Phase), Message: s.Message}
 	for _, c := range s.Conditions {
-		if c.Status == corev1.ConditionFalse {
+		if c.Status == corev1.ConditionFalse && !slices.Contains(reconcile.VerdictTypes, string(c.Type)) {
 			phase.Reason = string(c.Reason)
 		}
 	}
@@ -139,6 +141,7 @@ func changes(plan *v1alpha1.InstallPlan, next planStatus) []operation {
 	set("message", old.Message, next.Message, next.Message == "")
 	set("startTime", old.StartTime, next.StartTime, next.StartTime == nil)
 	set("conditions", old.Conditions, next.Conditions, len(next.Conditions) == 0)
+	set("observedGeneration", old.ObservedGeneration, next.ObservedGeneration, next.ObservedGeneration == 0)
 	set("attenuatedServiceAccountRef", old.AttenuatedServiceAccountRef, next.AttenuatedServiceAccountRef, next.AttenuatedServiceAccountRef == nil)
 	return ops
 }
@@ -197,6 +200,11 @@ func isDetail(before, after *planStatus) bool {
 	}
 	same := after.DeepCopy()
 	same.Message = before.Message
+	for i, c := range same.Conditions { // the verdict repeats the message
+		if old := before.GetCondition(c.Type); slices.Contains(reconcile.VerdictTypes, string(c.Type)) && old.Status == c.Status && old.Reason == c.Reason {
+			same.Conditions[i] = old
+		}
+	}
 	for i, step := range same.Plan {
 		old := before.Plan[i]
 		if old.Resource.Kind == crdKind && old.Status == v1alpha1.StepStatusWaitingForAPI && step.Status == v1alpha1.StepStatusCreated {

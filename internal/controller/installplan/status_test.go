@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/test/golden"
 	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,14 +81,24 @@ func TestDecide(t *testing.T) {
 		"failed, limited, RBAC changed":           {true, planStatus{Phase: failed, StartTime: at(0), AttenuatedServiceAccountRef: account, Conditions: componentFailed}, observation{account: account, nudged: true}, planStatus{Phase: installing, StartTime: at(time.Minute), AttenuatedServiceAccountRef: account}, true},
 		"failed, nudged, but two groups":          {true, planStatus{Phase: failed, StartTime: at(0), AttenuatedServiceAccountRef: account, Conditions: componentFailed}, observation{problem: problem.problem, nudged: true}, planStatus{Phase: installing, Message: twoGroups, AttenuatedServiceAccountRef: account, Conditions: checkFailed}, false},
 	}
+	states := map[string]any{}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			plan := &v1alpha1.InstallPlan{Spec: v1alpha1.InstallPlanSpec{Approved: tc.approved}, Status: tc.status}
 			got, execute := decide(plan, tc.seen, epoch.Add(time.Minute))
 			must.Equal(t, "status", got, tc.want)
 			must.Equal(t, "execute", execute, tc.execute)
+			states[name] = judgedPlan(got)
 		})
 	}
+	golden.States(t, "testdata/decided.txtar", v1alpha1.GroupVersion.String(), v1alpha1.InstallPlanKind, states)
+}
+
+// judgedPlan is a plan with a status, and the verdict on it.
+func judgedPlan(s planStatus) *v1alpha1.InstallPlan {
+	plan := &v1alpha1.InstallPlan{Status: withVerdict(s, 3, metav1.NewTime(epoch))}
+	plan.Generation = 3
+	return plan
 }
 
 // TestConclude is the state machine after a pass: what it came to, and for how long it has failed.
@@ -117,6 +129,7 @@ func TestConclude(t *testing.T) {
 		"forbidden has no end": {outcome{err: boom, forbidden: true}, time.Hour,
 			planStatus{Phase: v1alpha1.InstallPlanPhaseInstalling, Message: "retrying execution due to error: boom"}, 30 * time.Second},
 	}
+	states := map[string]any{}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			now := epoch.Add(tc.after)
@@ -130,8 +143,39 @@ func TestConclude(t *testing.T) {
 				t.Error(diff)
 			}
 			must.Equal(t, "tried again", retryAfter(got, tc.done, now, time.Minute), tc.pause)
+			states[name] = judgedPlan(got)
 		})
 	}
+	resolved := func(reason v1alpha1.InstallPlanConditionReason) *v1alpha1.InstallPlan {
+		return judgedPlan(planStatus{Phase: v1alpha1.InstallPlanPhasePlanning, Message: "no", Conditions: []v1alpha1.InstallPlanCondition{
+			v1alpha1.NewInstallPlanFailed(v1alpha1.InstallPlanResolved, reason, "no")}})
+	}
+	states["written by hand, names what no catalog has yet"] = resolved(v1alpha1.InstallPlanReasonPlanUnknown)
+	states["written by hand, names what does not go together"] = resolved(v1alpha1.InstallPlanReasonDependencyConflict)
+	golden.States(t, "testdata/concluded.txtar", v1alpha1.GroupVersion.String(), v1alpha1.InstallPlanKind, states)
+}
+
+// TestVerdicts: what a verdict on a plan does to its other conditions, and to the times of its own.
+func TestVerdicts(t *testing.T) {
+	ready := func(s planStatus) string {
+		c := s.GetCondition(reconcile.TypeReady)
+		return string(c.Status) + "/" + string(c.Reason) + " since " + c.LastTransitionTime.UTC().Format("15:04") + ", updated " + c.LastUpdateTime.UTC().Format("15:04")
+	}
+	waiting := withVerdict(planStatus{Phase: v1alpha1.InstallPlanPhaseRequiresApproval}, 1, *at(0))
+	must.Equal(t, "waits for approval", ready(waiting), "False/RequiresApproval since 12:00, updated 12:00")
+	must.Equal(t, "neither goes on nor is stuck", len(waiting.Conditions), 1)
+	must.Equal(t, "the same later", withVerdict(waiting, 1, *at(time.Minute)), waiting)
+	waiting.Phase = v1alpha1.InstallPlanPhaseInstalling
+	installing := withVerdict(waiting, 2, *at(time.Minute))
+	must.Equal(t, "approved", ready(installing), "False/Installing since 12:00, updated 12:01")
+	must.Equal(t, "goes on", installing.GetCondition(reconcile.TypeReconciling).Status, corev1.ConditionTrue)
+	must.Equal(t, "observed generation", installing.ObservedGeneration, 2)
+	done := conclude(installing, outcome{executed: true}, epoch.Add(2*time.Minute), time.Minute)
+	done = withVerdict(done, 2, *at(2 * time.Minute))
+	must.Equal(t, "complete", ready(done), "True/Complete since 12:02, updated 12:02")
+	must.Equal(t, "conditions of a plan that is complete", len(done.Conditions), 2)
+	must.Equal(t, "installed", done.GetCondition(v1alpha1.InstallPlanInstalled).Status, corev1.ConditionTrue)
+	must.Equal(t, "its state in the log has no reason", states(&installing)[0].Reason, "")
 }
 
 func TestChangesAreSmall(t *testing.T) {

@@ -118,6 +118,7 @@ func (c *Controller) complete(ctx context.Context, s *state, g *group, deadline 
 func (c *Controller) fill(ctx context.Context, p *v1alpha1.InstallPlan, status v1alpha1.InstallPlanStatus) error {
 	filled := p.DeepCopy()
 	filled.Status = status
+	filled.Status.ObservedGeneration = reconcile.Unobserved // the controller of InstallPlans makes the verdict
 	err := c.client.Status().Patch(ctx, filled, client.MergeFromWithOptions(p, client.MergeFromWithOptimisticLock{}), fieldOwner)
 	switch {
 	case reconcile.IsOutdated(err):
