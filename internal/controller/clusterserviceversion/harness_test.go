@@ -382,7 +382,7 @@ func expect(t testing.TB, csv *v1alpha1.ClusterServiceVersion, wantPhase phase, 
 
 func history(csv *v1alpha1.ClusterServiceVersion) []string {
 	var out []string
-	for _, c := range csv.Status.Conditions {
+	for _, c := range csv.Status.Conditions[len(csv.Status.TypedConditions()):] {
 		out = append(out, fmt.Sprintf("%s/%s", c.Phase, c.Reason))
 	}
 	return out

@@ -230,7 +230,7 @@ func TestChangedConfigRollsOut(t *testing.T) {
 	})
 	csv := k.pass("op.v1")
 	expect(t, csv, toInstalling, "InstallWaiting", "")
-	must.Equal(t, "beginning of the rollout", history(csv)[len(csv.Status.Conditions)-3], "InstallReady/ComponentUnhealthy")
+	must.Equal(t, "beginning of the rollout", history(csv)[len(history(csv))-3], "InstallReady/ComponentUnhealthy")
 }
 
 func TestHealth(t *testing.T) {

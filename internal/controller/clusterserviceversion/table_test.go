@@ -2,7 +2,6 @@ package clusterserviceversion
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -15,10 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	archive "fairlead.dev/fairlead/test/golden"
 	"fairlead.dev/fairlead/test/must"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // allPhases are the phases of the API; allReasons those of the table that matter to it.
 var (
@@ -97,7 +95,7 @@ func cell(t *testing.T, from state, o observation) string {
 
 func golden(t *testing.T, path, got string) {
 	t.Helper()
-	if *update {
+	if archive.Updating() {
 		must.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)

@@ -183,6 +183,7 @@ func report(before, after *v1alpha1.ClusterServiceVersionStatus, seen *snapshot,
 	if seen.done.issued || after.CertsRotateAt != nil && after.CertsLastUpdated == nil {
 		after.CertsLastUpdated = now.DeepCopy()
 	}
+	judge(after, seen.csv.Generation, now)
 	if equality.Semantic.DeepEqual(before, after) {
 		return false
 	}

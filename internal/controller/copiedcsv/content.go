@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 )
@@ -42,6 +43,8 @@ func newContent(csv *v1alpha1.ClusterServiceVersion) (*content, error) {
 	delete(annotations, markAnnotation) // it comes last
 	status := csv.Status.DeepCopy()
 	status.Reason = v1alpha1.CSVReasonCopied
+	status.ObservedGeneration = 0 // a copy asks for nothing, and has no verdict
+	status.SetTypedConditions(nil, metav1.Time{})
 	status.Message = fmt.Sprintf("The operator is running in %s but is managing this namespace", csv.Namespace)
 	c := &content{about: hashOf(labels, annotations)}
 	var err error
