@@ -14,7 +14,7 @@ import (
 )
 
 // verdictOn is the verdict on a plan with that status: it is ready when all steps are done. A plan that failed is not carried out again, and one that
-// waits for approval has neither failed nor goes on.
+// waits for approval has neither failed nor continues.
 func verdictOn(s *planStatus) reconcile.Verdict {
 	installed, resolved := s.GetCondition(v1alpha1.InstallPlanInstalled), s.GetCondition(v1alpha1.InstallPlanResolved)
 	verdict := reconcile.Progressing(cmp.Or(string(s.Phase), "Pending"), cmp.Or(s.Message, "the steps of the plan are not written yet"))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -14,6 +15,7 @@ import (
 var owned = []v1alpha1.SubscriptionConditionType{
 	readyCondition,
 	stalledCondition,
+	reconcilingCondition,
 	heldBackCondition,
 	misreadCondition,
 	catalogProblemCondition,
@@ -51,7 +53,7 @@ func (v view) conditions(now time.Time) []v1alpha1.SubscriptionCondition {
 			switch c.Type {
 			case v1alpha1.SubscriptionInstallPlanMissing, v1alpha1.SubscriptionInstallPlanPending, v1alpha1.SubscriptionInstallPlanFailed, misreadCondition:
 				continue // found again
-			case readyCondition, stalledCondition:
+			case readyCondition, stalledCondition, reconcilingCondition:
 				if anew {
 					continue
 				}
@@ -82,23 +84,20 @@ func isTrue(kind v1alpha1.SubscriptionConditionType, reason, message string) v1a
 }
 
 func (v view) ready() []v1alpha1.SubscriptionCondition {
-	verdict := v.verdict()
-	status := corev1.ConditionFalse
-	if verdict.ready {
-		status = corev1.ConditionTrue
+	var all []v1alpha1.SubscriptionCondition
+	for _, c := range v.verdict().shared().Conditions() {
+		all = append(all, v1alpha1.NewSubscriptionCondition(v1alpha1.SubscriptionConditionType(c.Type), corev1.ConditionStatus(c.Status), c.Reason, c.Message))
 	}
-	ready := v1alpha1.NewSubscriptionCondition(readyCondition, status, verdict.reason, verdict.message)
-	if !verdict.stalled {
-		return []v1alpha1.SubscriptionCondition{ready}
-	}
-	return []v1alpha1.SubscriptionCondition{ready, isTrue(stalledCondition, verdict.reason, verdict.message)}
+	return all
 }
 
 const (
 	// readyCondition is the one verdict on a Subscription, in the polarity that tools expect.
-	readyCondition v1alpha1.SubscriptionConditionType = "Ready"
+	readyCondition v1alpha1.SubscriptionConditionType = reconcile.TypeReady
 	// stalledCondition is there while nothing continues until a user changes something.
-	stalledCondition v1alpha1.SubscriptionConditionType = "Stalled"
+	stalledCondition v1alpha1.SubscriptionConditionType = reconcile.TypeStalled
+	// reconcilingCondition is there while the manager gets on, or waits for another object.
+	reconcilingCondition v1alpha1.SubscriptionConditionType = reconcile.TypeReconciling
 )
 
 // misreadCondition is there while an annotation of the OperatorGroup, which says how the namespace is decided on, says nothing.

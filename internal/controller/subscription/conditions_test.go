@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
+	"fairlead.dev/fairlead/test/golden"
 	"fairlead.dev/fairlead/test/must"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -89,6 +90,7 @@ func TestDocumentedConditions(t *testing.T) {
 			w.tamper = func(g *group) { g.installPlan = p; p.Status = v1alpha1.InstallPlanStatus{} }
 		}, "True InstallPlanNotYetReconciled ", complete, ""},
 		"no plan yet":                {pending, found(func(*group) {}), "True InstallPlanNotYetReconciled a.v1.0.0 is available; its InstallPlan is about to be written", func(w *world) { w.mustReconcile(); complete(w) }, ""},
+		"gets on":                    {reconcilingCondition, phase("Installing"), "True InstallPlanPending InstallPlan install-.* is being carried out", complete, ""},
 		"a plan is made":             {pending, phase("Planning"), "True Planning ", complete, ""},
 		"a plan is carried out":      {pending, phase("Installing"), "True Installing ", complete, ""},
 		"a plan waits":               {pending, phase("RequiresApproval"), "True RequiresApproval ", complete, ""},
@@ -134,10 +136,12 @@ func TestDocumentedConditions(t *testing.T) {
 		"an annotation that says nothing":  {misreadCondition, func(w *world) { w.regroupAs(map[string]string{snapshot.TogetherAnnotation: "1"}) }, `True NeitherTrueNorFalse annotation .*resolve-together of OperatorGroup og has the value "1" and is taken for "false".*`, func(w *world) { w.regroupAs(nil) }, ""},
 	}
 	seen := map[v1alpha1.SubscriptionConditionType]bool{}
+	states := map[string]any{}
 	for name, tc := range tests {
 		seen[tc.kind] = true
-		t.Run(name, func(t *testing.T) { tc.check(t) })
+		t.Run(name, func(t *testing.T) { states[name] = tc.check(t) })
 	}
+	golden.States(t, "testdata/states.txtar", v1alpha1.GroupVersion.String(), v1alpha1.SubscriptionKind, states)
 	for _, kind := range owned {
 		if !seen[kind] {
 			t.Errorf("condition %s is not in the table", kind)
@@ -145,7 +149,8 @@ func TestDocumentedConditions(t *testing.T) {
 	}
 }
 
-func (d documented) check(t *testing.T) {
+// check returns the Subscription as it was when the condition was there.
+func (d documented) check(t *testing.T) *v1alpha1.Subscription {
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), catalogSource("other"), subscribe("a", "a", ""))
 	w.serve("other", pkg("unrelated", "Unrelated", "", "1.0.0"))
 	says := func(when, want string) v1alpha1.SubscriptionCondition {
@@ -174,13 +179,14 @@ func (d documented) check(t *testing.T) {
 	}
 	d.set(w)
 	look()
-	first := says("once it is so", d.says)
+	first, found := says("once it is so", d.says), w.subscription("a")
 	w.Clock.Step(time.Minute)
 	d.mend(w)
 	w.mustReconcile()
 	if after := says("when it is so no more", d.instead); d.instead != "" && !first.LastTransitionTime.Before(after.LastTransitionTime) {
 		t.Errorf("its time of transition is %v, and was %v", after.LastTransitionTime, first.LastTransitionTime)
 	}
+	return found
 }
 
 // TestSupportEnds: the condition changes when the phase ends, without another event, and nothing is written before that.

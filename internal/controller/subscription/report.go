@@ -85,6 +85,9 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 func states(s *v1alpha1.SubscriptionStatus) []reconcile.State {
 	out := []reconcile.State{{Type: "State", Status: string(s.State), Reason: string(s.Reason), Message: s.CurrentCSV}}
 	for _, c := range s.Conditions {
+		if c.Type == reconcilingCondition {
+			continue // Ready says the same
+		}
 		out = append(out, reconcile.State{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message})
 	}
 	return out
@@ -111,7 +114,7 @@ func wordless(s *v1alpha1.SubscriptionStatus) *v1alpha1.SubscriptionStatus {
 	out.LastUpdated = metav1.Time{}
 	for i := range out.Conditions {
 		c := &out.Conditions[i]
-		if c.Type == readyCondition || c.Type == v1alpha1.SubscriptionInstallPlanPending {
+		if c.Type == readyCondition || c.Type == reconcilingCondition || c.Type == v1alpha1.SubscriptionInstallPlanPending {
 			c.Message, c.LastHeartbeatTime, c.LastTransitionTime = "", nil, nil
 		}
 	}

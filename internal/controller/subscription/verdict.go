@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -20,6 +21,22 @@ type verdict struct {
 	reason  string
 	message string
 }
+
+// shared is the verdict as all controllers report it.
+func (v verdict) shared() reconcile.Verdict {
+	switch {
+	case v.ready:
+		return reconcile.Done(v.reason, v.message)
+	case v.stalled:
+		return reconcile.Stalled(v.reason, v.message)
+	case v.reason == reasonRequiresApproval:
+		return reconcile.Held(v.reason, v.message)
+	}
+	return reconcile.Progressing(v.reason, v.message)
+}
+
+// reasonRequiresApproval is the reason of a Subscription whose plan waits for approval.
+const reasonRequiresApproval = "RequiresApproval"
 
 func (v view) verdict() verdict {
 	if cause, found := v.obstacle(); found {
@@ -96,7 +113,7 @@ func (v view) planObstacle() (verdict, bool) {
 		if isIn(v1alpha1.CSVPhaseFailed, v.installed) {
 			return verdict{stalled: true, reason: string(v1alpha1.CSVPhaseFailed), message: v.notRunning() + "; " + message}, true
 		}
-		return verdict{ready: isIn(v1alpha1.CSVPhaseSucceeded, v.installed), reason: "RequiresApproval", message: message}, true
+		return verdict{ready: isIn(v1alpha1.CSVPhaseSucceeded, v.installed), reason: reasonRequiresApproval, message: message}, true
 	case v1alpha1.InstallPlanPhaseFailed:
 		return verdict{stalled: true, reason: "InstallPlanFailed", message: fmt.Sprintf("InstallPlan %s failed: %s; %s", name, tidy(v.plan.Status.Message), v.nextAttempt())}, true
 	case v1alpha1.InstallPlanPhaseComplete:
