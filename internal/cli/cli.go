@@ -15,19 +15,27 @@ import (
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := command.Streams{In: stdin, Out: stdout, Err: stderr}
 	root := &cobra.Command{
-		Use:               "fairlead",
-		Short:             "Operator Lifecycle Manager for Kubernetes",
-		Args:              command.Usage(cobra.NoArgs), // an unknown command is an error
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Use:           "fairlead",
+		Short:         "Operator Lifecycle Manager for Kubernetes",
+		Args:          command.Usage(cobra.NoArgs), // an unknown command is an error
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       built().String(),
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.UsageError{Err: err} })
-	root.AddCommand(commands(s)...)
+	for _, g := range groups(s) {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.id
+			root.AddCommand(cmd)
+		}
+	}
+	root.AddCommand(newVersionCommand(s))
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	code := command.Code(err)
@@ -41,33 +49,20 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return code
 }
 
-func commands(s command.Streams) []*cobra.Command {
-	return []*cobra.Command{
-		newApproveCommand(s),
-		authoring.NewBundle(s),
-		authoring.NewCatalog(s),
-		newCheckCommand(s),
-		newClusterCommand(s),
-		newDemoCommand(s),
-		newHistoryCommand(s),
-		newInfoCommand(s),
-		newInstallCommand(s),
-		newListCommand(s),
-		newManagerCommand(s),
-		newMigrateCommand(s),
-		newOutdatedCommand(s),
-		newPlanCommand(s),
-		newResolveCommand(s),
-		newRollbackCommand(s),
-		newSearchCommand(s),
-		newStatusCommand(s),
-		newTraceCommand(s),
-		newUninstallCommand(s),
-		newUpgradeCommand(s),
-		New(s),
-		newVersionCommand(s),
-		newVersionsCommand(s),
-		newWhyCommand(s),
-		newWhyNotCommand(s),
+// group are commands that help lists together.
+type group struct {
+	id, title string
+	commands  []*cobra.Command
+}
+
+func groups(s command.Streams) []group {
+	return []group{
+		{"look", "See what there is, and why:", []*cobra.Command{
+			newStatusCommand(s), newListCommand(s), newWhyCommand(s), newWhyNotCommand(s), newOutdatedCommand(s), newPlanCommand(s), newResolveCommand(s),
+			newHistoryCommand(s), newTraceCommand(s), newSearchCommand(s), newInfoCommand(s), newVersionsCommand(s), newCheckCommand(s), New(s)}},
+		{"change", "Install and change operators:", []*cobra.Command{
+			newInstallCommand(s), newUpgradeCommand(s), newApproveCommand(s), newRollbackCommand(s), newUninstallCommand(s), newMigrateCommand(s)}},
+		{"author", "Write catalogs and bundles:", []*cobra.Command{authoring.NewCatalog(s), authoring.NewBundle(s)}},
+		{"run", "Run the manager, and clusters to try it on:", []*cobra.Command{newDemoCommand(s), newManagerCommand(s), newClusterCommand(s)}},
 	}
 }

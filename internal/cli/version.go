@@ -32,20 +32,30 @@ func newVersionCommand(s command.Streams) *cobra.Command {
 		if err := format.Check(); err != nil {
 			return err
 		}
-		// The go command records in the running binary what it was built from.
-		info := versionInfo{Fairlead: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-		if build, ok := debug.ReadBuildInfo(); ok {
-			info.Fairlead = cmp.Or(build.Main.Version, info.Fairlead)
-			for _, dependency := range build.Deps {
-				if dependency.Path == "k8s.io/kubernetes" {
-					info.Kubernetes = dependency.Version
-				}
-			}
-		}
+		info := built()
 		return format.Write(s.Out, info, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "fairlead %s, embedded Kubernetes %s, %s %s\n", info.Fairlead, info.Kubernetes, info.Go, info.Platform)
+			_, err := fmt.Fprintln(w, info)
 			return err
 		})
 	}
 	return cmd
+}
+
+// built is what the go command has recorded in the running binary.
+func built() versionInfo {
+	info := versionInfo{Fairlead: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if build, ok := debug.ReadBuildInfo(); ok {
+		info.Fairlead = cmp.Or(build.Main.Version, info.Fairlead)
+		for _, dependency := range build.Deps {
+			if dependency.Path == "k8s.io/kubernetes" {
+				info.Kubernetes = dependency.Version
+			}
+		}
+	}
+	return info
+}
+
+// String is one line.
+func (v versionInfo) String() string {
+	return fmt.Sprintf("fairlead %s, embedded Kubernetes %s, %s %s", v.Fairlead, v.Kubernetes, v.Go, v.Platform)
 }

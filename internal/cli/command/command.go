@@ -51,7 +51,7 @@ func (e NoError) Unwrap() error { return e.Err }
 func Usage(args cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, values []string) error {
 		if err := args(cmd, values); err != nil {
-			return UsageError{err}
+			return UsageError{explainArguments(cmd, values, err)}
 		}
 		return nil
 	}
