@@ -48,7 +48,7 @@ var rules = []rule{
 	{pkg: "internal/rollout/serving", client: true},
 	{pkg: "config"},
 	{pkg: "internal/packageserver", may: []string{"api", "catalog", "internal/content/catalogstore", "internal/platform", "internal/rollout"}, client: true},
-	{pkg: "internal/reconcile", may: []string{"api/operators"}, client: true},
+	{pkg: "internal/reconcile", may: []string{"api/operators", "internal/schedule"}, client: true},
 	{pkg: "internal/platform", may: []string{"catalog/safetext", "internal/messages"}},
 	{pkg: "internal/metrics", may: []string{"internal/platform"}, client: true},
 	{pkg: "internal/messages", may: []string{"catalog/safetext"}},
@@ -60,7 +60,7 @@ var rules = []rule{
 	{pkg: "internal/rollout/revision", may: []string{"api/olm", "api/operators", "internal/messages", "internal/rollout", "version"}, client: true},
 	{pkg: "internal/rollout/permissions", may: []string{"catalog/safetext", "config"}, client: true},
 	{pkg: "internal/rollout/crd", may: []string{"catalog/safetext", "internal/messages"}, client: true},
-	{pkg: "internal/rollout/desired", may: []string{"api/olm", "api/operators", "bundle/registryv1", "catalog", "internal/content/bundleio", "internal/content/image", "internal/resolution", "internal/rollout/revision", "version"}},
+	{pkg: "internal/rollout/desired", may: []string{"api/olm", "api/operators", "bundle/registryv1", "catalog", "internal/content/bundleio", "internal/content/image", "internal/resolution", "internal/rollout/revision", "internal/schedule", "version"}},
 	{pkg: "internal/content/bundleio", may: append(libraries, "api/operators", "bundle", "catalog", "internal/content/image", "api", "internal/content/catalogstore"), client: true},
 	// The controllers of the v0 API know nothing of the v1 API, and those of the v1 API of the other only what they adopt from it.
 	{pkg: "internal/controller", may: append(libraries, "api/operators"), client: true},

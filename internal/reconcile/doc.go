@@ -13,5 +13,6 @@
 //	quiescence.go      when to write what follows an installation: copies, roles, labels
 //	cache.go           a cache for one controller
 //	pagedcache.go      caches that are filled page by page where the API server cannot stream lists
+//	upgraderules.go    what says when upgrades may begin, and when to requeue one that is held
 //	clusterversion.go  the version of the cluster, remembered
 package reconcile

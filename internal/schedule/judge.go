@@ -13,6 +13,8 @@ import (
 type Upgrade struct {
 	// Object is the kind and name of the object that asks for it.
 	Object string
+	// Namespace is the one that it is upgraded in.
+	Namespace string
 	// Annotations are those of the object, for NowKey.
 	Annotations map[string]string
 	// Bundle and Version are what is upgraded to.

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/schedule"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
@@ -50,6 +51,8 @@ type Options struct {
 	OperatorNamespace string
 	// RetryTimeout is how long a plan is tried again after errors; 0 is DefaultRetryTimeout.
 	RetryTimeout time.Duration
+	// UpgradeGate is asked about upgrades that annotations allow; nil is no gate.
+	UpgradeGate UpgradeGate
 	// Metrics counts plans; Setup makes and registers them when there are none.
 	Metrics *metrics.InstallPlans
 	Clock   clock.PassiveClock
@@ -115,10 +118,19 @@ func (c *Controller) step(ctx context.Context, plan *v1alpha1.InstallPlan) (ctrl
 		c.adviseOnApproval(ctx, plan, seen.group, &next)
 	}
 	var done outcome
-	switch x := c.newExecution(plan); {
+	var wait *schedule.Held
+	x := c.newExecution(plan)
+	if execute && !x.holds(ctx, seen.group) {
+		if wait, err = (upgrades{c, x}).held(ctx); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	switch {
 	case !execute:
-	case x.holds(ctx, seen.group):
+	case x.held != "":
 		next = held(&plan.Status, next, x.held, c.Clock.Now())
+	case wait != nil:
+		next, done = upgrades{c, x}.await(ctx, seen, next, wait)
 	case isHeld(&plan.Status): // that it begins is written down first: until then another plan may take its place
 		if done = x.execute(ctx, c, seen, true); done.unverified == accepted {
 			next.Message, done = waits+"nothing prevents it any more, and the steps come next", outcome{}
@@ -146,6 +158,9 @@ func (c *Controller) step(ctx context.Context, plan *v1alpha1.InstallPlan) (ctrl
 		c.memory.update(key, func(p *remembered) { p.obstacles, p.failed = done.obstacles, c.Clock.Now() })
 	}
 	pause := retryAfter(next, done, c.Clock.Now(), c.RetryTimeout)
+	if wait != nil && !done.executed {
+		pause = reconcile.UntilUpgrade(wait, c.Clock.Now())
+	}
 	c.memory.update(key, func(p *remembered) {
 		if p.due = (time.Time{}); done.err != nil && len(done.lookups) == 0 { // events hasten it otherwise, as those of bundles do
 			p.due = c.Clock.Now().Add(pause)

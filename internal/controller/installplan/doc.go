@@ -22,6 +22,7 @@
 //	obstacles.go              retrier: whether a plan that failed has reason to be made once more
 //	operators.go              who owns what, and who replaces whom
 //	manifests.go, images.go   where the content of a step comes from
+//	window.go                 upgrades: whether those of a plan wait for an upgrade window
 //	permitted.go              whether the account of the plan may go on, and whether the plan is out of date
 //	watches.go                watcher: from events to the plans that they concern
 //	report.go                 the one status patch; warnings as Events

@@ -66,6 +66,9 @@ func Setup(mgr manager.Manager, o Options) error {
 		Watches(&v1alpha1.ClusterServiceVersion{}, handler.EnqueueRequestsFromMapFunc(watch.awaitingOperators)).
 		WatchesRawSource(source.Func(o.Notify.news.Start)).
 		Watches(&operatorsv1.OperatorGroup{}, handler.EnqueueRequestsFromMapFunc(watch.inNamespace)).
+		Watches(&v1alpha1.Subscription{}, handler.EnqueueRequestsFromMapFunc(watch.upgradesIn), builder.WithPredicates(reconcile.UpgradeRulesChanged)).
+		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(watch.upgradesIn), builder.WithPredicates(reconcile.UpgradeRulesChanged)).
+		Watches(&operatorsv1.OLMConfig{}, handler.EnqueueRequestsFromMapFunc(watch.upgradesIn), builder.WithPredicates(reconcile.UpgradeRulesChanged)).
 		Watches(&apiextensionsv1.CustomResourceDefinition{}, reconcile.After(crdPause, watch.waitingFor), builder.WithPredicates(news)).
 		Watches(&rbacv1.Role{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
 		Watches(&rbacv1.RoleBinding{}, rbac, builder.OnlyMetadata, builder.WithPredicates(news)).
@@ -111,6 +114,15 @@ func (c watcher) waitingFor(ctx context.Context, o client.Object) []ctrl.Request
 			return waits || !finished(s.Status) && s.Resource.Group == group
 		})
 	})
+}
+
+// upgradesIn maps an object that says when upgrades begin to the plans that have not begun: of its namespace, of the Namespace that it is, or of all.
+func (c watcher) upgradesIn(ctx context.Context, o client.Object) []ctrl.Request {
+	namespace := o.GetNamespace()
+	if _, all := o.(*operatorsv1.OLMConfig); !all {
+		namespace = cmp.Or(namespace, o.GetName())
+	}
+	return c.plans(ctx, namespace, func(p *v1alpha1.InstallPlan) bool { return unfinished(p) && p.Status.StartTime == nil })
 }
 
 func unfinished(p *v1alpha1.InstallPlan) bool {

@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/schedule"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -118,6 +119,13 @@ func (v view) planObstacle() (verdict, bool) {
 		return verdict{stalled: true, reason: "InstallPlanFailed", message: fmt.Sprintf("InstallPlan %s failed: %s; %s", name, tidy(v.plan.Status.Message), v.nextAttempt())}, true
 	case v1alpha1.InstallPlanPhaseComplete:
 		return verdict{}, false
+	}
+	if schedule.IsMessage(v.plan.Status.Message) { // what runs continues running
+		message := fmt.Sprintf("InstallPlan %s: %s", name, tidy(v.plan.Status.Message))
+		if isIn(v1alpha1.CSVPhaseFailed, v.installed) {
+			return verdict{stalled: true, reason: string(v1alpha1.CSVPhaseFailed), message: v.notRunning() + "; " + message}, true
+		}
+		return verdict{ready: isIn(v1alpha1.CSVPhaseSucceeded, v.installed), reason: "UpgradeHeld", message: message}, true
 	}
 	return verdict{reason: "InstallPlanPending", message: fmt.Sprintf("InstallPlan %s is being carried out%s", name, prefixed(": ", tidy(v.plan.Status.Message)))}, true
 }
