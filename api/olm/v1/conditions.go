@@ -49,9 +49,6 @@ const (
 	ReasonUnavailable              = "Unavailable"
 	ReasonUserSpecifiedUnavailable = "UserSpecifiedUnavailable"
 
-	// ReasonResolutionFailed is that of Ready where no bundle can be had, for a cause that has no word of its own.
-	ReasonResolutionFailed = "ResolutionFailed"
-
 	ReasonArchived        = "Archived"
 	ReasonReconciling     = "Reconciling"
 	ReasonMigrated        = "Migrated"

@@ -16,6 +16,9 @@ import (
 // passing are the conflicts that another object may end, which need not be changed but may still come: a catalog or a dependency.
 var passing = []resolution.Reason{resolution.NoCatalog, resolution.CatalogUnavailable, resolution.DependencyMissing}
 
+// reasonUnresolved is the reason of Ready where no bundle can be had, for a cause that has no word of its own.
+const reasonUnresolved = "ResolutionFailed"
+
 // judge adds the verdict on an extension to what is to be reported of it otherwise. Ready is for the newest bundle that the spec allows: while an
 // upgrade rolls out, the extension is not ready, although what was installed before works.
 func (v view) judge(next *olmv1.ClusterExtensionStatus, stamp metav1.Time) {
@@ -43,7 +46,7 @@ func (v view) verdict(next *olmv1.ClusterExtensionStatus) reconcile.Verdict {
 	case progressing.Status == metav1.ConditionFalse:
 		return reconcile.Stalled(progressing.Reason, progressing.Message)
 	case o.conflict != nil && o.problem == nil:
-		reason := cmp.Or(string(o.conflict.Reason), olmv1.ReasonResolutionFailed)
+		reason := cmp.Or(string(o.conflict.Reason), reasonUnresolved)
 		if len(o.conflict.Unavailable) > 0 || slices.Contains(passing, o.conflict.Reason) {
 			return reconcile.Progressing(reason, progressing.Message)
 		}
