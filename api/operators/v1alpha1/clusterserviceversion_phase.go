@@ -56,7 +56,12 @@ func (s *ClusterServiceVersionStatus) SetTypedConditions(desired []ClusterServic
 		}
 		next = append(next, c)
 	}
-	s.Conditions = append(next, s.Conditions[len(old):]...)
+	for _, c := range s.Conditions[len(old):] {
+		if c.Phase != CSVPhaseNone { // an entry without one is a condition of which an older CustomResourceDefinition has kept no type
+			next = append(next, c)
+		}
+	}
+	s.Conditions = next
 }
 
 // IsCopied says whether the ClusterServiceVersion is a copy that only shows that an operator of another namespace

@@ -52,5 +52,11 @@ func TestConditionsAndHistory(t *testing.T) {
 		judge(again, 1, metav1.Unix(1000, 0))
 		must.Equal(t, "the same verdict later", again, &judged)
 	}
+	pruned := judged.DeepCopy() // as an API server with an older CustomResourceDefinition keeps it
+	for i := range pruned.TypedConditions() {
+		pruned.Conditions[i].Type, pruned.Conditions[i].Status = "", ""
+	}
+	judge(pruned, 1, metav1.Unix(2000, 0))
+	must.Equal(t, "length after conditions lost their types", len(pruned.Conditions), len(judged.Conditions))
 	must.Equal(t, "length", len(alone.Conditions), v1alpha1.MaxCSVConditions)
 }
