@@ -21,8 +21,8 @@ var VerdictTypes = []string{TypeReady, TypeReconciling, TypeStalled}
 // Unobserved is the status.observedGeneration of an object that no controller has observed. The CustomResourceDefinitions have it as their default.
 const Unobserved = -1
 
-// Verdict is what a controller knows of what an object asks for, in the generation that it has observed. Its functions are the only places where one
-// is made, and Conditions is the only one where it becomes conditions.
+// Verdict is what a controller knows of what an object asks for, in the generation that it has observed. The functions below make one, and Conditions
+// alone turns it into conditions. The zero value is in progress.
 type Verdict struct {
 	outcome         verdictOutcome
 	Reason, Message string
@@ -52,9 +52,6 @@ func Stalled(reason, message string) Verdict { return Verdict{verdictStalled, re
 
 // Held is the verdict that a person has kept the decision to go on to themselves, such as an approval. Nothing has failed, and nothing is done.
 func Held(reason, message string) Verdict { return Verdict{verdictHeld, reason, message} }
-
-// Ready reports whether what was asked for runs.
-func (v Verdict) Ready() bool { return v.outcome == verdictDone }
 
 // Conditions are the conditions that a verdict makes. Those of VerdictTypes that are not among them do not hold.
 func (v Verdict) Conditions() []metav1.Condition {

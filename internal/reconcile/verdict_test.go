@@ -45,7 +45,6 @@ func TestVerdicts(t *testing.T) {
 					}
 				}
 				must.Equal(t, "conditions", got, to.want)
-				must.Equal(t, "ready", to.verdict.Ready(), after == "done")
 				again := append([]metav1.Condition(nil), conditions...)
 				to.verdict.Set(&again, 7, metav1.Unix(3, 0))
 				must.Equal(t, "the same verdict later", again, conditions)
