@@ -27,7 +27,7 @@ type Why struct {
 	State    string `json:"state"`
 	// Extension is the ClusterExtension that it is, or would be, installed for.
 	Extension string `json:"extension,omitempty"`
-	// Headline says in one line why there is no answer for what asks for it; empty when there is one.
+	// Headline says in one line why there is no answer for what asks for it, or why it would not run; empty when there is one and it would.
 	Headline string `json:"headline,omitempty"`
 	// Remedies are commands that change that, as far as there are such.
 	Remedies []string `json:"remedies,omitempty"`
@@ -98,6 +98,9 @@ func (p *Preview) Why(name string) Why {
 	}
 	if w.Conflict != nil {
 		w.Headline = cmp.Or(w.Conflict.Headline, w.Conflict.Summary)
+	}
+	if w.Misfit != nil && w.Headline == "" {
+		w.Headline = fmt.Sprintf("%s would not run: %s", w.Misfit.Operator, w.Misfit.Reason)
 	}
 	w.Remedies = p.remedies(name)
 	return w
