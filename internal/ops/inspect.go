@@ -10,6 +10,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog/safetext"
+	"fairlead.dev/fairlead/internal/rollout"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +30,7 @@ type objects struct {
 	plans         v1alpha1.InstallPlanList
 	operators     v1alpha1.ClusterServiceVersionList
 	deployments   appsv1.DeploymentList
+	unserved      error // that the cluster does not serve the v0 API; nil when it does
 }
 
 // InspectNamespace reads a namespace and returns the state of its operators, of both APIs. A namespace that does not exist is an error.
@@ -46,6 +48,9 @@ func InspectNamespace(ctx context.Context, reader client.Reader, namespace strin
 		}
 	}
 	v1, note, err := readExtensions(ctx, reader, namespace)
+	if err == nil && v1.unserved {
+		err = o.unserved // a cluster may lack one of the APIs, but not both
+	}
 	if err != nil {
 		return Report{}, err
 	}
@@ -84,7 +89,11 @@ func readObjects(ctx context.Context, reader client.Reader, namespace string) (*
 		{"ClusterServiceVersions", &o.operators, []client.ListOption{client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*originals)}}},
 	} {
 		if err := reader.List(ctx, list.list, append(list.options, client.InNamespace(namespace))...); err != nil {
-			return nil, fmt.Errorf("list the %s %s: %w", list.what, where, err)
+			err = fmt.Errorf("list the %s %s: %w", list.what, where, err)
+			if rollout.IsUnknownKind(err) {
+				return &objects{unserved: err}, nil
+			}
+			return nil, err
 		}
 	}
 	return o, nil

@@ -24,6 +24,7 @@ type extensions struct {
 	catalogs    []olmv1.ClusterCatalog
 	revisions   []olmv1.ClusterObjectSet
 	deployments []appsv1.Deployment
+	unserved    bool // the cluster does not serve the v1 API
 }
 
 // readExtensions reads the ClusterExtensions that install into a namespace, or all when it is empty. A cluster without the v1 API has none. Where the objects of the
@@ -39,7 +40,7 @@ func readExtensions(ctx context.Context, reader client.Reader, namespace string)
 	}
 	switch {
 	case rollout.IsUnknownKind(err):
-		return extensions{}, "", nil
+		return extensions{unserved: true}, "", nil
 	case apierrors.IsForbidden(err):
 		return extensions{}, "ClusterExtensions are not shown: " + err.Error(), nil
 	case err != nil:

@@ -127,8 +127,12 @@ func (o InstallOptions) existing(ctx context.Context, c client.Client) (*v1alpha
 		case samePackage && sub.Name == o.Package && o.agrees(sub):
 			found = sub
 		default:
-			return nil, fmt.Errorf("install package %s: there is Subscription %s/%s already, and it is not the one that would be created; "+
-				"see it with: fairlead status -n %s; change it with: kubectl -n %s edit subscription %s; or delete it", o.Package, o.Namespace, sub.Name, o.Namespace, o.Namespace, sub.Name)
+			change := fmt.Sprintf("kubectl -n %s edit subscription %s", o.Namespace, sub.Name)
+			if samePackage && o.Channel != "" && sub.Spec.Channel != o.Channel {
+				change = fmt.Sprintf("fairlead upgrade %s -n %s --channel %s", sub.Name, o.Namespace, o.Channel)
+			}
+			return nil, fmt.Errorf("install package %[1]s: there is Subscription %[2]s/%[3]s already, and it is not the one that would be created; "+
+				"see it with: fairlead status %[3]s -n %[2]s; change it with: %[4]s; or remove it with: fairlead uninstall %[3]s -n %[2]s", o.Package, o.Namespace, sub.Name, change)
 		}
 	}
 	return found, nil

@@ -56,6 +56,9 @@ func List(ctx context.Context, reader client.Reader, namespace string) (Listing,
 			return l, err
 		}
 		v1, note, err := readExtensions(ctx, reader, namespace)
+		if err == nil && v1.unserved {
+			err = o.unserved
+		}
 		if err != nil {
 			return l, err
 		}

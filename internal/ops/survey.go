@@ -57,6 +57,9 @@ func readAll(ctx context.Context, reader client.Reader) (*objects, *extensions, 
 		return nil, nil, "", err
 	}
 	v1, note, err := readExtensions(ctx, reader, "")
+	if err == nil && v1.unserved {
+		err = o.unserved
+	}
 	return o, &v1, note, err
 }
 

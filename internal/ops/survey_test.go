@@ -9,12 +9,14 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/test/must"
 
 	"github.com/blang/semver/v4"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -122,6 +124,47 @@ func TestAUserOfSomeNamespaces(t *testing.T) {
 	_, listed := List(t.Context(), reader, "")
 	for _, err := range []error{inspected, listed} {
 		must.Fail(t, "the call", err, "list the Subscriptions of all namespaces: ", "; name a namespace that you may read, with -n")
+	}
+}
+
+// TestAClusterWithOneAPI shows what that has; one with neither is an error.
+func TestAClusterWithOneAPI(t *testing.T) {
+	missing := func(v0, v1 bool) client.Reader {
+		return interceptor.NewClient(several(t), interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, o ...client.ListOption) error {
+			switch list.(type) {
+			case *v1alpha1.SubscriptionList, *operatorsv1.OperatorGroupList, *v1alpha1.CatalogSourceList:
+				if v0 {
+					return &meta.NoKindMatchError{}
+				}
+			case *olmv1.ClusterExtensionList:
+				if v1 {
+					return &meta.NoKindMatchError{}
+				}
+			}
+			return c.List(ctx, list, o...)
+		}})
+	}
+	for name, test := range map[string]struct {
+		v0, v1 bool
+		want   []string
+	}{
+		"both": {want: []string{"op.v1", "elsewhere", "op", "db"}}, "v1": {v0: true, want: []string{"elsewhere", "db"}}, "v0": {v1: true, want: []string{"op.v1", "op"}},
+	} {
+		l := must.Value(List(t.Context(), missing(test.v0, test.v1), ""))(t)
+		var names []string
+		for _, o := range l.Operators {
+			names = append(names, o.Name)
+		}
+		must.Equal(t, name, names, test.want)
+		must.Value(InspectNamespace(t.Context(), missing(test.v0, test.v1), ns))(t)
+	}
+	_, all := InspectAll(t.Context(), missing(true, true))
+	_, one := InspectNamespace(t.Context(), missing(true, true), ns)
+	_, listed := List(t.Context(), missing(true, true), ns)
+	for _, err := range []error{all, one, listed} {
+		if !rollout.IsUnknownKind(err) {
+			t.Errorf("of a cluster with neither API: %v", err)
+		}
 	}
 }
 
