@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/internal/schedule"
 
 	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/types"
@@ -50,6 +51,8 @@ type Options struct {
 	SystemNamespace string
 	// Policies judges the admission policies that extensions rely on; nil requires none.
 	Policies *permissions.PolicyChecker
+	// UpgradeGate is asked about upgrades that annotations allow; nil is no gate.
+	UpgradeGate UpgradeGate
 	// Metrics count extensions; Setup makes and registers them when there are none.
 	Metrics *Metrics
 	// Notify is filled by Setup.
@@ -59,6 +62,12 @@ type Options struct {
 // Bundles fetches bundles in the background.
 type Bundles interface {
 	Get(ctx context.Context, r bundleio.Request, timeout time.Duration) bundleio.State
+}
+
+// UpgradeGate is asked about upgrades that annotations allow, such as a server of the fleet.
+type UpgradeGate interface {
+	// Ask returns why upgrades have to wait, and until when; nil where they may begin.
+	Ask(ctx context.Context, upgrades ...schedule.Upgrade) *schedule.Held
 }
 
 // environment is what the steps of a pass work with. Setup makes it, and no pass changes it.
@@ -162,7 +171,11 @@ func (c *Controller) work(ctx context.Context, s *state, o *outcome) error {
 		o.waits = true
 		return kept
 	}
-	step := desired.Next(s.ext, desired.Observed{Revisions: s.revisions, Providers: c.providers(ctx)}, c.resolve(ctx, s, o), c.Clock.Now())
+	rules := s.upgrades.For(olmv1.ClusterExtensionKind+" "+s.ext.Name, s.ext.Annotations)
+	step := desired.Next(s.ext, desired.Observed{Revisions: s.revisions, Providers: c.providers(ctx), Rules: rules}, c.resolve(ctx, s, o), c.Clock.Now())
+	if step.Held == nil { // it is not upgraded, and what would hold it is told all the same
+		o.notes = append(o.notes, rules.Problems()...)
+	}
 	if err := c.dependencies.ensure(ctx, s, o); err != nil {
 		return errors.Join(kept, err)
 	}

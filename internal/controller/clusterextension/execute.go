@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/internal/schedule"
 
 	"k8s.io/utils/lru"
 )
@@ -90,6 +91,10 @@ func (c *Controller) bring(ctx context.Context, s *state, step desired.Step, o *
 	if o.problem = c.preflight.check(ctx, s, change, o); o.problem != nil {
 		return nil
 	}
+	if o.held = c.held(ctx, step); o.held != nil { // everything is at hand and checked when it may begin
+		o.soonest(reconcile.UntilUpgrade(o.held, c.Clock.Now()))
+		return nil
+	}
 	if err := c.certificates.trust(ctx, s, made); err != nil { // certificates are made for what is let in
 		return err
 	}
@@ -103,6 +108,14 @@ func (c *Controller) bring(ctx context.Context, s *state, step desired.Step, o *
 		authoritiesKey: made.authorities, conditionKey: made.condition, revision.ConditionNameKey: made.conditionName, adoptedKey: made.adopted, verificationKey: made.verification})
 	return c.writer.write(ctx, s, revision.Options{Objects: made.objects, Adopted: made.found, Annotations: notes, ServiceAccount: revision.AccountOf(s.ext),
 		ProgressDeadlineMinutes: revision.ProgressDeadlineMinutes(s.ext)}, o)
+}
+
+// held returns why the upgrade that a step begins waits; nil where it may begin. The gate is asked last.
+func (c *Controller) held(ctx context.Context, step desired.Step) *schedule.Held {
+	if step.Held != nil || step.Upgrade == nil || c.UpgradeGate == nil {
+		return step.Held
+	}
+	return c.UpgradeGate.Ask(ctx, *step.Upgrade)
 }
 
 // writer writes revisions, and removes old ones.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle"
@@ -88,7 +89,7 @@ func (b *bundles) Get(_ context.Context, r bundleio.Request, _ time.Duration) bu
 	return bundleio.State{Bundle: &bundle.Bundle{Name: r.Name}, Verification: verification}
 }
 
-var scheme = fakeapi.Scheme(olmv1.AddToScheme, v1alpha1.AddToScheme, v2.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme)
+var scheme = fakeapi.Scheme(olmv1.AddToScheme, operatorsv1.AddToScheme, v1alpha1.AddToScheme, v2.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme)
 
 func newWorld(t testing.TB, objects ...client.Object) *world {
 	t.Helper()

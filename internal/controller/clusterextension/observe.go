@@ -12,6 +12,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/revision"
@@ -23,6 +24,7 @@ type state struct {
 	revisions revision.History
 	catalogs  []resolution.Catalog
 	others    []resolution.InstalledExtension
+	upgrades  reconcile.UpgradeRules
 	loaded    time.Duration // when a catalog that is still being loaded is not waited for any more; zero when there is none
 }
 
@@ -45,6 +47,9 @@ func (o *observer) observe(ctx context.Context, ext *olmv1.ClusterExtension) (*s
 		return nil, err
 	}
 	s.loaded = o.loadings.look(s.catalogs, o.Clock.Now())
+	if s.upgrades, err = reconcile.ReadUpgradeRules(ctx, o.client, ext.Spec.Namespace); err != nil {
+		return nil, err
+	}
 	s.others, err = o.others(ctx, ext.Name)
 	return s, err
 }

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/internal/schedule"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -87,6 +88,8 @@ func (r *reporter) tell(before, after *olmv1.ClusterExtension, o *outcome) {
 		r.events.Event(after, corev1.EventTypeWarning, is.Reason, messages.Event(is.Message))
 	case len(o.unmet) > 0:
 		r.events.Event(after, corev1.EventTypeWarning, eventUnmet, messages.Event(o.unmet[0]))
+	case o.held != nil:
+		r.events.Event(after, corev1.EventTypeNormal, eventHeld, messages.Event(o.held.Message))
 	case len(o.notes) > 0:
 		r.events.Event(after, corev1.EventTypeNormal, eventHeld, messages.Event(o.notes[0]))
 	case len(o.leftOut) > 0:
@@ -114,6 +117,8 @@ type outcome struct {
 	reason string
 	// made is the revision that was written in this pass, and is not among those observed.
 	made *olmv1.ClusterObjectSet
+	// held is why an upgrade waits for its window; nil where none does.
+	held *schedule.Held
 	// advice is what can be done about a conflict, or is being done about it.
 	advice []string
 	// notes are remarks on a state that is as it should be.

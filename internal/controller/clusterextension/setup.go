@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle/registryv1"
 	"fairlead.dev/fairlead/internal/reconcile"
@@ -70,6 +71,8 @@ func Setup(mgr manager.Manager, o Options) error {
 		Watches(&olmv1.ClusterCatalog{}, handler.EnqueueRequestsFromMapFunc(c.interests.all), builder.WithPredicates(describedOtherwise)).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.interests.forNamespace), builder.WithPredicates(comesOrGoes)).
 		WatchesMetadata(&corev1.ServiceAccount{}, forbidden).
+		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.interests.forNamespace), builder.WithPredicates(reconcile.UpgradeRulesChanged)).
+		Watches(&operatorsv1.OLMConfig{}, handler.EnqueueRequestsFromMapFunc(c.interests.all), builder.WithPredicates(reconcile.UpgradeRulesChanged)).
 		Watches(&rbacv1.Role{}, forbidden).
 		Watches(&rbacv1.ClusterRole{}, forbidden).
 		Watches(&rbacv1.RoleBinding{}, forbidden).

@@ -181,9 +181,17 @@ func (v view) progressing() metav1.Condition {
 	case c == nil:
 		return say(metav1.ConditionTrue, olmv1.ReasonRollingOut, fmt.Sprintf("Revision %s is rolling out.", r.Annotations[olmv1.BundleVersionKey]))
 	case c.Status == metav1.ConditionTrue && c.Reason == olmv1.ReasonSucceeded:
-		return say(metav1.ConditionTrue, olmv1.ReasonSucceeded, strings.Join(slices.Concat([]string{reached}, o.unmet, o.notes, o.leftOut, o.advice), "\n"))
+		return say(metav1.ConditionTrue, olmv1.ReasonSucceeded, strings.Join(slices.Concat([]string{reached}, o.waiting(), o.unmet, o.notes, o.leftOut, o.advice), "\n"))
 	}
-	return say(c.Status, c.Reason, c.Message)
+	return say(c.Status, c.Reason, strings.Join(append([]string{c.Message}, o.waiting()...), "\n"))
+}
+
+// waiting says which upgrade waits for its window.
+func (o *outcome) waiting() []string {
+	if o.held == nil {
+		return nil
+	}
+	return []string{o.held.Message}
 }
 
 // textOf is the text of a problem, the same for the same problem. One that explains itself in several lines is told in full.

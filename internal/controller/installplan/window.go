@@ -29,7 +29,7 @@ type upgrades struct {
 	x *execution
 }
 
-// held returns what holds the upgrades of a plan that has not begun; nil where it may begin. Whoever approves a plan, or writes one, decides when it
+// held returns what holds the upgrades of a plan that has not begun; nil where it may begin. A user who approves a plan, or writes one, decides when it
 // begins; only what the manager approves itself waits. What has begun is finished.
 func (u upgrades) held(ctx context.Context) (*schedule.Held, error) {
 	plan := u.x.plan

@@ -3,7 +3,7 @@
 // that a dry run cannot decide differently.
 //
 // The package is pure: it has no client and no clock, writes nothing, and changes nothing that is passed in. What the catalogs offer is
-// decided before, by internal/resolution. Whether the cluster allows the step is checked after, by revision.Preflight.
+// decided before, by internal/resolution, and when an upgrade may begin by internal/schedule. Whether the cluster allows the step is checked after, by revision.Preflight.
 //
 // Start reading at Next (next.go). Then:
 //

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/internal/schedule"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -23,6 +24,8 @@ type Observed struct {
 	Revisions revision.History
 	// Providers are those of Providers; none where they are not known.
 	Providers []registryv1.CertificateProvider
+	// Rules say when an upgrade may begin.
+	Rules schedule.Rules
 }
 
 // Offer is the decision about the bundle of an extension, by internal/resolution.
@@ -67,12 +70,44 @@ type Step struct {
 	After time.Duration
 	// Err is the refusal.
 	Err error
+	// Upgrade is the upgrade that a revision of the target begins; nil for a first installation, a repair, and the way back.
+	Upgrade *schedule.Upgrade
+	// Held is why that upgrade waits, and until when; nil where it may begin. All that comes before the revision is done meanwhile.
+	Held *schedule.Held
 	// Otherwise is the step where the target, a rollback, cannot be had: a blocked rollback must not block the repair. Nil is none.
 	Otherwise *Step
 }
 
 // Next returns the next step of an extension.
 func Next(ext *olmv1.ClusterExtension, in Observed, offer Offer, now time.Time) Step {
+	step := in.next(ext, offer, now)
+	for at := &step; at != nil; at = at.Otherwise {
+		if at.Action != Write {
+			continue
+		}
+		if at.Upgrade = in.upgrade(ext, at.Target); at.Upgrade != nil {
+			at.Held = schedule.Judge(now, *at.Upgrade)
+		}
+	}
+	return step
+}
+
+// upgrade is what a revision of a target would begin; nil where that is no upgrade. One that rolls out has begun, whatever the configuration is by now, and an
+// earlier revision is repeated because a rollout has failed, or because a person asks for it.
+func (in Observed) upgrade(ext *olmv1.ClusterExtension, t *Target) *schedule.Upgrade {
+	installed := in.Revisions.Installed()
+	if t.Source != nil || installed == nil || t.sameBundle(installed) || t.sameBundle(in.Revisions.Newest()) {
+		return nil
+	}
+	return &schedule.Upgrade{Object: olmv1.ClusterExtensionKind + " " + ext.Name, Namespace: ext.Spec.Namespace, Annotations: ext.Annotations, Bundle: t.Name, Version: t.Version, Rules: in.Rules}
+}
+
+// sameBundle reports whether a revision is of the bundle of the target, from the same image.
+func (t *Target) sameBundle(r *olmv1.ClusterObjectSet) bool {
+	return t.Name == r.Annotations[olmv1.BundleNameKey] && t.Image == r.Annotations[olmv1.BundleReferenceKey]
+}
+
+func (in Observed) next(ext *olmv1.ClusterExtension, offer Offer, now time.Time) Step {
 	newest, installed := in.Revisions.Newest(), in.Revisions.Installed()
 	if text, ok := ext.Annotations[RollbackToKey]; ok {
 		t, err := pinned(ext, in.Revisions, text)

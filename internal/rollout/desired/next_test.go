@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/internal/schedule"
 	"fairlead.dev/fairlead/test/must"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -189,4 +190,62 @@ func TestNamedBy(t *testing.T) {
 	r := made(1, "1.0.0", "installed", olmv1.BundleReferenceKey, "")
 	_, err := kept(&r).Request(nil)
 	must.Fail(t, "Request", err, "bundle a.v1.0.0 has no image, and no catalog has its manifests any more")
+}
+
+// TestUpgradesWait: an upgrade waits for its window, and nothing else does.
+func TestUpgradesWait(t *testing.T) {
+	var (
+		rollback = []string{revision.OnFailureKey, revision.OnFailureRollback}
+		v1       = made(1, "1.0.0", "installed")
+		rolling  = made(2, "1.1.0", "rolling")
+		failed   = made(2, "1.1.0", "failed")
+		rules    = schedule.Read("", schedule.Layer{Object: "Namespace ops", Annotations: map[string]string{schedule.WindowKey: "Sun 22:00-23:00 UTC"}})
+	)
+	configured := extension()
+	configured.Spec.Config = &olmv1.ClusterExtensionConfig{ConfigType: "Inline", Inline: &apiextensionsv1.JSON{Raw: []byte(`{"x":1}`)}}
+	image := offers("1.0.0")
+	image.Result.Bundle.Image = "registry.example.com/a@sha256:b"
+	for name, c := range map[string]struct {
+		ext       *olmv1.ClusterExtension
+		revisions revision.History
+		offer     Offer
+		want      string // whether the step, and what else is possible, is held
+	}{
+		"the first installation":               {offer: offers("1.0.0"), want: "Write"},
+		"another one, before any has worked":   {revisions: revision.History{made(1, "1.0.0", "failed")}, offer: offers("1.1.0"), want: "Write"},
+		"an upgrade":                           {revisions: revision.History{v1}, offer: offers("1.1.0"), want: "Write held"},
+		"the same version from another image":  {revisions: revision.History{v1}, offer: image, want: "Write held"},
+		"another configuration":                {ext: configured, revisions: revision.History{v1}, offer: offers("1.0.0"), want: "Write"},
+		"another one of what rolls out":        {ext: configured, revisions: revision.History{v1, rolling}, offer: offers("1.1.0"), want: "Write"},
+		"back to what is installed":            {revisions: revision.History{v1, rolling}, offer: offers("1.0.0"), want: "Write"},
+		"the next upgrade":                     {revisions: revision.History{v1, failed}, offer: offers("1.2.0"), want: "Write held"},
+		"a rollback, or the next upgrade":      {ext: extension(rollback...), revisions: revision.History{v1, failed}, offer: offers("1.2.0"), want: "Write, or Write held"},
+		"a person rolls back":                  {ext: extension(RollbackToKey, "1"), revisions: revision.History{made(1, "1.0.0", "archived"), made(2, "1.1.0", "installed")}, want: "Write"},
+		"a person lets it through":             {ext: extension(schedule.NowKey, "1.1.0"), revisions: revision.History{v1}, offer: offers("1.1.0"), want: "Write"},
+		"a person lets the bundle through":     {ext: extension(schedule.NowKey, "a.v1.1.0"), revisions: revision.History{v1}, offer: offers("1.1.0"), want: "Write"},
+		"a person has let an earlier one pass": {ext: extension(schedule.NowKey, "1.0.1"), revisions: revision.History{v1}, offer: offers("1.1.0"), want: "Write held"},
+		"up to date":                           {revisions: revision.History{v1}, offer: offers("1.0.0"), want: "Keep"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.ext == nil {
+				c.ext = extension()
+			}
+			in := Observed{Revisions: c.revisions, Providers: []registryv1.CertificateProvider{registryv1.BuiltIn}, Rules: rules}
+			step := Next(c.ext, in, c.offer, now)
+			got := ""
+			for at := &step; at != nil; at = at.Otherwise {
+				if got != "" {
+					got += ", or "
+				}
+				if got += string(at.Action); at.Held != nil {
+					got += " held"
+					must.Equal(t, "until", at.Held.Until.UTC(), time.Date(2026, 3, 1, 22, 0, 0, 0, time.UTC))
+					must.Contain(t, "message", at.Held.Message, "annotate ClusterExtension my with")
+				}
+			}
+			must.Equal(t, "steps", got, c.want)
+			opens := Next(c.ext, in, c.offer, time.Date(2026, 3, 1, 22, 0, 0, 0, time.UTC))
+			must.Equal(t, "held when it opens", opens.Held, nil)
+		})
+	}
 }

@@ -32,7 +32,7 @@ func cluster(ts *testscript.TestScript) client.Client {
 // kinds are the short names that scripts use.
 var kinds = map[string]string{"sub": "operators.coreos.com/v1alpha1 Subscription", "csv": "operators.coreos.com/v1alpha1 ClusterServiceVersion",
 	"ip": "operators.coreos.com/v1alpha1 InstallPlan", "catsrc": "operators.coreos.com/v1alpha1 CatalogSource", "og": "operators.coreos.com/v1 OperatorGroup",
-	"crd": "apiextensions.k8s.io/v1 CustomResourceDefinition"}
+	"crd": "apiextensions.k8s.io/v1 CustomResourceDefinition", "ns": "v1 Namespace"}
 
 // named is the object that KIND/NAME means, or KIND/NAMESPACE/NAME.
 func named(ts *testscript.TestScript, text string) *unstructured.Unstructured {
