@@ -66,6 +66,10 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 	if dial == nil && os.Getenv(PodIPVariable) != "" {
 		dial = (&net.Dialer{}).DialContext
 	}
+	gate, err := o.upgradeGate(c)
+	if err != nil {
+		return err
+	}
 	controllers := []controller{
 		{"CatalogSource", func() error {
 			return catalogsource.Setup(mgr, catalogsource.Options{Store: s.contents, Indexes: s.indexes, Catalogs: s.catalogs, Clock: c,
@@ -81,7 +85,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 				Bundles: bundles, Signatures: bundles,
 				Accounts:          rollout.NewAccounts(mgr.GetConfig(), mgr.GetClient(), c),
 				Namespaces:        o.Namespaces,
-				OperatorNamespace: o.GlobalNamespace, RetryTimeout: o.InstallPlanRetryTimeout})
+				OperatorNamespace: o.GlobalNamespace, RetryTimeout: o.InstallPlanRetryTimeout, UpgradeGate: gate})
 		}},
 		{"OperatorGroup", func() error {
 			return operatorgroup.Setup(mgr, operatorgroup.Options{Clock: c, Namespaces: o.cached()})
@@ -111,7 +115,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 		}},
 	}
 	if o.clusterWide() {
-		controllers = append(controllers, clusterControllers(mgr, o, s, c, unpacker, extensions)...)
+		controllers = append(controllers, clusterControllers(mgr, o, s, c, unpacker, extensions, gate)...)
 	}
 	for _, one := range controllers {
 		if err := one.setup(); err != nil {
@@ -123,7 +127,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 
 // clusterControllers are those of the v1 API, and the watch on the admission policies that it relies on. They are for the whole cluster, and
 // belong to one manager.
-func clusterControllers(mgr manager.Manager, o Options, s stores, c clock.Clock, bundles *bundleio.Unpacker, notify *clusterextension.Notifier) []controller {
+func clusterControllers(mgr manager.Manager, o Options, s stores, c clock.Clock, bundles *bundleio.Unpacker, notify *clusterextension.Notifier, gate *UpgradeGate) []controller {
 	// Images that no object names any for are pulled with the global pull secret, and those of the account of the manager.
 	credentials := bundleio.Credentials{Secret: o.GlobalPullSecret}
 	if namespace, account := os.Getenv(podNamespaceVariable), os.Getenv(accountVariable); namespace != "" && account != "" {
@@ -148,7 +152,7 @@ func clusterControllers(mgr manager.Manager, o Options, s stores, c clock.Clock,
 		}},
 		{"ClusterExtension", func() error {
 			return clusterextension.Setup(mgr, clusterextension.Options{Catalogs: s.clusterCatalogs, Clock: c, Bundles: bundles, Credentials: credentials,
-				Verifier: s.contents, AllowedImages: o.AllowedBundleRegistries, SystemNamespace: o.GlobalNamespace, Notify: notify, Policies: ofExtensions})
+				Verifier: s.contents, AllowedImages: o.AllowedBundleRegistries, SystemNamespace: o.GlobalNamespace, Notify: notify, Policies: ofExtensions, UpgradeGate: gate})
 		}},
 		{"admission policy", func() error {
 			missing, err := metrics.Register(ctrlmetrics.Registry, metrics.NewMissingPolicies())

@@ -51,6 +51,8 @@ func addBundleFlags(flags *pflag.FlagSet, o *Options) {
 		"namespace of the Service and the certificate of the PackageManifest API (default: that of the pod, else global-namespace)")
 	flags.DurationVar(&o.BundleUnpackTimeout, "bundle-unpack-timeout", bundleio.DefaultTimeout,
 		"how long one attempt to fetch a bundle may take, 0 for no limit; annotation operatorframework.io/bundle-unpack-timeout of an OperatorGroup goes before it")
+	flags.StringVar(&o.UpgradeGate, UpgradeGateFlag, "", "https:// URL that is asked with GET whether an upgrade may begin, within its upgrade window: 200 allows it, 403 or 409 holds it with the text of the answer, and so does anything else (default: none is asked)")
+	flags.StringVar(&o.UpgradeGateCA, UpgradeGateCAFlag, "", "PEM file with the CA bundle of upgrade-gate-url (default: that of the system)")
 	flags.DurationVar(&o.InstallPlanRetryTimeout, "install-plan-retry-timeout", installplan.DefaultRetryTimeout, "how long an InstallPlan is tried again after errors before it is Failed")
 }
 

@@ -96,6 +96,9 @@ type Options struct {
 	// AcceptMissingPolicies lets ClusterExtensions and ClusterObjectSets be acted on where the admission policies that the v1 API relies on are
 	// not in force.
 	AcceptMissingPolicies bool
+	// UpgradeGate is the URL that is asked whether upgrades may begin, and UpgradeGateCA a PEM file with its CA bundle; none when empty.
+	UpgradeGate   string
+	UpgradeGateCA string
 	// LeaderElection makes the manager wait for a lease in LeaderNamespace.
 	LeaderElection  bool
 	LeaderNamespace string
