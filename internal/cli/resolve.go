@@ -96,7 +96,7 @@ func newOutdatedCommand(s command.Streams) *cobra.Command {
   ALLOWED          where the upgrade edges of what it follows lead to in the end; for a ClusterExtension as far as its needs are met
   CHANNEL HEAD     the newest entry of the channel that it follows
   NEWEST ANYWHERE  the highest version in any channel of any catalog in view, and IN which
-  HELD BY          what is in the way of something newer
+  HELD BY          what is in the way of something newer, or until when it waits for its upgrade window
 
 What holds it back, and what to do about it, is said in full below.
 ` + subjectHelp + `

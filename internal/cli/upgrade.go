@@ -155,6 +155,9 @@ func (u *upgrade) extension(cmd *cobra.Command, c client.Client, name string) er
 	if e.Status.Install != nil {
 		printer.Done("%s is installed and works", e.Status.Install.Bundle.Name)
 	}
+	if held := ops.Stand(e).Held; held != "" {
+		printer.Note("%s", held)
+	}
 	return nil
 }
 
@@ -189,6 +192,11 @@ func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.O
 	if errors.As(err, &plan) {
 		printer.Forget()
 		u.approvable(plan.Plan, key)
+		return nil
+	}
+	var held *ops.HeldError
+	if errors.As(err, &held) {
+		printer.Note("%s", held.Message)
 		return nil
 	}
 	if err != nil {

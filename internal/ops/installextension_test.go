@@ -196,6 +196,9 @@ func TestWaitExtension(t *testing.T) {
 	if err != nil || done.Name != "kite" {
 		t.Fatal(err)
 	}
+	must.Equal(t, "held", Stand(done).Held, "")
+	set(installed, progressing("True", "Succeeded", "Desired state reached\nupgrade held until 2026-11-30T21:00:00Z: kite.v2 waits\nanother note"))
+	must.Equal(t, "held", Stand(e), Standing{Done: true, Reason: "Succeeded", Message: e.Status.Conditions[1].Message, Held: "upgrade held until 2026-11-30T21:00:00Z: kite.v2 waits"})
 	must.Equal(t, "told", told, []string{"Retrying: no such package", "RollingOut: rolls out", "ProbeFailure: Deployment kite"})
 	set(progressing("False", "InvalidConfiguration", `required field "watchNamespace" is missing`))
 	if _, err := WaitExtension(t.Context(), c, "kite", func(string, string) {}); err == nil || !strings.Contains(err.Error(), `InvalidConfiguration: required field "watchNamespace" is missing`) {

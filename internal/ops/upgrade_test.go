@@ -168,6 +168,14 @@ func TestWaitUpgrade(t *testing.T) {
 	if _, err := WaitUpgrade(t.Context(), c, key, func(string, string) {}); err == nil || !strings.Contains(err.Error(), "InstallPlan install-1, which installs kite.v2, waits for approval") {
 		t.Errorf("%v", err)
 	}
+	set(2, "kite.v1", "")
+	sub.Status.Conditions[0].Reason, sub.Status.Conditions[0].Message = "UpgradeHeld", "InstallPlan install-1: upgrade held until 2026-11-30T21:00:00Z: kite.v2 waits"
+	must.NoError(t, c.Status().Update(t.Context(), sub))
+	_, err = WaitUpgrade(t.Context(), c, key, func(string, string) { t.Error("it is not waited for") })
+	var held *HeldError
+	if !errors.As(err, &held) || !strings.Contains(held.Message, "upgrade held until 2026-11-30T21:00:00Z") {
+		t.Errorf("%v", err)
+	}
 	set(1, "kite.v2", "")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()

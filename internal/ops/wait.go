@@ -69,6 +69,8 @@ func stopped(ctx context.Context, reader client.Reader, sub *v1alpha1.Subscripti
 	}
 	return nil
 }
+// upgradeHeld is the reason of Ready of a Subscription whose upgrade waits for its window.
+const upgradeHeld = "UpgradeHeld"
 
 // over says whether the time is up. A context hears of its deadline a little after others that compare it with the clock themselves, such as
 // the limit that a client keeps to, and give up with an error of their own: that must not be told in place of what was waited for.
@@ -93,8 +95,19 @@ func ApproveCommand(key client.ObjectKey) string {
 	return fmt.Sprintf("fairlead approve %s -n %s", key.Name, key.Namespace)
 }
 
+// HeldError says that an upgrade waits for its window. It begins by itself then, which may be in weeks.
+type HeldError struct {
+	Subscription client.ObjectKey
+	// Message is what its status reports.
+	Message string
+}
+
+func (h *HeldError) Error() string {
+	return fmt.Sprintf("upgrade of Subscription %s: %s", h.Subscription, h.Message)
+}
+
 // WaitUpgrade is Wait for a Subscription that had an operator before: it returns when its newest version runs. A plan for
-// what it is to become that waits for approval ends it, as a *WaitsError.
+// what it is to become that waits for approval ends it, as a *WaitsError, and one that waits for its window as a *HeldError.
 func WaitUpgrade(ctx context.Context, c client.Client, key client.ObjectKey, tell func(reason, message string)) (csv string, err error) {
 	last := v1alpha1.SubscriptionCondition{Message: "Subscription not reconciled since it was changed; is the manager running?"}
 	for {
@@ -108,6 +121,9 @@ func WaitUpgrade(ctx context.Context, c client.Client, key client.ObjectKey, tel
 		}
 		if plan, err := waitingPlan(ctx, c, &sub); current && plan != nil && err == nil && slices.Contains(plan.Spec.ClusterServiceVersionNames, sub.Status.CurrentCSV) {
 			return "", &WaitsError{Subscription: key, Plan: describe(plan)}
+		}
+		if current && ready.Reason == upgradeHeld {
+			return "", &HeldError{Subscription: key, Message: ready.Message}
 		}
 		if current && ready.Message != "" && !ready.Equals(last) {
 			last = ready

@@ -3,9 +3,11 @@ package ops
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/schedule"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +22,8 @@ type Standing struct {
 	Stopped bool
 	// Reason and Message say what is being done or in the way.
 	Reason, Message string
+	// Held is why an upgrade waits for its window, while what is installed works; empty where none does.
+	Held string
 }
 
 // typeStalled is the condition of an object for which nothing more happens until a user changes something, as kstatus names it.
@@ -46,6 +50,11 @@ func Stand(e *olmv1.ClusterExtension) Standing {
 		s.Reason, s.Message = available.Reason, available.Message
 	default:
 		s.Done = true
+		for line := range strings.Lines(progressing.Message) {
+			if schedule.IsMessage(line) {
+				s.Held = strings.TrimSpace(line)
+			}
+		}
 	}
 	return s
 }

@@ -71,7 +71,14 @@ func (c Cluster) Question(ctx context.Context, namespace, global string) (*Quest
 	default:
 		return nil, err
 	}
-	return q, nil
+	namespaces := []string{namespace}
+	for i := range q.Objects.Extensions {
+		namespaces = append(namespaces, q.Objects.Extensions[i].Spec.Namespace)
+	}
+	var notes []string
+	q.windows, notes, err = readWindows(ctx, c.Reader, namespaces)
+	q.Notes = append(q.Notes, notes...)
+	return q, err
 }
 
 // Kubernetes is the version of the cluster.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/registryv1"
@@ -47,7 +48,7 @@ func load(t *testing.T, version string) *bundle.Bundle {
 func planner(t *testing.T, objects ...client.Object) Planner {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	must.NoError(t, errors.Join(olmv1.AddToScheme(scheme), v2.AddToScheme(scheme), corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)))
+	must.NoError(t, errors.Join(olmv1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), v2.AddToScheme(scheme), corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)))
 	t.Setenv("OLM_CACHE_DIR", t.TempDir())
 	r := &bundleio.Renderer{}
 	l := must.Value(OpenLibrary(t.Context(), r))(t)

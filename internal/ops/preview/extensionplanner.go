@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
@@ -113,7 +114,14 @@ func (p Planner) decide(ctx context.Context, q *Question, ext *olmv1.ClusterExte
 		d.conflict = offer.Conflict.Error()
 	}
 	providers, _ := desired.Providers(p.Client.RESTMapper())
-	d.Step = desired.Next(ext, desired.Observed{Revisions: revisions, Providers: providers}, offer, time.Now())
+	rules, err := reconcile.ReadUpgradeRules(ctx, p.Client, ext.Spec.Namespace)
+	if apierrors.IsForbidden(err) {
+		plan.Notes, err = append(plan.Notes, "whether it waits for an upgrade window is known of its own annotations alone: "+err.Error()), nil
+	}
+	if err != nil {
+		return d, err
+	}
+	d.Step = desired.Next(ext, desired.Observed{Revisions: revisions, Providers: providers, Rules: rules.For(olmv1.ClusterExtensionKind+" "+ext.Name, ext.Annotations)}, offer, time.Now())
 	if d.Action != desired.Stay {
 		return d, nil // a rollback needs no catalog
 	}
@@ -175,6 +183,10 @@ func (p Planner) follow(ctx context.Context, d decision, plan *ExtensionPlan) er
 	switch d.Action {
 	case desired.Keep:
 		return nil
+	case desired.Write:
+		if d.Held != nil {
+			plan.Notes = append(plan.Notes, d.Held.Message)
+		}
 	case desired.Wait:
 		plan.Notes = append(plan.Notes, fmt.Sprintf("%s: unless that fails or the ClusterExtension changes, this follows in %s", d.Reason, d.After.Round(time.Second)))
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/resolution"
 )
 
@@ -26,7 +27,9 @@ type Outdated struct {
 // Standing is how a Subscription stands, and what to do to come further.
 type Standing struct {
 	resolution.SubscriptionStanding
-	Advice string `json:"advice,omitempty"`
+	// HeldUntil is when an upgrade window ends what holds it.
+	HeldUntil *time.Time `json:"heldUntil,omitempty"`
+	Advice    string     `json:"advice,omitempty"`
 
 	holders  []string
 	conflict *resolution.Conflict // that holds it, if that can be told in full
@@ -49,7 +52,9 @@ func (p *Preview) Outdated(ctx context.Context) (Outdated, error) {
 		if conflict != nil {
 			advice = conflict.Advice
 		}
-		out.Subscriptions = append(out.Subscriptions, Standing{s, advice, holders(conflict, "Subscription "+s.Subscription), conflict})
+		standing := Standing{SubscriptionStanding: s, Advice: advice, holders: holders(conflict, "Subscription "+s.Subscription), conflict: conflict}
+		p.heldByWindow(&standing)
+		out.Subscriptions = append(out.Subscriptions, standing)
 	}
 	for _, o := range p.input.Operators {
 		replaced := slices.ContainsFunc(p.input.Operators, func(newer resolution.Operator) bool { return newer.Replaces == o.Name })
@@ -64,6 +69,9 @@ func (p *Preview) Outdated(ctx context.Context) (Outdated, error) {
 		s, err := e.standing(ctx, p.again)
 		if err != nil {
 			return out, err
+		}
+		if i := slices.IndexFunc(p.objects, func(o olmv1.ClusterExtension) bool { return o.Name == e.Extension }); i >= 0 && e.bundle != nil {
+			s.heldByWindow(p.windows, &p.objects[i], e.bundle.VersionText)
 		}
 		out.Extensions = append(out.Extensions, s)
 	}

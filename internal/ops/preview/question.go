@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/resolution"
@@ -39,6 +40,8 @@ type Question struct {
 	// Images are the bundles that ClusterExtensions name by their images, by the names of the extensions, as bundleimage has them. Without
 	// one it is told what catalogs would have.
 	Images map[string]*catalog.Index
+	// windows say when upgrades may begin.
+	windows windows
 	// Again are the flags that ask the same question once more, for the commands that answers advise.
 	Again []string
 	// Notes say what could not be checked.
@@ -55,6 +58,8 @@ type Preview struct {
 	extensions []*ExtensionResolution
 	again      flags
 	fit        fitting
+	windows    windows
+	objects    []olmv1.ClusterExtension
 }
 
 // Decide reads the catalogs and decides. That there is no answer for some Subscriptions is no error.
@@ -94,7 +99,7 @@ func (q *Question) Decide(ctx context.Context, l *Library) (*Preview, error) {
 	if err := twice(n.Operators, v1alpha1.ClusterServiceVersionKind, func(c v1alpha1.ClusterServiceVersion) string { return c.Name }); err != nil {
 		return nil, err
 	}
-	p := &Preview{observed: n, again: q.Again, fit: fitting{n, q.Complete}}
+	p := &Preview{observed: n, again: q.Again, fit: fitting{n, q.Complete}, windows: q.windows, objects: q.Objects.Extensions}
 	p.input, p.idle = n.Input()
 	if p.result, err = resolution.Namespace(ctx, p.input); err != nil {
 		return nil, err

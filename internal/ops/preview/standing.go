@@ -16,7 +16,9 @@ import (
 type ExtensionStanding struct {
 	Extension string `json:"extension"`
 	resolution.Standing
-	Advice string `json:"advice,omitempty"`
+	// HeldUntil is when an upgrade window ends what holds it.
+	HeldUntil *time.Time `json:"heldUntil,omitempty"`
+	Advice    string     `json:"advice,omitempty"`
 
 	holders []string
 }
