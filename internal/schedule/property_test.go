@@ -49,10 +49,10 @@ func number(date string) int {
 	return y*10000 + m*100 + d
 }
 
-// TestTenYears simulates ten years, by day three of them, in zones that change their clocks: by an hour, by half an hour, at midnight, twice around a month of the moon, and
+// TestTenYears simulates ten years, with -short two of them, in zones that change their clocks: by an hour, by half an hour, at midnight, twice around a month of the moon, and
 // never. The schedule opens in no minute in which the oracle is closed, misses none in which it is open, and names each next opening to the second.
 func TestTenYears(t *testing.T) {
-	years := sweep.Of(2, 3, 10)
+	years := sweep.Of(2, 10, 10)
 	for _, c := range []struct {
 		zone       string
 		begins     int // the first year; clocks of Sao Paulo have not changed since 2019

@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,4 +107,22 @@ func TestTogether(t *testing.T) {
 	must.Equal(t, "no upgrade", Judge(now), nil)
 	again := now.Add(time.Minute)
 	must.Equal(t, "by a gate", *By("not yet", again, a), Held{again, "upgrade held by the upgrade gate: a.v1.1.0 waits: not yet; to begin at once, annotate Subscription a with " + NowKey + "=a.v1.1.0"})
+}
+
+// TestHostileWindowsCostLittle: as many windows as an annotation may have, of two Subscriptions that never have a time in common.
+func TestHostileWindowsCostLittle(t *testing.T) {
+	of := func(name string, from int) Upgrade {
+		spans := make([]string, maxEntries)
+		for i := range spans {
+			begin := from + 2*i
+			spans[i] = fmt.Sprintf("%02d:%02d-%02d:%02d", begin/60, begin%60, (begin+1)/60, (begin+1)%60)
+		}
+		return Upgrade{Object: "Subscription " + name, Bundle: name, Rules: Read("", layer("Subscription "+name, strings.Join(spans, ",")+" Africa/Casablanca"))}
+	}
+	began := time.Now()
+	held := Judge(now, of("a", 0), of("b", 1))
+	must.Contain(t, "message", held.Message, "there is no time within a year")
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it takes %s", took)
+	}
 }
