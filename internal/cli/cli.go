@@ -35,7 +35,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(newVersionCommand(s))
+	root.AddCommand(newVersionCommand(s), newReferenceCommand(s))
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	code := command.Code(err)
