@@ -12,10 +12,12 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/test/script"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/secure-systems-lab/go-securesystemslib/encrypted"
+	"github.com/spf13/cobra"
 )
 
 func TestMain(m *testing.M) {
@@ -86,4 +88,13 @@ func writeKeys(dir string) error {
 		}
 	}
 	return nil
+}
+
+// commands are all of them.
+func commands(s command.Streams) []*cobra.Command {
+	all := []*cobra.Command{newVersionCommand(s)}
+	for _, g := range groups(s) {
+		all = append(all, g.commands...)
+	}
+	return all
 }

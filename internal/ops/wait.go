@@ -69,6 +69,7 @@ func stopped(ctx context.Context, reader client.Reader, sub *v1alpha1.Subscripti
 	}
 	return nil
 }
+
 // upgradeHeld is the reason of Ready of a Subscription whose upgrade waits for its window.
 const upgradeHeld = "UpgradeHeld"
 

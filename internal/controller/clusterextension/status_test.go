@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/test/golden"
 	"fairlead.dev/fairlead/test/must"
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -85,7 +86,7 @@ func TestSuggestedNamespace(t *testing.T) {
 	}
 	m := packagesv1.PackageManifest{Status: packagesv1.PackageManifestStatus{PackageName: "kite", DefaultChannel: "stable",
 		Channels: []packagesv1.PackageChannel{{Name: "stable", CurrentCSVDesc: packagesv1.CSVDescription{Annotations: map[string]string{suggestedNamespaceKey: "kites"}}}}}}
-	must.Equal(t, "of a PackageManifest", OfManifest(&m).SuggestedNamespace, "kites")
+	must.Equal(t, "of a PackageManifest", OfManifest(&m, time.Time{}).SuggestedNamespace, "kites")
 }
 
 // TestInView: the PackageManifests say what catalogs have; of a catalog without any it is said that it cannot be read.
