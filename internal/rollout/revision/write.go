@@ -54,7 +54,7 @@ func Write(ctx context.Context, c client.Client, r *Revision) error {
 }
 
 // writeSecret creates a Secret. Until the ClusterObjectSet is there it belongs to the extension, so that it goes with it. One that an earlier
-// extension of the name has left is taken over, before the garbage collector removes it with its old owner.
+// extension of the name has left is adopted, before the garbage collector removes it with its old owner.
 func writeSecret(ctx context.Context, c client.Client, set *olmv1.ClusterObjectSet, secret *corev1.Secret) error {
 	secret = secret.DeepCopy()
 	secret.OwnerReferences = nil
@@ -78,12 +78,12 @@ func writeSecret(ctx context.Context, c client.Client, set *olmv1.ClusterObjectS
 	case live.Labels[olmv1.RevisionNameKey] != secret.Labels[olmv1.RevisionNameKey] || live.Labels[olmv1.OwnerNameKey] != secret.Labels[olmv1.OwnerNameKey]:
 		return nil // others made it, of the same content
 	}
-	return takeOver(ctx, c, set, live, secret.OwnerReferences)
+	return adoptSecret(ctx, c, set, live, secret.OwnerReferences)
 }
 
-// takeOver gives a Secret the owners that it is to have, in place of those of the same names that are gone: the ClusterObjectSet was looked for
+// adoptSecret gives a Secret the owners that it is to have, in place of those of the same names that are gone: the ClusterObjectSet was looked for
 // and is not there. The patch fails when the garbage collector has been quicker.
-func takeOver(ctx context.Context, c client.Client, set *olmv1.ClusterObjectSet, live *corev1.Secret, wanted []metav1.OwnerReference) error {
+func adoptSecret(ctx context.Context, c client.Client, set *olmv1.ClusterObjectSet, live *corev1.Secret, wanted []metav1.OwnerReference) error {
 	owners := slices.DeleteFunc(slices.Clone(live.OwnerReferences), func(r metav1.OwnerReference) bool {
 		return r.Kind == olmv1.ClusterObjectSetKind && r.Name == set.Name || slices.ContainsFunc(wanted, func(w metav1.OwnerReference) bool { return r.Kind == w.Kind && r.Name == w.Name })
 	})
