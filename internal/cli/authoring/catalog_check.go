@@ -46,7 +46,8 @@ package that breaks its rules.
 With --installed the versions that run in clusters are followed through the catalog, before it is published: each of them that
 does not come to the head of its channel is an error, with the reason and the edge that is missing.
 
-Needs of bundles that are accepted and probably not meant are warned of: a bundle that requires itself, a constraint of two kinds.
+Needs of bundles that are accepted and probably not meant are warned of: a bundle that requires itself, a constraint of two kinds. So are those that nothing
+in the catalog meets: a package, a range of versions or an API that is not there.
 Images that are named without a digest are warned of, too: a signature on the catalog does not cover them.
 
 A bundle whose ClusterServiceVersion has another name than the catalog gives it is an error under v0; v1 installs it under the name in the catalog. The name is
@@ -100,6 +101,15 @@ func (f *checkFlags) run(cmd *cobra.Command, s command.Streams, ref string) erro
 	}
 	findings := graph.Check(c, graph.Options{Package: f.pkg, Installed: installed})
 	for _, p := range constraint.Review(c) { // needs of bundles that cannot be read or are probably not meant; both semantics take them alike
+		if f.pkg == "" || p.Object.Package == f.pkg {
+			findings = append(findings, graph.Finding{Problem: p, Semantics: []graph.Semantics{graph.V0, graph.V1}})
+		}
+	}
+	index, err := catalog.NewIndex(c, ref)
+	if err != nil {
+		return fmt.Errorf("check catalog %s: %w", ref, err)
+	}
+	for _, p := range constraint.Unmet(c, index) {
 		if f.pkg == "" || p.Object.Package == f.pkg {
 			findings = append(findings, graph.Finding{Problem: p, Semantics: []graph.Semantics{graph.V0, graph.V1}})
 		}
