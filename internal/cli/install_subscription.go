@@ -63,7 +63,7 @@ func (i *subscriptionInstall) run(ctx context.Context, s command.Streams, c clie
 
 // offer looks up what is asked for in the catalogs in view.
 func (i *subscriptionInstall) offer(ctx context.Context, s command.Streams, both bothAPIs) (preview.Offer, error) {
-	asked := preview.Asked{Package: both.Package, Starting: i.options.StartingCSV, OneCatalog: true}
+	asked := preview.Asked{Package: both.Package, Starting: i.options.StartingCSV, OneCatalog: both.Catalog == ""}
 	if both.Channel != "" {
 		asked.Channels = []string{both.Channel}
 	}

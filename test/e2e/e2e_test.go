@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/script"
 	"fairlead.dev/fairlead/test/sweep"
 )
 
@@ -48,7 +49,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"cluster": cluster, "serve": serve, "create": create},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"cluster": cluster, "serve": serve, "create": create, "exits": script.Exits},
 		Condition: func(condition string) (bool, error) {
 			if condition != "nightly" {
 				return false, fmt.Errorf("unknown condition %q", condition)

@@ -72,7 +72,7 @@ func Run(t *testing.T, p testscript.Params) {
 	if p.Cmds == nil {
 		p.Cmds = map[string]func(*testscript.TestScript, bool, []string){}
 	}
-	p.Cmds["exits"] = exits
+	p.Cmds["exits"] = Exits
 	p.Setup = func(env *testscript.Env) error {
 		server := httptest.NewServer(image.NewRegistry(""))
 		env.Defer(server.Close)
@@ -96,7 +96,8 @@ func Examples(t *testing.T, elements ...string) string {
 	return path
 }
 
-func exits(ts *testscript.TestScript, neg bool, args []string) {
+// Exits is the command `exits CODE COMMAND...`, which runs a command that has to end with a code.
+func Exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND...")
 	}
