@@ -58,7 +58,7 @@ func TestReady(t *testing.T) {
 	runs(pkg + ".v1.1.0")
 
 	w.change(w.name, version("9.0.0"))
-	w.says(w.name, reconcile.TypeStalled, "True", "NoSuccessor", "9.0.0")
+	w.says(w.name, reconcile.TypeStalled, "True", "VersionNotFound", "9.0.0")
 	must.Equal(t, "kstatus with a version that is not there", kstatus(t, w.extension(w.name)), status.FailedStatus)
 	w.change(w.name, version("1.1.0"))
 	runs(pkg + ".v1.1.0")
