@@ -54,7 +54,7 @@ properties:
 		got = append(got, p.String())
 	}
 	const fix = " [bundle-need-unmet]; add it to the catalog, correct the need, or tell users which other catalog has it"
-	const first, second = `catalog.yaml:6: warning: bundle "a.v1" of package "a": nothing in the catalog is `, `catalog.yaml:17: warning: bundle "a.v2" of package "a": nothing in the catalog is `
+	const first, second = `catalog.yaml:6: warning: bundle "a.v1" of package "a": nothing in the catalog is `, `catalog.yaml:18: warning: bundle "a.v2" of package "a": nothing in the catalog is `
 	must.Equal(t, "unmet", got, []string{
 		first + "a provider of API Gone.v1.g, which it needs, as do a.v2" + fix,
 		first + `package "b" in range ">=2.0.0", which it needs` + fix,

@@ -110,7 +110,7 @@ func TestMustGather(t *testing.T) {
 	must.Equal(t, "files", len(files), result.Files)
 	for name, part := range map[string]string{
 		"README.txt":                                               "about this cluster",
-		"namespaces/ops/Secret/mine.yaml":                          "password: (28 bytes)",
+		"namespaces/ops/Secret/mine.yaml":                          "password: (21 bytes)",
 		"namespaces/ops/ConfigMap/settings.yaml":                   "config: (2",
 		"namespaces/ops/Deployment/operator.yaml":                  "value: plain",
 		"namespaces/ops/InstallPlan/install-1.yaml":                "manifest: (",

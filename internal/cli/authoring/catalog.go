@@ -22,6 +22,7 @@ func NewCatalog(s command.Streams) *cobra.Command {
 		newCatalogGraphCommand(s),
 		newCatalogInitCommand(s),
 		newCatalogListCommand(s),
+		newCatalogAddBundleCommand(s),
 		newCatalogMergeCommand(s),
 		newCatalogMigrateCommand(s),
 		newCatalogPathCommand(s),
