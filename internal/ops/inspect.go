@@ -133,6 +133,9 @@ func absent(ctx context.Context, reader client.Reader, namespace string) error {
 	return nil
 }
 
+// verdicts are the conditions that every kind has. What is wrong with an OperatorGroup is in its others.
+var verdicts = []string{"Ready", "Reconciling", "Stalled"}
+
 func (o *objects) tree(namespace string, v1 *extensions) []Node {
 	var nodes []Node
 	for i := range o.groups.Items {
@@ -147,7 +150,7 @@ func (o *objects) tree(namespace string, v1 *extensions) []Node {
 			n.Detail = strings.Join(g.Status.Namespaces, ", ")
 		}
 		for _, c := range g.Status.Conditions {
-			if c.Status == "True" {
+			if c.Status == "True" && !slices.Contains(verdicts, c.Type) {
 				n.Done, n.State, n.Reason = false, c.Type, c.Message
 			}
 		}

@@ -23,7 +23,8 @@ const ns = "operators"
 func objectMeta(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: ns, Name: name} }
 
 func anOperatorGroup() *operatorsv1.OperatorGroup {
-	return &operatorsv1.OperatorGroup{ObjectMeta: objectMeta("all"), Status: operatorsv1.OperatorGroupStatus{Namespaces: []string{""}}}
+	return &operatorsv1.OperatorGroup{ObjectMeta: objectMeta("all"), Status: operatorsv1.OperatorGroupStatus{Namespaces: []string{""},
+		Conditions: []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Selected", Message: "the target namespaces are all namespaces"}}}}
 }
 
 func aSource(namespace, state, message string) *v1alpha1.CatalogSource {
