@@ -12,6 +12,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/tenancy"
 )
 
@@ -66,7 +67,7 @@ func (m membership) unsynced(*v1alpha1.ClusterServiceVersion) finding {
 	}
 	detail := fmt.Sprintf("OperatorGroup %s to select its target namespaces", group.Name)
 	for _, c := range group.Status.Conditions {
-		if c.Status == metav1.ConditionTrue {
+		if c.Status == metav1.ConditionTrue && !slices.Contains(reconcile.VerdictTypes, c.Type) { // which repeat the message
 			detail += ": " + c.Message
 		}
 	}
