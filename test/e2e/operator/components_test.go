@@ -76,7 +76,12 @@ func TestAnOperatorShowsItsComponents(t *testing.T) {
 	for _, o := range []client.Object{deployment, settings, role} {
 		w.relabel(o, key, "null")
 	}
-	must.NoError(t, w.Delete(t.Context(), w.shows(name)))
+	must.Eventually(w, "the Operator, which the controller has created, to go with its last component", func() error {
+		if err := w.Get(t.Context(), client.ObjectKey{Name: name}, &v1.Operator{}); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("it is there: %v", err)
+		}
+		return nil
+	})
 	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if err := w.Get(t.Context(), client.ObjectKey{Name: name}, &v1.Operator{}); !apierrors.IsNotFound(err) {
 			t.Fatalf("without components it comes back: %v", err)
