@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,32 +15,54 @@ import (
 )
 
 func newHistoryCommand(s command.Streams) *cobra.Command {
-	var k kubeconfig.Flags
+	var t target
 	var format command.Output
 	cmd := &cobra.Command{
 		Use:   "history NAME",
-		Short: "List the revisions of a ClusterExtension that are kept",
+		Short: "List the revisions of a ClusterExtension, or the InstallPlans of a Subscription, that are kept",
 		Long: `List the revisions of a ClusterExtension that are kept, the newest first. Each holds all its objects, so that fairlead rollback can
-return to it.`,
+return to it.
+
+Or NAME is a Subscription of the namespace: its InstallPlans are listed, with what each installed, from which catalog, who approved it, and what
+became of it. The v0 API keeps no objects of earlier versions, so there is no way back to them. A name that both have is the ClusterExtension, unless
+--api v0 says otherwise.`,
+		Example: `  fairlead history my-extension
+  fairlead history etcd -n operators`,
 		Args: command.Usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := format.Check(); err != nil {
+			if err := errors.Join(t.check(), format.Check()); err != nil {
 				return err
 			}
-			c, _, err := k.Connect()
+			c, namespace, err := t.cluster.Connect()
 			if err != nil {
 				return err
 			}
-			h, err := ops.ReadHistory(cmd.Context(), c, args[0])
-			if err != nil {
-				return kubeconfig.Explain(err)
-			}
-			return format.Write(s.Out, h, h.Write)
+			return kubeconfig.Explain(writeHistory(cmd.Context(), s, c, format, t.api, client.ObjectKey{Namespace: namespace, Name: args[0]}))
 		},
 	}
-	k.AddCluster(cmd.Flags())
+	t.flags(cmd)
 	format.Flag(cmd)
 	return cmd
+}
+
+// writeHistory prints the history of a ClusterExtension, or of a Subscription.
+func writeHistory(ctx context.Context, s command.Streams, c client.Client, format command.Output, api string, key client.ObjectKey) error {
+	is, err := isSubscription(ctx, c, api, key)
+	if err != nil {
+		return err
+	}
+	if is {
+		h, err := ops.ReadSubscriptionHistory(ctx, c, key)
+		if err != nil {
+			return err
+		}
+		return format.Write(s.Out, h, h.Write)
+	}
+	h, err := ops.ReadHistory(ctx, c, key.Name)
+	if err != nil {
+		return err
+	}
+	return format.Write(s.Out, h, h.Write)
 }
 
 // rollback is `fairlead rollback`: what its flags say.
@@ -55,6 +78,8 @@ Before anything is written it is proven that nothing is lost: no CustomResourceD
 stored in, none that would be deleted may have custom resources, and where a schema becomes narrower all custom resources are checked. What
 is in the way is listed, and then nothing is done.
 
+Of a Subscription there is no way back: it is said what works instead.
+
 The ClusterExtension stays at that revision, and its version is pinned, until fairlead upgrade says otherwise.
 
 Exit code 0: it was rolled back, or --dry-run found nothing in the way. 3: something is in the way, or you did not say yes. 1: something went
@@ -62,7 +87,7 @@ wrong. 2: wrong usage.`
 
 func newRollbackCommand(s command.Streams) *cobra.Command {
 	r := rollback{Change: command.Change{Streams: s}}
-	var k kubeconfig.Flags
+	var t target
 	cmd := &cobra.Command{
 		Use:   "rollback NAME",
 		Short: "Go back to an earlier revision of a ClusterExtension, if nothing is lost",
@@ -74,17 +99,25 @@ func newRollbackCommand(s command.Streams) *cobra.Command {
 			if cmd.Flags().Changed("to") && r.to < 1 {
 				return command.UsageError{Err: fmt.Errorf("--to %d: revisions count from 1; fairlead history lists them", r.to)}
 			}
-			if err := r.Check(); err != nil {
+			if err := errors.Join(t.check(), r.Check()); err != nil {
 				return err
 			}
-			c, _, err := k.Connect()
+			c, namespace, err := t.cluster.Connect()
 			if err != nil {
 				return err
+			}
+			key := client.ObjectKey{Namespace: namespace, Name: args[0]}
+			is, err := isSubscription(cmd.Context(), c, t.api, key)
+			if err == nil && is {
+				err = noWayBack(cmd.Context(), c, key)
+			}
+			if err != nil {
+				return kubeconfig.Explain(err)
 			}
 			return r.run(cmd.Context(), c, args[0])
 		},
 	}
-	k.AddCluster(cmd.Flags())
+	t.flags(cmd)
 	r.Flags(cmd, "only show what would change, and what prevents it")
 	flags := cmd.Flags()
 	flags.Int64Var(&r.to, "to", 0, "revision to go back to (default: the newest one before with another version)")

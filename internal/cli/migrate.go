@@ -93,16 +93,16 @@ func repeated(flags *pflag.FlagSet) string {
 
 func (m *migration) run(ctx context.Context, name string) error {
 	p := &extensionPlan{streams: m.Streams, cluster: m.cluster}
-	c, q, err := p.question(ctx)
+	r, err := p.reach()
 	if err != nil {
 		return err
 	}
-	namespace, err := m.cluster.Namespace()
+	q, err := r.question(ctx)
 	if err != nil {
 		return err
 	}
 	return withLibrary(ctx, m.Streams, func(library *preview.Library) error {
-		return m.move(ctx, c, q, library, client.ObjectKey{Namespace: namespace, Name: name})
+		return m.move(ctx, r.client, q, library, client.ObjectKey{Namespace: r.namespace, Name: name})
 	})
 }
 

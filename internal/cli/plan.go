@@ -18,24 +18,29 @@ import (
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
 func newPlanCommand(s command.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan [NAME]",
-		Short: "Tell what would change for a ClusterExtension; show InstallPlans",
+		Short: "Tell what would change for a ClusterExtension or a Subscription; show InstallPlans",
 		Long:  planHelp,
 		Example: `  fairlead plan etcd
+  fairlead plan my-subscription -n operators
   fairlead plan -f extension.yaml -o json
   fairlead plan show install-abcde -n operators`,
 		Args: cobra.MaximumNArgs(1), // wrong usage is no plan that changes something, which exit code 2 says
 	}
 	plan := &extensionPlan{streams: s}
 	plan.cluster.AddCluster(cmd.Flags())
+	plan.cluster.AddNamespace(cmd.Flags())
 	plan.output.Flag(cmd)
+	cmd.Flags().StringVar(&plan.api, "api", "", "API that NAME is of: v0 or v1 (default: whichever has it)")
+	cmd.Flags().StringVar(&plan.global, "global-namespace", manager.DefaultGlobalNamespace, "namespace of the catalogs that all namespaces see, for a Subscription")
 	cmd.Flags().StringVarP(&plan.file, "filename", "f", "", "read the ClusterExtension from this file; - is standard input")
-	cmd.Flags().StringArrayVar(&plan.catalogs, "catalog", nil, "read a ClusterCatalog from somewhere else, as NAME[,priority=N]=DIR|IMAGE (may be repeated)")
+	cmd.Flags().StringArrayVar(&plan.catalogs, "catalog", nil, "read a ClusterCatalog or CatalogSource from somewhere else, as NAME[,priority=N]=DIR|IMAGE (may be repeated)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		err := plan.run(cmd.Context(), args)
 		if command.Code(err) == command.ExitUsage {

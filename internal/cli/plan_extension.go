@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,7 +22,8 @@ const planHelp = `Tell what would change in the cluster if a ClusterExtension wa
 verdicts on CustomResourceDefinitions, permissions and images that come and go, and what is in the way. The manager's own code decides, renders
 and checks, and nothing is written.
 
-NAME is a ClusterExtension of the cluster. -f reads one from a file instead, which may be new, or say something else than the one of its name
+NAME is a ClusterExtension of the cluster, or a Subscription of the namespace: of that the InstallPlan is shown that waits for approval or is
+carried out, or the one that would be written now. A name that both have is the ClusterExtension, unless --api v0 says otherwise. -f reads one from a file instead, which may be new, or say something else than the one of its name
 in the cluster.
 
 Exit code 0: nothing would change. 2: something would. 1: something is in the way, or went wrong, or the command line was not understood; it is
@@ -35,14 +37,27 @@ type extensionPlan struct {
 	streams  command.Streams
 	cluster  kubeconfig.Flags
 	file     string
+	api      string
+	global   string
 	catalogs []string
 	output   command.Output
+}
+
+// reach is a cluster, how it is reached, and the namespace to work in.
+type reach struct {
+	preview.Cluster
+	client    client.Client
+	config    *rest.Config
+	namespace string
 }
 
 // run prints what would change for the extension that is named, or for the only one in the file.
 func (p *extensionPlan) run(ctx context.Context, args []string) error {
 	if len(args) == 0 && p.file == "" {
 		return command.UsageError{Err: errors.New("name a ClusterExtension, or a file that has one with -f")}
+	}
+	if p.api != "" && p.api != apiV0 && p.api != apiV1 {
+		return command.UsageError{Err: fmt.Errorf("--api %q: choose %s or %s, or leave it out", p.api, apiV0, apiV1)}
 	}
 	if err := p.output.Check(); err != nil {
 		return err
@@ -55,12 +70,26 @@ func (p *extensionPlan) run(ctx context.Context, args []string) error {
 		}
 		catalogs = append(catalogs, c)
 	}
-	c, q, err := p.question(ctx)
+	reached, err := p.reach()
+	if err != nil {
+		return err
+	}
+	name := strings.Join(args, "")
+	if p.file == "" {
+		is, err := isSubscription(ctx, reached.client, p.api, client.ObjectKey{Namespace: reached.namespace, Name: name})
+		if err != nil {
+			return kubeconfig.Explain(err)
+		}
+		if is {
+			return p.subscription(ctx, reached, catalogs, name)
+		}
+	}
+	c := reached.client
+	q, err := reached.question(ctx)
 	if err != nil {
 		return err
 	}
 	q.Catalogs = catalogs
-	name := strings.Join(args, "")
 	if p.file != "" {
 		if name, err = p.filed(ctx, c, q, name); err != nil {
 			return err
@@ -84,26 +113,29 @@ func (p *extensionPlan) run(ctx context.Context, args []string) error {
 	})
 }
 
+// reach connects to the cluster.
+func (p *extensionPlan) reach() (r reach, err error) {
+	if r.client, r.namespace, err = p.cluster.Connect(); err != nil {
+		return r, err
+	}
+	if r.config, err = p.cluster.Config(); err != nil {
+		return r, err
+	}
+	server, err := discovery.NewDiscoveryClientForConfig(r.config)
+	if err != nil {
+		return r, fmt.Errorf("connect to the cluster at %s: %w", r.config.Host, err)
+	}
+	r.Cluster = preview.Cluster{Reader: r.client, Server: server}
+	return r, nil
+}
+
 // question is what the cluster has.
-func (p *extensionPlan) question(ctx context.Context) (client.Client, *preview.Question, error) {
-	c, _, err := p.cluster.Connect()
-	if err != nil {
-		return nil, nil, err
-	}
-	config, err := p.cluster.Config()
-	if err != nil {
-		return nil, nil, err
-	}
-	server, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		return nil, nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
-	}
-	cluster := preview.Cluster{Reader: c, Server: server}
-	q, err := cluster.Extensions(ctx)
+func (r reach) question(ctx context.Context) (*preview.Question, error) {
+	q, err := r.Extensions(ctx)
 	if err == nil {
-		q.Kubernetes, err = cluster.Kubernetes()
+		q.Kubernetes, err = r.Kubernetes()
 	}
-	return c, q, kubeconfig.Explain(err)
+	return q, kubeconfig.Explain(err)
 }
 
 // filed puts the extension of the file into the place of the one of its name.

@@ -34,3 +34,22 @@ func waitingPlan(ctx context.Context, c client.Reader, sub *v1alpha1.Subscriptio
 func describe(plan *v1alpha1.InstallPlan) string {
 	return fmt.Sprintf("InstallPlan %s, which installs %s", plan.Name, strings.Join(plan.Spec.ClusterServiceVersionNames, ", "))
 }
+
+// OpenPlan is the InstallPlan of a Subscription that waits for approval or is carried out; nil when there is none.
+func OpenPlan(ctx context.Context, reader client.Reader, key client.ObjectKey) (*v1alpha1.InstallPlan, error) {
+	sub, err := subscriptionOf(ctx, reader, key)
+	if err != nil || sub.Status.InstallPlanRef == nil {
+		return nil, err
+	}
+	plan := &v1alpha1.InstallPlan{}
+	err = reader.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: sub.Status.InstallPlanRef.Name}, plan)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read InstallPlan %s/%s: %w", key.Namespace, sub.Status.InstallPlanRef.Name, err)
+	case plan.Status.Phase == v1alpha1.InstallPlanPhaseComplete, plan.Status.Phase == v1alpha1.InstallPlanPhaseFailed:
+		return nil, nil
+	}
+	return plan, nil
+}

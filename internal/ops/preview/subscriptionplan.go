@@ -1,0 +1,137 @@
+package preview
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/resolution"
+)
+
+// SubscriptionPlan is what the manager would do for a Subscription now.
+type SubscriptionPlan struct {
+	Subscription string `json:"subscription"` // namespace/name
+	// Waiting is the InstallPlan that waits for approval, or is carried out; the rest is empty where there is one.
+	Waiting *PlanView `json:"waiting,omitempty"`
+	// Install is what the next InstallPlan would install, Together are the other Subscriptions that it is for, and Manual is whether it
+	// would wait for approval.
+	Install  []resolution.Install `json:"install"`
+	Together []string             `json:"together,omitempty"`
+	Manual   bool                 `json:"manual,omitempty"`
+	// Conflict and Misfits are why no plan is made, or why its operators would not run.
+	Conflict *resolution.Conflict `json:"conflict,omitempty"`
+	Problem  string               `json:"problem,omitempty"`
+	Misfits  []Misfit             `json:"misfits,omitempty"`
+	// Held are the newer versions that cannot be had. HeldUntil is when an upgrade window ends what holds the plan.
+	Held      []resolution.Held `json:"held,omitempty"`
+	HeldBy    string            `json:"heldBy,omitempty"`
+	HeldUntil *time.Time        `json:"heldUntil,omitempty"`
+	Notes     []string          `json:"notes,omitempty"`
+}
+
+// PlanOf is the next InstallPlan of a Subscription.
+func (p *Preview) PlanOf(subscription string) (*SubscriptionPlan, error) {
+	plan := &SubscriptionPlan{Subscription: p.observed.Name + "/" + subscription, Install: []resolution.Install{}, Notes: p.observed.Misread()}
+	if reason, idle := p.idle[subscription]; idle {
+		plan.Problem = reason
+		return plan, nil
+	}
+	i := slices.IndexFunc(p.result.Groups, func(g resolution.Group) bool { return slices.Contains(g.Subscriptions, subscription) })
+	if i < 0 {
+		return nil, fmt.Errorf("plan Subscription %s: there is none of that name, or it is being deleted; fairlead list -n %s lists what the namespace has", plan.Subscription, p.observed.Name)
+	}
+	g := p.result.Groups[i]
+	if !errors.As(g.Err, &plan.Conflict) && g.Err != nil {
+		plan.Problem = g.Err.Error()
+	}
+	for _, c := range g.Choices {
+		plan.Install = append(plan.Install, c.Install())
+	}
+	for _, name := range g.Subscriptions {
+		if name != subscription {
+			plan.Together = append(plan.Together, name)
+		}
+		if sub := p.observed.Subscription(name); sub != nil && sub.InstallPlanApproval() == v1alpha1.ApprovalManual {
+			plan.Manual = true
+		}
+	}
+	plan.Held, plan.Misfits = g.Held, p.fit.misfits([]resolution.Group{g})
+	for _, s := range p.result.Standings(time.Now()) {
+		if s.Subscription != subscription {
+			continue
+		}
+		if reason := p.waits(&s); reason != "" && s.HeldBy == "" {
+			plan.Held = append(plan.Held, resolution.Held{Asker: "subscription " + subscription, Subscription: subscription, Instead: s.Installed, Reason: reason})
+		}
+		standing := Standing{SubscriptionStanding: s}
+		if p.heldByWindow(&standing); standing.holders != nil {
+			plan.HeldBy, plan.HeldUntil = standing.HeldBy, standing.HeldUntil
+		}
+	}
+	return plan, nil
+}
+
+// Changes reports whether something would be installed.
+func (s *SubscriptionPlan) Changes() bool { return s.Waiting != nil || len(s.Install) > 0 }
+
+// Blocked reports whether there is no solution, or the plan could not be carried out.
+func (s *SubscriptionPlan) Blocked() bool {
+	return s.Conflict != nil || s.Problem != "" || len(s.Misfits) > 0
+}
+
+// Write prints the plan for people.
+func (s *SubscriptionPlan) Write(w io.Writer) error {
+	var b page
+	if s.Waiting != nil {
+		b.printf("Subscription %s: this InstallPlan is next\n\n", s.Subscription)
+		if err := s.Waiting.Write(&b); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
+	switch {
+	case s.Blocked() && len(s.Install) == 0:
+		b.printf("Subscription %s: no InstallPlan can be made\n", s.Subscription)
+	case len(s.Install) == 0:
+		b.printf("Subscription %s: nothing to install\n", s.Subscription)
+	case s.Manual:
+		b.printf("Subscription %s: an InstallPlan would be written, and wait for approval\n", s.Subscription)
+	default:
+		b.printf("Subscription %s: an InstallPlan would be written, and carried out\n", s.Subscription)
+	}
+	if len(s.Together) > 0 && len(s.Install) > 0 {
+		b.printf("it is for these Subscriptions, too: %s\n", strings.Join(s.Together, ", "))
+	}
+	for _, note := range s.Notes {
+		b.printf("note: %s\n", note)
+	}
+	if len(s.Install) > 0 {
+		rows := [][]string{{"OPERATOR", "VERSION", "CHANNEL", "CATALOG", "FOR", "REPLACES"}}
+		for _, i := range s.Install {
+			rows = append(rows, []string{i.Name, i.Version, i.Channel, i.Catalog, i.For, i.Replaces})
+		}
+		b.WriteString("\n" + messages.Table(rows...))
+	}
+	if s.HeldBy != "" {
+		b.WriteString("\nit waits:\n")
+		b.put(indented(messages.Clean(s.HeldBy)))
+	}
+	writeMisfits(&b, s.Misfits)
+	writeHeld(&b, s.Held)
+	if s.Conflict != nil {
+		b.WriteString("\nno solution:\n")
+		b.put(indented(s.Conflict.Error()))
+	}
+	if s.Problem != "" {
+		b.WriteString("\nno solution:\n")
+		b.put(indented(messages.Clean(s.Problem)))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
