@@ -32,7 +32,7 @@ func TestUpgradeGate(t *testing.T) {
 		"another success": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }, "answers 204 No Content, which is neither"},
 		"a redirect":      {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/allowed", http.StatusFound) }, "answers 302 Found, which is neither"},
 		"a hostile text": {func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, "no\x1b[31m\n"+strings.Repeat("x", 1<<20), 409)
+			http.Error(w, "no\x1b[31m\n"+strings.Repeat("x", 1<<20), http.StatusConflict)
 		}, "answers 409 Conflict: no"},
 		"the line is cut": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "gave no answer, and is asked again within a minute"},
 		"knows what is asked": {func(w http.ResponseWriter, r *http.Request) {

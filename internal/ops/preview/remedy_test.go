@@ -41,7 +41,7 @@ func TestWhyWithARemedy(t *testing.T) {
 		headline string
 		remedies []string
 	}{
-		"a mistyped channel":   {sub("wind", "onyl", ""), "wind cannot be installed: channel onyl does not exist; did you mean only?", []string{"fairlead upgrade my -n here --channel only"}},
+		"a mistyped channel":   {sub("wind", "onlx", ""), "wind cannot be installed: channel onlx does not exist; did you mean only?", []string{"fairlead upgrade my -n here --channel only"}},
 		"another channel":      {sub("wind", "nightly", ""), "wind cannot be installed: channel nightly does not exist", []string{"fairlead upgrade my -n here --channel only"}},
 		"a mistyped package":   {sub("wnid", "only", ""), "wnid cannot be installed: catalog olm/toys has no package wnid; did you mean wind?", []string{"fairlead uninstall my -n here", "fairlead install wind -n here"}},
 		"another package":      {sub("balloon", "only", ""), "balloon cannot be installed: catalog olm/toys has no package balloon", nil},
