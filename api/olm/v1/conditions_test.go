@@ -71,7 +71,7 @@ func TestTruncateMessage(t *testing.T) {
 
 // otherTypes and otherReasons are those of the other kinds.
 var (
-	otherTypes   = []string{TypeAvailable, TypeSucceeded, TypeServing}
+	otherTypes   = []string{TypeAvailable, TypeSucceeded, TypeServing, TypeSupported}
 	otherReasons = []string{
 		ReasonAvailable, ReasonUnavailable, ReasonUserSpecifiedUnavailable,
 		ReasonArchived, ReasonReconciling, ReasonMigrated, ReasonProbesSucceeded, ReasonProbeFailure,
