@@ -62,7 +62,7 @@ func groups(s command.Streams) []group {
 			newHistoryCommand(s), newOperandsCommand(s), newTraceCommand(s), newSearchCommand(s), newInfoCommand(s), newVersionsCommand(s), newCheckCommand(s), New(s), newMustGatherCommand(s)}},
 		{"change", "Install and change operators:", []*cobra.Command{
 			newInstallCommand(s), newUpgradeCommand(s), newApproveCommand(s), newHoldCommand(s), newUnholdCommand(s), newRollbackCommand(s), newUninstallCommand(s), newMigrateCommand(s)}},
-		{"author", "Write catalogs and bundles:", []*cobra.Command{authoring.NewCatalog(s), authoring.NewBundle(s)}},
+		{"author", "Write catalogs and bundles:", []*cobra.Command{newCatalogCommand(s), authoring.NewBundle(s)}},
 		{"run", "Run the manager, and clusters to try it on:", []*cobra.Command{newDemoCommand(s), newManagerCommand(s), newClusterCommand(s)}},
 	}
 }

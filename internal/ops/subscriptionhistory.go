@@ -77,7 +77,7 @@ func ReadSubscriptionHistory(ctx context.Context, reader client.Reader, key clie
 	return h, nil
 }
 
-// subscriptionOf reads a Subscription. That there is none is an error of whoever named it.
+// subscriptionOf reads a Subscription. That there is none is an error.
 func subscriptionOf(ctx context.Context, reader client.Reader, key client.ObjectKey) (*v1alpha1.Subscription, error) {
 	sub := &v1alpha1.Subscription{}
 	if err := reader.Get(ctx, key, sub); err != nil {

@@ -45,7 +45,7 @@ type decision struct {
 func (p Planner) Plan(ctx context.Context, q *Question, name string) (*ExtensionPlan, error) {
 	i := slices.IndexFunc(q.Objects.Extensions, func(e olmv1.ClusterExtension) bool { return e.Name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("plan ClusterExtension %s: there is none of that name; kubectl get clusterextensions lists them, and -f reads one from a file", name)
+		return nil, fmt.Errorf("plan ClusterExtension %s: there is none of that name; fairlead list -A lists the operators of both APIs, and -f reads one from a file", name)
 	}
 	live := &olmv1.ClusterExtension{} // the object of the question may be in a file
 	if err := p.Client.Get(ctx, client.ObjectKey{Name: name}, live); client.IgnoreNotFound(err) != nil {
