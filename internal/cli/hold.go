@@ -26,7 +26,7 @@ func newHoldCommand(s command.Streams) *cobra.Command {
 	cmd.Use, cmd.Short, cmd.Long = "hold NAME", "Hold the upgrades of an operator until unhold", holdHelp
 	cmd.Example = `  fairlead hold etcd -n operators --reason 'wait for 3.6.1, see INC-1234'
   fairlead hold my-extension`
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for those who look at it later")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for those who read it later")
 	return cmd
 }
 

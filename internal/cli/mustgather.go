@@ -33,7 +33,7 @@ func newMustGatherCommand(s command.Streams) *cobra.Command {
 webhooks, APIServices and admission policies; and of the namespaces of operators, catalogs and the manager the Deployments, pods, Services, Events and
 the ends of logs.
 
-Of Secrets and ConfigMaps it has the names and sizes of values, and no value. Elsewhere what looks like a credential is replaced: look at the archive
+Of Secrets and ConfigMaps it has the names and sizes of values, and no value. Elsewhere what looks like a credential is replaced: read the archive
 before you give it away, because a log can say anything. What you may not read is noted in README.txt of the archive.`,
 		Example: `  fairlead must-gather
   fairlead must-gather --file /tmp/for-support.tar.gz --logs=false`,

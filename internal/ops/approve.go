@@ -79,7 +79,7 @@ func (w *WaitingPlan) Approve(ctx context.Context, c client.Client, dryRun bool)
 			return fmt.Errorf("read InstallPlan %s: %w", client.ObjectKeyFromObject(w.Plan), err)
 		}
 		if live.UID != w.Plan.UID || fmt.Sprint(live.Spec.ClusterServiceVersionNames) != names {
-			return fmt.Errorf("approve InstallPlan %s: it has changed meanwhile, and installs %v; look at it with fairlead plan show, and approve it again", client.ObjectKeyFromObject(w.Plan), live.Spec.ClusterServiceVersionNames)
+			return fmt.Errorf("approve InstallPlan %s: it has changed meanwhile, and installs %v; see it with fairlead plan show, and approve it again", client.ObjectKeyFromObject(w.Plan), live.Spec.ClusterServiceVersionNames)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func TestApproveWhatWasRead(t *testing.T) {
 	}{
 		"its labels": {func(p *v1alpha1.InstallPlan) { p.Labels = map[string]string{"a": "b"} }, ""},
 		"what it is": {func(p *v1alpha1.InstallPlan) { p.Spec.ClusterServiceVersionNames = []string{"kite.v2"} },
-			"approve InstallPlan ops/install-1: it has changed meanwhile, and installs [kite.v2]; look at it with fairlead plan show"},
+			"approve InstallPlan ops/install-1: it has changed meanwhile, and installs [kite.v2]; see it with fairlead plan show"},
 	} {
 		c := cluster(t, approvable(v1alpha1.InstallPlanPhaseRequiresApproval)...)
 		w := must.Value(FindWaitingPlan(t.Context(), c, key))(t)

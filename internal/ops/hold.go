@@ -16,7 +16,7 @@ import (
 const (
 	// HeldBeforeKey is the upgrade window that the object had before it was held; empty where it had none.
 	HeldBeforeKey = "operators.fairlead.dev/upgrade-window-before-hold"
-	// HeldReasonKey is why it is held, in the words of who held it.
+	// HeldReasonKey is why it is held, as the person who holds it has written.
 	HeldReasonKey = "operators.fairlead.dev/hold-reason"
 )
 
