@@ -29,7 +29,7 @@ func newMustGatherCommand(s command.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "must-gather",
 		Short: "Write one archive of all that helps to find out what is wrong",
-		Long: `Write one archive, a tar file packed with gzip, of what somebody needs who is to help: the objects of both APIs, CustomResourceDefinitions,
+		Long: `Write one archive, a tar file packed with gzip, of what a helper needs: the objects of both APIs, CustomResourceDefinitions,
 webhooks, APIServices and admission policies; and of the namespaces of operators, catalogs and the manager the Deployments, pods, Services, Events and
 the ends of logs.
 

@@ -76,8 +76,8 @@ type gatherer struct {
 	pods       []*unstructured.Unstructured
 }
 
-// MustGather writes an archive, a tar file that is packed with gzip, of what somebody needs who is to help: the objects of both APIs, what runs in their
-// namespaces, Events, and logs. No value of a Secret or a ConfigMap is in it, whoever wrote it where. What may not be read is noted.
+// MustGather writes an archive, a tar file that is packed with gzip, of what a helper needs: the objects of both APIs, what runs in their
+// namespaces, Events, and logs. No value of a Secret or a ConfigMap is in it, in whatever object it stands. What may not be read is noted.
 func (g Gathering) MustGather(ctx context.Context, w io.Writer) (*Gathered, error) {
 	packed := gzip.NewWriter(w)
 	c := &gatherer{Gathering: g, out: tar.NewWriter(packed), namespaces: map[string]bool{g.Namespace: true}}

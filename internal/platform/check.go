@@ -55,7 +55,7 @@ type Report struct {
 	Support []OperatorSupport `json:"support,omitempty"`
 }
 
-// OperatorSupport is how long an operator is supported, in the words of the condition Supported.
+// OperatorSupport is how long an operator is supported, as the condition Supported says.
 type OperatorSupport struct {
 	Operator string `json:"operator"`
 	Support  string `json:"support"`

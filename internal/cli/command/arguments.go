@@ -11,7 +11,7 @@ import (
 // program is the root of the commands whose complaints about arguments are our own. Those of opm are what scripts know of it.
 const program = "fairlead"
 
-// explainArguments says which argument is missing, or too much, in the words of the command's usage line.
+// explainArguments says which argument is missing, or too much, as the usage line of the command names it.
 func explainArguments(cmd *cobra.Command, values []string, err error) error {
 	if cmd.Root().Name() != program || cmd.HasSubCommands() {
 		return err

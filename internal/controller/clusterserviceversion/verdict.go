@@ -3,6 +3,7 @@ package clusterserviceversion
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -17,6 +18,9 @@ var passing = []reason{
 	v1alpha1.CSVReasonAPIServiceResourceIssue, v1alpha1.CSVReasonAPIServiceResourcesNeedReinstall, v1alpha1.CSVReasonDetectedClusterChange,
 }
 
+// waits begins the message of a ClusterServiceVersion that keeps its phase until something happens that needs no one, as the table has it.
+const waits = "waiting for "
+
 // verdictOf is the verdict on a ClusterServiceVersion with that status: it is ready when the operator runs. One that is being replaced is not: it is about
 // to go, and its successor is what was asked for.
 func verdictOf(s *v1alpha1.ClusterServiceVersionStatus) reconcile.Verdict {
@@ -24,7 +28,7 @@ func verdictOf(s *v1alpha1.ClusterServiceVersionStatus) reconcile.Verdict {
 	switch {
 	case s.Phase == toSucceeded:
 		return reconcile.Done(because, message)
-	case s.Phase == toFailed && !slices.Contains(passing, s.Reason):
+	case s.Phase == toFailed && !slices.Contains(passing, s.Reason) && !strings.HasPrefix(s.Message, waits):
 		return reconcile.Stalled(because, message)
 	}
 	return reconcile.Progressing(because, message)

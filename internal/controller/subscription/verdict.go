@@ -3,6 +3,7 @@ package subscription
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,9 +48,19 @@ func (v view) verdict() verdict {
 		return verdict{reason: "NotInstalled", message: "the operator is not installed yet"}
 	}
 	if !isIn(v1alpha1.CSVPhaseSucceeded, v.installed) {
-		return verdict{stalled: isIn(v1alpha1.CSVPhaseFailed, v.installed), reason: cmp.Or(string(v.installed.Status.Phase), "Pending"), message: v.notRunning() + v.held.summary()}
+		return verdict{stalled: failed(v.installed), reason: cmp.Or(string(v.installed.Status.Phase), "Pending"), message: v.notRunning() + v.held.summary()}
 	}
 	return verdict{ready: true, reason: "Installed", message: fmt.Sprintf("ClusterServiceVersion %s is installed and running", v.installed.Name) + v.held.summary()}
+}
+
+// failed reports whether an operator has failed, and nothing continues until a user changes something.
+func failed(csv *v1alpha1.ClusterServiceVersion) bool {
+	if !isIn(v1alpha1.CSVPhaseFailed, csv) {
+		return false
+	}
+	return !slices.ContainsFunc(csv.Status.TypedConditions(), func(c v1alpha1.ClusterServiceVersionCondition) bool {
+		return c.Type == reconcile.TypeReconciling && c.Status == corev1.ConditionTrue
+	})
 }
 
 func (v view) notRunning() string {
