@@ -59,7 +59,7 @@ func failed(csv *v1alpha1.ClusterServiceVersion) bool {
 		return false
 	}
 	return !slices.ContainsFunc(csv.Status.TypedConditions(), func(c v1alpha1.ClusterServiceVersionCondition) bool {
-		return c.Type == reconcile.TypeReconciling && c.Status == corev1.ConditionTrue
+		return c.Type == reconcile.TypeReconciling && c.Status == "True"
 	})
 }
 
