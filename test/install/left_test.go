@@ -42,11 +42,17 @@ func (m *migration) lay(o client.Object, by client.FieldOwner) {
 	m.t.Helper()
 	whole := o.DeepCopyObject().(client.Object)
 	must.Eventually(m.t, fmt.Sprintf("lay down %T %s", o, o.GetName()), func() error { return m.Create(m.t.Context(), o, by) })
-	whole.SetResourceVersion(o.GetResourceVersion())
-	whole.SetUID(o.GetUID())
 	switch whole.(type) {
 	case *v1alpha1.CatalogSource, *v1alpha1.Subscription, *v1alpha1.InstallPlan, *v1alpha1.ClusterServiceVersion, *operatorsv1.OperatorGroup:
-		must.NoErrorf(m.t, m.Status().Update(m.t.Context(), whole, by), "status of %T %s", o, o.GetName())
+		must.Eventually(m.t, fmt.Sprintf("write the status of %T %s", o, o.GetName()), func() error { // managers of other tests label what they find
+			if err := m.Get(m.t.Context(), client.ObjectKeyFromObject(o), o); err != nil {
+				return err
+			}
+			status := whole.DeepCopyObject().(client.Object)
+			status.SetResourceVersion(o.GetResourceVersion())
+			status.SetUID(o.GetUID())
+			return m.Status().Update(m.t.Context(), status, by)
+		})
 	}
 }
 
