@@ -51,7 +51,9 @@ func (m *migration) lay(o client.Object, by client.FieldOwner) {
 			status := whole.DeepCopyObject().(client.Object)
 			status.SetResourceVersion(o.GetResourceVersion())
 			status.SetUID(o.GetUID())
-			return m.Status().Update(m.t.Context(), status, by)
+			err := m.Status().Update(m.t.Context(), status, by)
+			o.SetResourceVersion(status.GetResourceVersion())
+			return err
 		})
 	}
 }

@@ -101,7 +101,13 @@ func TestTheAPIServerComesAndGoes(t *testing.T) {
 	w.Make(w.catalogSource())
 	flap(5 * time.Second)
 	w.serves(1)
-	first := must.Value(w.source())(t)
+	var first *v1alpha1.CatalogSource
+	must.Eventually(t, "the status to name the Service", func() (err error) { // which is written when the API server is there again
+		if first, err = w.source(); err == nil && first.Status.RegistryServiceStatus == nil {
+			err = fmt.Errorf("it has %+v", first.Status)
+		}
+		return err
+	})
 	w.publish(operator{pkg: "op", version: "1.0.0"}, operator{pkg: "more", version: "1.0.0"})
 	for range 2 {
 		g.set(true)
