@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -77,10 +78,11 @@ func TestAnOperatorShowsItsComponents(t *testing.T) {
 		w.relabel(o, key, "null")
 	}
 	must.Eventually(w, "the Operator, which the controller has created, to go with its last component", func() error {
-		if err := w.Get(t.Context(), client.ObjectKey{Name: name}, &v1.Operator{}); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("it is there: %v", err)
+		err := w.Get(t.Context(), client.ObjectKey{Name: name}, &v1.Operator{})
+		if err == nil {
+			return errStays
 		}
-		return nil
+		return client.IgnoreNotFound(err)
 	})
 	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if err := w.Get(t.Context(), client.ObjectKey{Name: name}, &v1.Operator{}); !apierrors.IsNotFound(err) {
@@ -201,3 +203,6 @@ func complete(w *world, o *v1.Operator) error {
 	}
 	return nil
 }
+
+// errStays is that an object is there which is to go.
+var errStays = errors.New("it is still there")
