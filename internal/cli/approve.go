@@ -72,19 +72,11 @@ func (a *approval) plan(ctx context.Context, c client.Client, key client.ObjectK
 		fmt.Fprintf(a.Out, "would approve %s\n", waiting.Describe())
 		return nil
 	}
-	printer := command.Progress(a.Out)
-	printer.Done("approved %s", waiting.Describe())
+	command.Progress(a.Out).Done("approved %s", waiting.Describe())
 	if a.wait == 0 || waiting.Subscription == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.wait)
-	defer cancel()
-	csv, err := ops.WaitUpgrade(ctx, c, client.ObjectKey{Namespace: key.Namespace, Name: waiting.Subscription}, func(_, message string) { printer.Note("%s", message) })
-	if err != nil {
-		return fmt.Errorf("%w\nThe approval stands, and the operator is installed when the cause is gone", err)
-	}
-	printer.Done("%s is installed and running", csv)
-	return nil
+	return waitSubscription(ctx, a.Streams, c, client.ObjectKey{Namespace: key.Namespace, Name: waiting.Subscription}, a.wait)
 }
 
 // permissions approves those that an upgrade asks for.
@@ -108,19 +100,9 @@ func (a *approval) permissions(ctx context.Context, c client.Client, name string
 		fmt.Fprintf(a.Out, "would approve these permissions for ClusterExtension %s\n", name)
 		return nil
 	}
-	printer := command.Progress(a.Out)
-	printer.Done("approved these permissions for ClusterExtension %s", name)
+	command.Progress(a.Out).Done("approved these permissions for ClusterExtension %s", name)
 	if a.wait == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.wait)
-	defer cancel()
-	e, err := ops.WaitExtension(ctx, c, name, func(_, message string) { printer.Note("%s", message) })
-	if err != nil {
-		return fmt.Errorf("%w\nWhat was installed stays, and the upgrade continues when the cause is gone", err)
-	}
-	if e.Status.Install != nil {
-		printer.Done("%s is installed and works", e.Status.Install.Bundle.Name)
-	}
-	return nil
+	return waitExtension(ctx, a.Streams, c, name, a.wait)
 }

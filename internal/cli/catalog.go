@@ -45,21 +45,9 @@ digest and age, and what is wrong. CatalogSources of all namespaces are listed, 
   fairlead catalog list -n olm -o json
   fairlead catalog list packages ./catalog`
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := o.check(cmd.Flags()); err != nil {
-			return err
-		}
-		c, namespace, err := o.cluster.Connect()
-		if err != nil {
-			return err
-		}
-		if o.all || !o.cluster.Chosen() {
-			namespace = ""
-		}
-		listing, err := ops.ListCatalogs(cmd.Context(), c, namespace)
-		if err != nil {
-			return kubeconfig.Explain(err)
-		}
-		return o.answer(s, listing)
+		return o.list(cmd, s, func(ctx context.Context, c client.Client, namespace string) (overviewed, error) {
+			return ops.ListCatalogs(ctx, c, namespace)
+		})
 	}
 	o.flags(cmd, "list the CatalogSources of all namespaces, whatever the context of the kubeconfig names")
 }

@@ -56,8 +56,8 @@ func (p *extensionPlan) run(ctx context.Context, args []string) error {
 	if len(args) == 0 && p.file == "" {
 		return command.UsageError{Err: errors.New("name a ClusterExtension, or a file that has one with -f")}
 	}
-	if p.api != "" && p.api != apiV0 && p.api != apiV1 {
-		return command.UsageError{Err: fmt.Errorf("--api %q: choose %s or %s, or leave it out", p.api, apiV0, apiV1)}
+	if err := (&target{api: p.api}).check(); err != nil {
+		return err
 	}
 	if err := p.output.Check(); err != nil {
 		return err

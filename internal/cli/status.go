@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"context"
 	"errors"
 
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -70,21 +72,9 @@ ClusterExtension, with the version that is installed and the first reason why it
   fairlead list -n operators -o json`,
 		Args: command.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(cmd.Flags()); err != nil {
-				return err
-			}
-			c, namespace, err := o.cluster.Connect()
-			if err != nil {
-				return err
-			}
-			if o.all || !o.cluster.Chosen() {
-				namespace = ""
-			}
-			listing, err := ops.List(cmd.Context(), c, namespace)
-			if err != nil {
-				return kubeconfig.Explain(err)
-			}
-			return o.answer(s, listing)
+			return o.list(cmd, s, func(ctx context.Context, c client.Client, namespace string) (overviewed, error) {
+				return ops.List(ctx, c, namespace)
+			})
 		},
 	}
 	o.flags(cmd, "list the operators of all namespaces, whatever the context of the kubeconfig names")
@@ -116,11 +106,33 @@ func (o *overview) check(flags *pflag.FlagSet) error {
 	return o.output.Check()
 }
 
-// answer prints an overview. That something in it is not done is a no.
-func (o *overview) answer(s command.Streams, result interface {
+// overviewed is what an overview shows.
+type overviewed interface {
 	command.Printer
 	Done() bool
-}) error {
+}
+
+// list prints what all namespaces have, or the one that was chosen.
+func (o *overview) list(cmd *cobra.Command, s command.Streams, read func(ctx context.Context, c client.Client, namespace string) (overviewed, error)) error {
+	if err := o.check(cmd.Flags()); err != nil {
+		return err
+	}
+	c, namespace, err := o.cluster.Connect()
+	if err != nil {
+		return err
+	}
+	if o.all || !o.cluster.Chosen() {
+		namespace = ""
+	}
+	result, err := read(cmd.Context(), c, namespace)
+	if err != nil {
+		return kubeconfig.Explain(err)
+	}
+	return o.answer(s, result)
+}
+
+// answer prints an overview. That something in it is not done is a no.
+func (o *overview) answer(s command.Streams, result overviewed) error {
 	if err := o.output.Write(s.Out, result, result.Write); err != nil {
 		return err
 	}

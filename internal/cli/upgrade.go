@@ -144,8 +144,13 @@ func (u *upgrade) extension(cmd *cobra.Command, c client.Client, name string) er
 	if !u.tell(said, "ClusterExtension "+name) {
 		return nil
 	}
-	printer := command.Progress(u.streams.Out)
-	ctx, cancel := context.WithTimeout(ctx, u.wait)
+	return waitExtension(ctx, u.streams, c, name, u.wait)
+}
+
+// waitExtension waits until a ClusterExtension that was changed has what it asks for.
+func waitExtension(ctx context.Context, s command.Streams, c client.Client, name string, wait time.Duration) error {
+	printer := command.Progress(s.Out)
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	e, err := ops.WaitExtension(ctx, c, name, func(_, message string) { printer.Waiting(message) })
 	if err != nil {
@@ -178,20 +183,25 @@ func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.O
 	}
 	if waits != "" {
 		u.tell(said, "Subscription "+key.String())
-		u.approvable(waits, key)
+		approvable(u.streams, waits, key)
 		return nil
 	}
 	if !u.tell(said, "Subscription "+key.String()) {
 		return nil
 	}
-	printer := command.Progress(u.streams.Out)
-	ctx, cancel := context.WithTimeout(ctx, u.wait)
+	return waitSubscription(ctx, u.streams, c, key, u.wait)
+}
+
+// waitSubscription waits until a Subscription that was changed, or its plan approved, has what it asks for.
+func waitSubscription(ctx context.Context, s command.Streams, c client.Client, key client.ObjectKey, wait time.Duration) error {
+	printer := command.Progress(s.Out)
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	csv, err := ops.WaitUpgrade(ctx, c, key, func(_, message string) { printer.Waiting(message) })
 	var plan *ops.WaitsError
 	if errors.As(err, &plan) {
 		printer.Forget()
-		u.approvable(plan.Plan, key)
+		approvable(s, plan.Plan, key)
 		return nil
 	}
 	var held *ops.HeldError
@@ -207,9 +217,9 @@ func (u *upgrade) subscription(cmd *cobra.Command, c client.Client, key client.O
 	return nil
 }
 
-// approvable tells of a plan that waits for a user to approve it.
-func (u *upgrade) approvable(plan string, key client.ObjectKey) {
-	fmt.Fprintf(u.streams.Out, "%s, waits for approval: see it with fairlead plan show, and approve it with: %s\n", plan, ops.ApproveCommand(key))
+// approvable prints a plan that waits for a user to approve it.
+func approvable(s command.Streams, plan string, key client.ObjectKey) {
+	fmt.Fprintf(s.Out, "%s, waits for approval: see it with fairlead plan show, and approve it with: %s\n", plan, ops.ApproveCommand(key))
 }
 
 // tell says what has changed, or would, and whether there is something to wait for.
