@@ -111,7 +111,7 @@ func recordOf(p *v1alpha1.InstallPlan) PlanRecord {
 		}
 	}
 	var decision resolution.NamespaceRecord
-	if json.Unmarshal([]byte(p.Annotations[decisionKey]), &decision) == nil { // which tells where bundles without image come from
+	if json.Unmarshal([]byte(p.Annotations[resolution.DecisionAnnotation]), &decision) == nil { // which tells where bundles without image come from
 		for _, choice := range decision.Outcome.Install {
 			r.from(choice.Catalog)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,7 +39,7 @@ func TestSubscriptionHistory(t *testing.T) {
 		keptPlan(2, "", func(p *v1alpha1.InstallPlan) { // by hand, and of a bundle that is in the catalog
 			p.Spec.Approval = v1alpha1.ApprovalManual
 			p.Status.BundleLookups = nil
-			p.Annotations = map[string]string{decisionKey: `{"namespace":"ops","outcome":{"install":[{"name":"kite.v2","catalog":"ops/mine"}]}}`}
+			p.Annotations = map[string]string{resolution.DecisionAnnotation: `{"namespace":"ops","outcome":{"install":[{"name":"kite.v2","catalog":"ops/mine"}]}}`}
 		}),
 		keptPlan(3, "kite", func(p *v1alpha1.InstallPlan) {
 			p.Status.Phase = v1alpha1.InstallPlanPhaseFailed

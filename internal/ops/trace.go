@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
@@ -50,9 +50,6 @@ const (
 
 // maxOwners bounds how many owners are followed upwards.
 const maxOwners = 10
-
-// decisionKey is the annotation of an InstallPlan with what it was decided on.
-const decisionKey = "operators.fairlead.dev/decision"
 
 // tracer follows an object to what decided on it.
 type tracer struct {
@@ -87,6 +84,11 @@ func (t *tracer) add(kind string, o client.Object, how, detail string) {
 	t.out.Links = append(t.out.Links, TraceLink{Kind: kind, Name: nameOf(o), How: how, Detail: detail})
 }
 
+// seen reports whether a link is there already.
+func (t *tracer) seen(kind, name string) bool {
+	return slices.ContainsFunc(t.out.Links, func(l TraceLink) bool { return l.Kind == kind && l.Name == name })
+}
+
 func nameOf(o client.Object) string {
 	return strings.TrimPrefix(client.ObjectKeyFromObject(o).String(), "/")
 }
@@ -106,13 +108,13 @@ func (t *tracer) follow(ctx context.Context, o *metav1.PartialObjectMetadata) (d
 		t.out.Managed = true
 		return true, nil, t.decided(ctx, sub.Namespace, cmp.Or(sub.Status.InstalledCSV, sub.Status.CurrentCSV))
 	case olmv1.ClusterExtensionKind:
-		return true, nil, t.extension(ctx, o.Name, o.UID)
+		return true, nil, t.extension(ctx, o.Name)
 	}
 	if name := revision.NameOf(o); name != "" { // an object of an extension names it
 		if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind == olmv1.ClusterObjectSetKind {
 			return true, nil, t.revision(ctx, owner.Name)
 		}
-		return true, nil, t.extension(ctx, name, "")
+		return true, nil, t.extension(ctx, name)
 	}
 	if o.Labels[v1alpha1.OwnerKindLabel] == v1alpha1.ClusterServiceVersionKind && o.Labels[v1alpha1.OwnerLabel] != "" {
 		return true, nil, t.version(ctx, client.ObjectKey{Namespace: cmp.Or(o.Labels[v1alpha1.OwnerNamespaceLabel], o.Namespace), Name: o.Labels[v1alpha1.OwnerLabel]})
@@ -180,7 +182,7 @@ func (t *tracer) definitionOf(ctx context.Context, o *metav1.PartialObjectMetada
 // definition finds the operator of a CustomResourceDefinition by its component label, which names package and namespace.
 func (t *tracer) definition(ctx context.Context, o *metav1.PartialObjectMetadata) error {
 	var versions v1alpha1.ClusterServiceVersionList
-	if err := t.List(ctx, &versions); client.IgnoreNotFound(err) != nil && !meta.IsNoMatchError(err) {
+	if err := t.List(ctx, &versions); err != nil && !rollout.IsUnknownKind(err) {
 		return fmt.Errorf("find the ClusterServiceVersion that owns CustomResourceDefinition %s: %w", o.Name, err)
 	}
 	for i := range versions.Items {
@@ -229,7 +231,7 @@ func (t *tracer) decided(ctx context.Context, namespace, csv string) error {
 	}
 	for i := range subs.Items {
 		if sub := &subs.Items[i]; csv != "" && (sub.Status.InstalledCSV == csv || sub.Status.CurrentCSV == csv) && sub.Spec != nil {
-			if !slices.ContainsFunc(t.out.Links, func(l TraceLink) bool { return l.Kind == v1alpha1.SubscriptionKind && l.Name == nameOf(sub) }) {
+			if !t.seen(v1alpha1.SubscriptionKind, nameOf(sub)) {
 				t.add(v1alpha1.SubscriptionKind, sub, "asks for it", fmt.Sprintf("package %s, channel %s of catalog %s/%s", sub.Spec.Package, cmp.Or(sub.Spec.Channel, "any"), sub.Spec.CatalogSourceNamespace, sub.Spec.CatalogSource))
 			}
 			break
@@ -261,7 +263,7 @@ func (t *tracer) planned(plan *v1alpha1.InstallPlan, csv string) {
 		}
 	}
 	var record resolution.NamespaceRecord
-	if json.Unmarshal([]byte(plan.Annotations[decisionKey]), &record) != nil {
+	if json.Unmarshal([]byte(plan.Annotations[resolution.DecisionAnnotation]), &record) != nil {
 		t.source(source, "")
 		return
 	}
@@ -300,7 +302,7 @@ func (t *tracer) source(name, digest string) {
 }
 
 // extension adds a ClusterExtension and its installed revision.
-func (t *tracer) extension(ctx context.Context, name string, uid any) error {
+func (t *tracer) extension(ctx context.Context, name string) error {
 	h, err := ReadHistory(ctx, t.Reader, name)
 	if err != nil {
 		return err
@@ -311,7 +313,7 @@ func (t *tracer) extension(ctx context.Context, name string, uid any) error {
 		}
 	}
 	t.out.Managed = true
-	if uid == "" {
+	if !t.seen(olmv1.ClusterExtensionKind, name) {
 		t.add(olmv1.ClusterExtensionKind, h.ext, "owns it", "nothing is installed")
 	}
 	return nil
@@ -324,13 +326,10 @@ func (t *tracer) revision(ctx context.Context, name string) error {
 	if err := t.Get(ctx, client.ObjectKey{Name: name}, set); err != nil {
 		return fmt.Errorf("read ClusterObjectSet %s: %w", name, err)
 	}
-	seen := func(kind, name string) bool {
-		return slices.ContainsFunc(t.out.Links, func(l TraceLink) bool { return l.Kind == kind && l.Name == name })
-	}
-	if !seen(olmv1.ClusterObjectSetKind, set.Name) {
+	if !t.seen(olmv1.ClusterObjectSetKind, set.Name) {
 		t.add(olmv1.ClusterObjectSetKind, set, "consists of it", fmt.Sprintf("revision %d, %s", set.Spec.Revision, strings.ToLower(string(set.Spec.LifecycleState))))
 	}
-	if of := revision.NameOf(set); of != "" && !seen(olmv1.ClusterExtensionKind, of) {
+	if of := revision.NameOf(set); of != "" && !t.seen(olmv1.ClusterExtensionKind, of) {
 		t.out.Links = append(t.out.Links, TraceLink{Kind: olmv1.ClusterExtensionKind, Name: of, How: "asks for it", Detail: "package " + set.Annotations[olmv1.PackageNameKey]})
 	}
 	bundle := set.Annotations[olmv1.BundleNameKey]

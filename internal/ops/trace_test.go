@@ -7,6 +7,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
@@ -38,7 +39,7 @@ func traced() client.Client {
 	sub := &v1alpha1.Subscription{ObjectMeta: in("ops", "kite"), Spec: &v1alpha1.SubscriptionSpec{Package: "kite", Channel: "stable", CatalogSource: "cat", CatalogSourceNamespace: "olm"},
 		Status: v1alpha1.SubscriptionStatus{InstalledCSV: "kite.v2"}}
 	plan := &v1alpha1.InstallPlan{ObjectMeta: in("ops", "install-2"), Spec: v1alpha1.InstallPlanSpec{ClusterServiceVersionNames: []string{"kite.v2"}, Approval: v1alpha1.ApprovalManual, Generation: 2}}
-	plan.Annotations = map[string]string{decisionKey: `{"namespace":"ops","catalogs":[{"name":"olm/cat","digest":"sha256:1"}],"outcome":{"install":[{"name":"kite.v2","version":"2.0.0","channel":"stable","catalog":"olm/cat","for":"dependency","replaces":"kite.v1"}]}}`}
+	plan.Annotations = map[string]string{resolution.DecisionAnnotation: `{"namespace":"ops","catalogs":[{"name":"olm/cat","digest":"sha256:1"}],"outcome":{"install":[{"name":"kite.v2","version":"2.0.0","channel":"stable","catalog":"olm/cat","for":"dependency","replaces":"kite.v1"}]}}`}
 	plan.Status.Phase = v1alpha1.InstallPlanPhaseComplete
 	plan.Status.BundleLookups = []v1alpha1.BundleLookup{{Identifier: "kite.v2", Path: "registry.example.com/kite@sha256:2", CatalogSourceRef: &corev1.ObjectReference{Namespace: "olm", Name: "cat"}}}
 	labelled := &corev1.ConfigMap{ObjectMeta: in("ops", "labelled")}

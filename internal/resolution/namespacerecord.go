@@ -15,6 +15,9 @@ import (
 	"github.com/blang/semver/v4"
 )
 
+// DecisionAnnotation is the annotation of an InstallPlan with its NamespaceRecord.
+const DecisionAnnotation = "operators.fairlead.dev/decision"
+
 // NamespaceRecord is what a group was decided on, and the outcome: enough to decide again, elsewhere and later, given the same catalogs.
 type NamespaceRecord struct {
 	Namespace  string             `json:"namespace"`

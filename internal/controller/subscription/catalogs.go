@@ -168,7 +168,7 @@ func (c catalogs) deprecations(installed *v1alpha1.ClusterServiceVersion) []v1al
 	return append(found, isTrue(v1alpha1.SubscriptionDeprecated, "", strings.Join(messages, "; ")))
 }
 
-// support says whether the installed version is supported; nil when nothing is installed, or its catalog has nothing to say about the package.
+// support reports whether the installed version is supported; nil when nothing is installed, or its catalog has nothing to say about the package.
 func (c catalogs) support(installed *v1alpha1.ClusterServiceVersion, now time.Time) *resolution.SupportVerdict {
 	if installed == nil || c.named == nil || c.named.Served.Index == nil {
 		return nil

@@ -3,7 +3,6 @@ package subscription
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/reconcile"
@@ -34,7 +33,7 @@ var owned = []v1alpha1.SubscriptionConditionType{
 }
 
 // conditions is all that is to be said. What follows from a catalog that is only being loaded again is repeated as it was.
-func (v view) conditions(now time.Time) []v1alpha1.SubscriptionCondition {
+func (v view) conditions() []v1alpha1.SubscriptionCondition {
 	var all []v1alpha1.SubscriptionCondition
 	if notes := v.state.Misread(); len(notes) > 0 {
 		all = append(all, isTrue(misreadCondition, reasonNotBoolean, tidy(strings.Join(notes, "; "))))
@@ -73,7 +72,7 @@ func (v view) conditions(now time.Time) []v1alpha1.SubscriptionCondition {
 	all = append(all, v.planConditions()...)
 	all = append(all, v.decisionConditions()...)
 	all = append(all, v.held.condition()...)
-	if s := v.catalogs.support(v.installed, now); s != nil {
+	if s := v.supported; s != nil {
 		all = append(all, v1alpha1.NewSubscriptionCondition(v1alpha1.SubscriptionSupported, corev1.ConditionStatus(s.Status), s.Reason, s.Message))
 	}
 	return append(all, v.catalogs.deprecations(v.installed)...)

@@ -102,7 +102,7 @@ func TestDecisionCanBeReplayed(t *testing.T) {
 	w := newWorld(t, operatorGroup("og"), catalogSource("cat"), subscribe("b", "b", ""))
 	w.serve("cat", pkg("a", "A", "", "1.0.0")+pkg("b", "B", "A", "1.0.0"))
 	w.mustReconcile()
-	text := w.onlyPlan().Annotations[decisionAnnotation]
+	text := w.onlyPlan().Annotations[resolution.DecisionAnnotation]
 	var record resolution.NamespaceRecord
 	if err := json.Unmarshal([]byte(text), &record); err != nil {
 		t.Fatalf("%v: %s", err, text)

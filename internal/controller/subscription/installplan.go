@@ -10,18 +10,15 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/resolution"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-const (
-	// contentAnnotation identifies what a plan was made for: a plan that failed is tried again only for other content.
-	contentAnnotation = "operators.fairlead.dev/content"
-	// decisionAnnotation records what the plan was decided on: catalogs by digest, what was installed, what was asked for.
-	decisionAnnotation = "operators.fairlead.dev/decision"
-)
+// contentAnnotation identifies what a plan was made for: a plan that failed is tried again only for other content.
+const contentAnnotation = "operators.fairlead.dev/content"
 
 // contentOf identifies the choices of a group: the same bundles replacing the same operators.
 func contentOf(g *group) string {
@@ -50,7 +47,7 @@ func (c *Controller) create(ctx context.Context, s *state, g *group, bundles []b
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       s.Name,
 			Labels:          map[string]string{v1alpha1.ManagedLabel: "true"},
-			Annotations:     map[string]string{contentAnnotation: contentOf(g), decisionAnnotation: record},
+			Annotations:     map[string]string{contentAnnotation: contentOf(g), resolution.DecisionAnnotation: record},
 			OwnerReferences: s.owners(g.Subscriptions),
 		},
 		Spec: v1alpha1.InstallPlanSpec{

@@ -119,7 +119,7 @@ func TestACatalogThatWasMadeAnewIsSpokenOf(t *testing.T) {
 		}
 		w.controller.Catalogs.Withdraw(catalog.Ref{Namespace: ns, Name: "cat"})
 		s, d := w.seen()
-		v := d.view(s, w.subscription("a"))
+		v := d.view(s, w.subscription("a"), w.Clock.Now())
 		must.Equal(t, name+": nothing new is said", v.repeats(), uid == "")
 	}
 }

@@ -42,10 +42,10 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 		before := w.Latest(&s.Subscriptions[i])
 		after := before.DeepCopy()
 		if !d.outdated[before.Name] {
-			v := d.view(s, before)
+			v := d.view(s, before, now)
 			after.Status = v.status(now)
-			if supported := v.catalogs.support(v.installed, now); supported != nil {
-				retry = reconcile.Sooner(retry, supported.In(now)) // a phase of support begins or ends
+			if v.supported != nil {
+				retry = reconcile.Sooner(retry, v.supported.In(now)) // a phase of support begins or ends
 			}
 		}
 		if wait := tooSoon(&before.Status, &after.Status, now); wait > 0 {

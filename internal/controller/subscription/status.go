@@ -32,7 +32,7 @@ func (v view) status(now time.Time) v1alpha1.SubscriptionStatus {
 	v.refer(&next)
 	next.CatalogHealth = v.catalogs.health(stamp)
 	// Set what is to be said of the Subscription and take away what no longer holds.
-	desired := v.conditions(now)
+	desired := v.conditions()
 	for _, kind := range owned {
 		if !slices.ContainsFunc(desired, func(c v1alpha1.SubscriptionCondition) bool { return c.Type == kind }) {
 			next.RemoveConditions(kind)

@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"slices"
+	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
@@ -21,9 +22,11 @@ type view struct {
 	held      heldBack
 	idle      string
 	broken    string
+	// supported reports whether the installed version is supported; nil where nothing is known of that.
+	supported *resolution.SupportVerdict
 }
 
-func (d *decision) view(s *state, sub *v1alpha1.Subscription) view {
+func (d *decision) view(s *state, sub *v1alpha1.Subscription, now time.Time) view {
 	v := view{sub: sub, state: s, idle: d.idle[sub.Name], broken: d.broken, installed: s.Operator(s.Installed(sub))}
 	if v.group = d.groupOf(sub.Name); v.group != nil {
 		if name := v.group.Installed[sub.Name]; name != "" {
@@ -38,6 +41,7 @@ func (d *decision) view(s *state, sub *v1alpha1.Subscription) view {
 	v.held = heldOf(v.group, sub.Name, v.choice)
 	v.catalogs = catalogs{sub: sub, all: s.Sources, missing: missing(s, v.group, v.held),
 		named: s.Source(catalog.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})}
+	v.supported = v.catalogs.support(v.installed, now)
 	// The plan that installs what the Subscription is to become, else the one that its status or, for a Subscription that a plan made, its
 	// annotation names.
 	if v.planned() {
