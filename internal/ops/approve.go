@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -68,31 +70,28 @@ func (w *WaitingPlan) Approve(ctx context.Context, c client.Client, dryRun bool)
 	if dryRun {
 		options = append(options, client.DryRunAll)
 	}
-	names := fmt.Sprint(w.Plan.Spec.ClusterServiceVersionNames)
-	live := w.Plan.DeepCopy()
-	for attempt := 0; ; attempt++ {
+	key, live := client.ObjectKeyFromObject(w.Plan), w.Plan.DeepCopy()
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		err := patch(ctx, c, live, map[string]any{"approved": true}, options)
-		if !apierrors.IsConflict(err) || attempt == 5 {
-			return wrap(err, "approve InstallPlan "+client.ObjectKeyFromObject(w.Plan).String())
+		if err == nil {
+			return nil
 		}
-		if err := c.Get(ctx, client.ObjectKeyFromObject(w.Plan), live); err != nil {
-			return fmt.Errorf("read InstallPlan %s: %w", client.ObjectKeyFromObject(w.Plan), err)
+		err = fmt.Errorf("approve InstallPlan %s: %w", key, err)
+		if !apierrors.IsConflict(err) {
+			return err
 		}
-		if live.UID != w.Plan.UID || fmt.Sprint(live.Spec.ClusterServiceVersionNames) != names {
-			return fmt.Errorf("approve InstallPlan %s: it has changed meanwhile, and installs %v; see it with fairlead plan show, and approve it again", client.ObjectKeyFromObject(w.Plan), live.Spec.ClusterServiceVersionNames)
+		if err := c.Get(ctx, key, live); err != nil {
+			return fmt.Errorf("read InstallPlan %s: %w", key, err)
 		}
-	}
+		if is := live.Spec.ClusterServiceVersionNames; live.UID != w.Plan.UID || !slices.Equal(is, w.Plan.Spec.ClusterServiceVersionNames) {
+			return fmt.Errorf("approve InstallPlan %s: it has changed meanwhile, and installs %v; see it with fairlead plan show, and approve it again", key, is)
+		}
+		return err
+	})
 }
 
 // Describe names the plan, with what it installs.
 func (w *WaitingPlan) Describe() string { return describe(w.Plan) }
-
-func wrap(err error, what string) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", what, err)
-}
 
 // WaitingPermissions returns the digest of the permissions that an upgrade of a ClusterExtension asks for, and the text that lists them.
 func WaitingPermissions(ctx context.Context, c client.Reader, name string) (digest, text string, err error) {

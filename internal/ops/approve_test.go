@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -110,8 +109,5 @@ func TestWaitingPermissions(t *testing.T) {
 		if digest != test.want || (err == nil) != (test.errs == "") || err != nil && !strings.Contains(err.Error(), test.errs) || err == nil && text != test.message {
 			t.Errorf("%s: %q, %q, %v", name, digest, text, err)
 		}
-	}
-	if wrap(nil, "x") != nil || wrap(errors.New("y"), "x").Error() != "x: y" {
-		t.Error("wrap")
 	}
 }

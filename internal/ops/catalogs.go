@@ -14,6 +14,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -69,7 +70,7 @@ func (c *InstalledCatalog) judge(conditions []metav1.Condition, generation int64
 	if !c.Serving || ready.Reason != "Serving" && ready.Reason != olmv1.ReasonAvailable {
 		c.Message = ready.Message
 	}
-	c.stopped = meta.IsStatusConditionTrue(conditions, typeStalled)
+	c.stopped = meta.IsStatusConditionTrue(conditions, reconcile.TypeStalled)
 	c.problem = !c.Serving && ready.Reason != "Loading" && ready.Reason != olmv1.ReasonReconciling && ready.Reason != olmv1.ReasonSucceeded
 }
 

@@ -10,6 +10,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout/desired"
 	"fairlead.dev/fairlead/test/must"
 
@@ -173,7 +174,7 @@ func TestAddCatalog(t *testing.T) {
 
 // TestWaitCatalog: until it serves, at once where it cannot, and after a while where the manager tries again.
 func TestWaitCatalog(t *testing.T) {
-	stalled := append(readyIs("False", "SpecInvalidError", "no image", 1), metav1.Condition{Type: typeStalled, Status: "True"})
+	stalled := append(readyIs("False", "SpecInvalidError", "no image", 1), metav1.Condition{Type: reconcile.TypeStalled, Status: "True"})
 	for name, test := range map[string]struct {
 		o    client.Object
 		want string

@@ -10,6 +10,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog/safetext"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -133,9 +134,6 @@ func absent(ctx context.Context, reader client.Reader, namespace string) error {
 	return nil
 }
 
-// verdicts are the conditions that every kind has. What is wrong with an OperatorGroup is in its others.
-var verdicts = []string{"Ready", "Reconciling", "Stalled"}
-
 func (o *objects) tree(namespace string, v1 *extensions) []Node {
 	var nodes []Node
 	for i := range o.groups.Items {
@@ -150,7 +148,7 @@ func (o *objects) tree(namespace string, v1 *extensions) []Node {
 			n.Detail = strings.Join(g.Status.Namespaces, ", ")
 		}
 		for _, c := range g.Status.Conditions {
-			if c.Status == "True" && !slices.Contains(verdicts, c.Type) {
+			if c.Status == "True" && !slices.Contains(reconcile.VerdictTypes, c.Type) { // what is wrong is in the others
 				n.Done, n.State, n.Reason = false, c.Type, c.Message
 			}
 		}

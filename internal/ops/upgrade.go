@@ -13,6 +13,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
+	"fairlead.dev/fairlead/internal/rollout/permissions"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,9 +44,6 @@ type ExtensionChange struct {
 	// DryRun lets the API server check the change, and writes nothing.
 	DryRun bool
 }
-
-// AcknowledgedKey is the annotation with the digest of the permissions that a user has agreed to, as the manager reads it.
-const AcknowledgedKey = "operators.fairlead.dev/acknowledged-permissions"
 
 // ChangeExtension changes what a ClusterExtension asks for, and returns what has changed, a line each. It begins again when another client, as
 // its controller does, writes the object in between.
@@ -145,7 +143,7 @@ func (change ExtensionChange) make(e *olmv1.ClusterExtension) []string {
 		}
 	}
 	if change.Acknowledge != nil {
-		annotation(AcknowledgedKey, *change.Acknowledge)
+		annotation(permissions.AcknowledgedKey, *change.Acknowledge)
 	}
 	if change.Image != nil {
 		annotation(snapshot.BundleImageKey, *change.Image)

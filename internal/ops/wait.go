@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/reconcile"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -60,7 +61,7 @@ func stopped(ctx context.Context, reader client.Reader, sub *v1alpha1.Subscripti
 	switch {
 	case sub.Status.ObservedGeneration < sub.Generation:
 		return nil
-	case sub.Status.GetCondition("Stalled").Status == "True":
+	case sub.Status.GetCondition(reconcile.TypeStalled).Status == "True":
 		return &StoppedError{"Subscription " + key.String(), ready.Reason, ready.Message}
 	case ready.Reason == string(v1alpha1.InstallPlanPhaseRequiresApproval):
 		if plan, err := waitingPlan(ctx, reader, sub); plan != nil && err == nil {

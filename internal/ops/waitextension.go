@@ -7,6 +7,7 @@ import (
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/schedule"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -26,9 +27,6 @@ type Standing struct {
 	Held string
 }
 
-// typeStalled is the condition of an object for which nothing more happens until a user changes something, as kstatus names it.
-const typeStalled = "Stalled"
-
 // Stand tells how far a ClusterExtension is, by its conditions alone. Those of an older spec, or of other annotations, do not count.
 func Stand(e *olmv1.ClusterExtension) Standing {
 	find := func(kind string) *metav1.Condition { return meta.FindStatusCondition(e.Status.Conditions, kind) }
@@ -37,7 +35,7 @@ func Stand(e *olmv1.ClusterExtension) Standing {
 		return Standing{Reason: "Waiting", Message: "ClusterExtension not reconciled yet; is the manager running?"}
 	}
 	s := Standing{Reason: progressing.Reason, Message: progressing.Message, Stopped: progressing.Status == metav1.ConditionFalse}
-	if stalled := find(typeStalled); stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.ObservedGeneration >= e.Generation {
+	if stalled := find(reconcile.TypeStalled); stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.ObservedGeneration >= e.Generation {
 		s.Stopped = true
 	}
 	if progressing.Reason != olmv1.ReasonSucceeded || s.Stopped || installed == nil {

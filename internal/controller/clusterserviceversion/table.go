@@ -42,13 +42,13 @@ var gateRows = []transition{
 	{from: gated, when: severalGroups, to: toFailed, because: v1alpha1.CSVReasonTooManyOperatorGroups,
 		message: "csv in namespace with multiple operatorgroups, none can be picked automatically: {detail}", rest: true},
 	{from: in(toNone, toPending), when: groupUnsynced, to: toPending, because: v1alpha1.CSVReasonRequirementsUnknown,
-		message: "waiting for {detail}", rest: true},
+		message: waits + "{detail}", rest: true},
 	{from: in(toInstalling, toSucceeded), when: driftedUnsettled, do: correct},
 	// These reasons are those of an install that is repeated: the operator runs. What is installed for the first time waits for the group.
 	{from: in(toInstallReady), reasons: having(v1alpha1.CSVReasonWaiting, v1alpha1.CSVReasonComponentUnhealthy), when: driftedUnsettled, do: correct},
 	{from: in(toFailed), reasons: having(v1alpha1.CSVReasonInstallCheckFailed, v1alpha1.CSVReasonComponentUnhealthy), when: driftedUnsettled, do: correct},
 	{from: in(toSucceeded), when: groupUnsynced, message: "install strategy completed with no errors; waiting for {detail}", rest: true},
-	{from: gated, when: groupUnsynced, message: "waiting for {detail}", rest: true},
+	{from: gated, when: groupUnsynced, message: waits + "{detail}", rest: true},
 	{from: gated, when: noTargets, to: toFailed, because: v1alpha1.CSVReasonNoTargetNamespaces,
 		message: "{detail}", rest: true},
 	{from: gated, when: duplicateModes, to: toFailed, because: v1alpha1.CSVReasonInvalidInstallModes,
@@ -60,9 +60,9 @@ var gateRows = []transition{
 	{from: gated, when: apisConflict, do: stop, to: toFailed, because: v1alpha1.CSVReasonInterOperatorGroupOwnerConflict,
 		message: "intersecting operatorgroups provide the same apis: {detail}", rest: true},
 	{from: in(toNone, toPending), when: apisUnlisted, to: toPending, because: v1alpha1.CSVReasonRequirementsUnknown,
-		message: "waiting for {detail}", rest: true},
+		message: waits + "{detail}", rest: true},
 	{from: in(toSucceeded), when: apisUnlisted, message: "install strategy completed with no errors; waiting for {detail}", rest: true},
-	{from: gated, when: apisUnlisted, message: "waiting for {detail}", rest: true},
+	{from: gated, when: apisUnlisted, message: waits + "{detail}", rest: true},
 }
 
 // pendingRows are about what has to be there before the install.
