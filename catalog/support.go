@@ -6,7 +6,7 @@ import (
 	"fairlead.dev/fairlead/version"
 )
 
-// SupportState says whether a version is supported at some time.
+// SupportState reports whether a version is supported at some time.
 type SupportState string
 
 // The states of support.

@@ -19,7 +19,7 @@ func newOperandsCommand(s command.Streams) *cobra.Command {
 of one operator are counted: a Subscription, a ClusterServiceVersion, a ClusterExtension or a package.
 
 The operators are those of all namespaces, unless -n or the context of the kubeconfig names one: then those that are installed there, and those
-that watch it. Their custom resources count in all namespaces, as far as you may list them. What you may not list is told as a note.
+that watch it. Their custom resources count in all namespaces, as far as you may list them. What you may not list is a note.
 
 Exit code 0: all that could be read is shown. 1: something that was named does not exist, or cannot be read. 2: wrong usage.`,
 		Example: `  fairlead operands

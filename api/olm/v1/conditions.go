@@ -27,7 +27,7 @@ const (
 	TypeChannelDeprecated = "ChannelDeprecated"
 	// TypeBundleDeprecated is True when the installed bundle is deprecated.
 	TypeBundleDeprecated = "BundleDeprecated"
-	// TypeSupported says whether the installed version is supported, by what its catalog says. It is there when something is installed.
+	// TypeSupported reports whether the installed version is supported, by what its catalog has. It is there when something is installed.
 	TypeSupported = "Supported"
 )
 

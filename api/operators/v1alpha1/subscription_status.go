@@ -106,7 +106,7 @@ const (
 	SubscriptionChannelDeprecated SubscriptionConditionType = "ChannelDeprecated"
 	// SubscriptionBundleDeprecated is True when the installed bundle is deprecated.
 	SubscriptionBundleDeprecated SubscriptionConditionType = "BundleDeprecated"
-	// SubscriptionSupported says whether the installed version is supported, by what its catalog says. It is there when something is installed.
+	// SubscriptionSupported reports whether the installed version is supported, by what its catalog has. It is there when something is installed.
 	SubscriptionSupported SubscriptionConditionType = "Supported"
 )
 

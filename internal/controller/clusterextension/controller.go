@@ -173,7 +173,7 @@ func (c *Controller) work(ctx context.Context, s *state, o *outcome) error {
 	}
 	rules := s.upgrades.For(olmv1.ClusterExtensionKind+" "+s.ext.Name, s.ext.Annotations)
 	step := desired.Next(s.ext, desired.Observed{Revisions: s.revisions, Providers: c.providers(ctx), Rules: rules}, c.resolve(ctx, s, o), c.Clock.Now())
-	if step.Held == nil { // it is not upgraded, and what would hold it is told all the same
+	if step.Held == nil { // it is not upgraded, and what would hold it is reported nevertheless
 		o.notes = append(o.notes, rules.Problems()...)
 	}
 	if err := c.dependencies.ensure(ctx, s, o); err != nil {

@@ -249,7 +249,7 @@ func (v view) deprecations() []metav1.Condition {
 	}
 }
 
-// support says whether what is installed is supported; nil when nothing is, or catalogs were not asked.
+// support reports whether what is installed is supported; nil when nothing is, or catalogs were not asked.
 func (v view) support(now time.Time) *resolution.SupportVerdict {
 	r, decided := v.revisions.Installed(), v.outcome.resolved
 	if r == nil || decided == nil || decided.Deprecation == nil {

@@ -115,7 +115,7 @@ func TestFreezesOfTheCluster(t *testing.T) {
 	w.expectInstalled("my", "a.v1.1.0")
 }
 
-// TestWhatCannotBeRead holds upgrades, is told before there is one, and takes nothing away.
+// TestWhatCannotBeRead holds upgrades, is reported before there is one, and takes nothing away.
 func TestWhatCannotBeRead(t *testing.T) {
 	w := installedWorld(t)
 	w.annotate("my", schedule.WindowKey, "Mon-Fri 22:00-04:00 Europe/Atlantis")

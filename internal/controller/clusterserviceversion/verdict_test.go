@@ -60,3 +60,15 @@ func TestConditionsAndHistory(t *testing.T) {
 	must.Equal(t, "length after conditions lost their types", len(pruned.Conditions), len(judged.Conditions))
 	must.Equal(t, "length", len(alone.Conditions), v1alpha1.MaxCSVConditions)
 }
+
+// TestWaitingIsNotStalled: what has failed and waits for something that needs no one goes on by itself, and what has failed for good does not.
+func TestWaitingIsNotStalled(t *testing.T) {
+	for message, want := range map[string]string{waits + "OperatorGroup all to list Goose.v1.example.com among its provided APIs": reconcile.TypeReconciling, "another operator owns it": reconcile.TypeStalled} {
+		status := v1alpha1.ClusterServiceVersionStatus{Phase: toFailed, Reason: v1alpha1.CSVReasonInterOperatorGroupOwnerConflict, Message: message}
+		var types []string
+		for _, c := range verdictOf(&status).Conditions() {
+			types = append(types, c.Type)
+		}
+		must.Equal(t, message, types, []string{reconcile.TypeReady, want})
+	}
+}

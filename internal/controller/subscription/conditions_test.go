@@ -210,3 +210,15 @@ func TestSupportEnds(t *testing.T) {
 	w.mustReconcile()
 	must.Equal(t, "after it", status(), "False")
 }
+
+// TestFailedThatGoesOn: an operator that has failed is stalled, unless its ClusterServiceVersion reports that it goes on by itself.
+func TestFailedThatGoesOn(t *testing.T) {
+	csv := &v1alpha1.ClusterServiceVersion{}
+	csv.Status.Phase = v1alpha1.CSVPhaseFailed
+	must.Equal(t, "failed", failed(csv), true)
+	csv.Status.Conditions = []v1alpha1.ClusterServiceVersionCondition{{Type: "Ready", Status: "False"}, {Type: "Stalled", Status: "True"}}
+	must.Equal(t, "stalled", failed(csv), true)
+	csv.Status.Conditions[1].Type = "Reconciling"
+	must.Equal(t, "goes on", failed(csv), false)
+	must.Equal(t, "absent", failed(nil), false)
+}
