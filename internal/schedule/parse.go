@@ -9,6 +9,8 @@ import (
 	"time"
 	_ "time/tzdata" // images have no database of time zones
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"fairlead.dev/fairlead/catalog/safetext"
 )
 
@@ -270,7 +272,10 @@ func (t *text) parseDated(e []word) error {
 		if len(rest) < 3 || !strings.EqualFold(rest[1].text, "from") {
 			return last.failure("a ring has a name and the day from which it may move, such as ring early from 2026-12-01")
 		}
-		name, rest = rest[0].text, rest[2:]
+		if name = rest[0].text; len(validation.IsValidLabelValue(name)) > 0 {
+			return rest[0].failure("this is no name of a ring: clusters have it as value of a label, so it has at most %d letters, digits, '-', '_' and '.', with a letter or digit at each end", validation.LabelValueMaxLength)
+		}
+		rest = rest[2:]
 	}
 	if len(rest) == 0 {
 		return last.failure("the days are missing: write freeze 2026-12-20..2027-01-03")

@@ -41,8 +41,11 @@ func TestParseRefuses(t *testing.T) {
 		"freeze 2026-12-20 UTC UTC":                     "nothing follows the time zone",
 		"daily 01:00-02:00 UTC; freeze 2026-12-20 Mars": `at character 42, "Mars": this time zone is not known`,
 		"Mon 01:00-02:00 UTC; Tue 01:00-02:00 Asia/Tokyo; freeze 2026-12-20": "the windows have several, so name one at the end",
-		"ring early":                                                    "a ring has a name and the day from which it may move",
-		"ring early from":                                               "a ring has a name and the day",
+		"ring early":                         "a ring has a name and the day from which it may move",
+		"ring early from":                    "a ring has a name and the day",
+		"ring ear\x00ly from 2026-12-01 UTC": `at character 6, "ear\x00ly": this is no name of a ring`,
+		"ring -early from 2026-12-01 UTC":    "with a letter or digit at each end",
+		"ring " + strings.Repeat("x", 64) + " from 2026-12-01 UTC":      "it has at most 63 letters",
 		"ring early at 2026-12-01 UTC":                                  "a ring has a name and the day",
 		"ring early from 2026-12-01..2026-12-03":                        "a ring moves from one day on",
 		"ring early from 2026-12-01 9:00 UTC":                           `"9:00" is no time of day`,
@@ -78,7 +81,7 @@ func TestParseReads(t *testing.T) {
 
 // FuzzParse: no text makes the reading or the next opening fail otherwise than with an error.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"Mon-Fri 22:00-04:00 Europe/Berlin; freeze 2026-12-20..2027-01-03", "always", "ring a from 2026-12-01 09:00 UTC", "daily 01:00-02:00,03:00-04:00 UTC\nfreeze 1970-01-01..9999-12-31"} {
+	for _, s := range []string{"Mon-Fri 22:00-04:00 Europe/Berlin; freeze 2026-12-20..2027-01-03", "always", "ring a from 2026-12-01 09:00 UTC", "ring \x00 from 2026-12-01 09:00 UTC", "daily 01:00-02:00,03:00-04:00 UTC\nfreeze 1970-01-01..9999-12-31"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
