@@ -20,6 +20,10 @@ import (
 // not be fetched are due to be tried again, or words that were put off to be written. Events and metrics follow what was written.
 func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Duration, error) {
 	now := c.Clock.Now()
+	upgrades, err := reconcile.ReadUpgradeRules(ctx, c.client, s.Name)
+	if err != nil {
+		return 0, err
+	}
 	var failures []error
 	told := map[string]bool{}
 	counted := make([]metrics.Subscription, 0, len(s.Subscriptions))
@@ -43,6 +47,7 @@ func (c *Controller) report(ctx context.Context, s *state, d *decision) (time.Du
 		after := before.DeepCopy()
 		if !d.outdated[before.Name] {
 			v := d.view(s, before, now)
+			v.ungated = upgrades.For(v1alpha1.SubscriptionKind+" "+before.Name, before.Annotations).Problems()
 			after.Status = v.status(now)
 			if v.supported != nil {
 				retry = reconcile.Sooner(retry, v.supported.In(now)) // a phase of support begins or ends

@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/version"
 
 	"github.com/blang/semver/v4"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
@@ -61,14 +62,28 @@ func Setup(mgr manager.Manager, o Options) error {
 		Watches(&v1alpha1.InstallPlan{}, namespace).
 		Watches(&operatorsv1.OperatorGroup{}, namespace, own).
 		Watches(&v1alpha1.CatalogSource{}, subscribers, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(c.upgradesIn), builder.WithPredicates(reconcile.UpgradeRulesChanged)).
+		Watches(&operatorsv1.OLMConfig{}, handler.EnqueueRequestsFromMapFunc(c.upgradesIn), builder.WithPredicates(reconcile.UpgradeRulesChanged)).
 		WatchesRawSource(ctrlsource.Func(o.Notify.news.Start)).
 		WithOptions(reconcile.Options(workers)).
 		Complete(c)
 }
 
-// namespaceOf wakes up the namespace of an object, unless it is left to another manager.
+// namespaceOf wakes up the namespace of an object.
 func (c *Controller) namespaceOf(_ context.Context, object client.Object) []ctrl.Request {
-	name := object.GetNamespace()
+	return c.requests(object.GetNamespace())
+}
+
+// upgradesIn wakes up the namespaces for which an object says when upgrades begin: that which it is, or all.
+func (c *Controller) upgradesIn(ctx context.Context, o client.Object) []ctrl.Request {
+	if _, all := o.(*operatorsv1.OLMConfig); all {
+		return c.Notify.requests(ctx, "")
+	}
+	return c.requests(o.GetName())
+}
+
+// requests are those of a namespace that is not left to another manager.
+func (c *Controller) requests(name string) []ctrl.Request {
 	if len(c.Namespaces) > 0 && name != c.GlobalNamespace && !slices.Contains(c.Namespaces, name) {
 		return nil
 	}

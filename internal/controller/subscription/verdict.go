@@ -50,7 +50,8 @@ func (v view) verdict() verdict {
 	if !isIn(v1alpha1.CSVPhaseSucceeded, v.installed) {
 		return verdict{stalled: failed(v.installed), reason: cmp.Or(string(v.installed.Status.Phase), "Pending"), message: v.notRunning() + v.held.summary()}
 	}
-	return verdict{ready: true, reason: "Installed", message: fmt.Sprintf("ClusterServiceVersion %s is installed and running", v.installed.Name) + v.held.summary()}
+	return verdict{ready: true, reason: "Installed", message: fmt.Sprintf("ClusterServiceVersion %s is installed and running", v.installed.Name) + v.held.summary() +
+		prefixed("; no upgrade can begin: ", tidy(strings.Join(v.ungated, "; ")))}
 }
 
 // failed reports whether an operator has failed, and nothing continues until a user changes something.

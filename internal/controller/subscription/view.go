@@ -22,6 +22,8 @@ type view struct {
 	held      heldBack
 	idle      string
 	broken    string
+	// ungated are the reasons to hold every upgrade that no time ends, such as an upgrade window that cannot be read.
+	ungated []string
 	// supported reports whether the installed version is supported; nil where nothing is known of that.
 	supported *resolution.SupportVerdict
 }

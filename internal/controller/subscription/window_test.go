@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/fairlead/internal/schedule"
 	"fairlead.dev/fairlead/test/must"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -58,4 +59,23 @@ func TestAnUpgradeThatIsHeld(t *testing.T) {
 	w.mustReconcile()
 	must.Equal(t, "the plan that takes its place", w.newestPlan().Spec.ClusterServiceVersionNames, []string{"a.v1.0.2"})
 	must.Equal(t, "plans", len(w.plans()), 2)
+}
+
+// TestAWindowThatCannotBeRead is reported before an upgrade waits for it; the Subscription is ready all the same.
+func TestAWindowThatCannotBeRead(t *testing.T) {
+	sub := subscribe("a", "a", "")
+	sub.Annotations = map[string]string{schedule.WindowKey: "Mon 22:00-25:00 UTC"}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, Annotations: map[string]string{schedule.WindowKey: "never"}}}
+	w := newWorld(t, namespace, operatorGroup("og"), catalogSource("cat"), sub)
+	w.serve("cat", pkg("a", "A", "", "1.0.0"))
+	w.mustReconcile()
+	w.carryOut(w.onlyPlan())
+	w.mustReconcile()
+	must.Equal(t, "Ready", ready(w.subscription("a")), "True Installed")
+	for _, text := range []string{"a.v1.0.0 is installed and running; no upgrade can begin: annotation " + schedule.WindowKey + " of Subscription a cannot be read: at character 5", "Namespace ns (never) allows no upgrade"} {
+		must.Contain(t, "Ready", w.subscription("a").Status.GetCondition(readyCondition).Message, text)
+	}
+	w.Taken()
+	w.mustReconcile()
+	must.Empty(t, "writes when nothing has changed", w.Taken())
 }
