@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -213,6 +214,23 @@ func TestWaitExtension(t *testing.T) {
 	defer cancel()
 	if _, err := WaitExtension(ctx, c, "kite", func(string, string) { t.Error("told something") }); err == nil || !strings.Contains(err.Error(), "is the manager running?") {
 		t.Errorf("when time is up: %v", err)
+	}
+}
+
+// TestAWaitForADependencyEnds where none comes within a few seconds; a catalog that is being loaded is waited for.
+func TestAWaitForADependencyEnds(t *testing.T) {
+	for reason, stops := range map[string]bool{"DependencyMissing": true, "NoCatalog": true, "CatalogUnavailable": false} {
+		synctest.Test(t, func(t *testing.T) {
+			e := newExtension("kite", "kite", nil)
+			e.Status.Conditions = []metav1.Condition{olmv1.NewCondition(olmv1.TypeProgressing, "True", "Retrying", "string is needed"), olmv1.NewCondition("Ready", "False", reason, "string is needed")}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			began := time.Now()
+			_, err := WaitExtension(ctx, clusterV1(t, e), "kite", func(string, string) {})
+			must.Fail(t, reason, err, "string is needed")
+			must.Equal(t, reason+": it stops", errors.As(err, new(*StoppedError)), stops)
+			must.Equal(t, reason+": after", time.Since(began), map[bool]time.Duration{true: patience, false: time.Minute}[stops])
+		})
 	}
 }
 

@@ -3,11 +3,13 @@ package ops
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/schedule"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -57,10 +59,41 @@ func Stand(e *olmv1.ClusterExtension) Standing {
 	return s
 }
 
+// elsewhere are the reasons of Ready that an object ends which a person has to create: a catalog, or what a dependency comes from.
+var elsewhere = []string{string(resolution.NoCatalog), string(resolution.DependencyMissing)}
+
+// patience is how long such a reason lasts until a wait for it ends: what is missing may be on its way, as with files that are applied together.
+const patience = 10 * time.Second
+
+// standstill measures how long the same reason has lasted, in polls of a wait: a busy machine polls less often, and takes longer for everything else.
+type standstill struct {
+	text  string
+	polls int
+}
+
+// over reports whether a reason that another object ends has lasted for too long.
+func (s *standstill) over(reason, message string) bool {
+	if text := reason + ": " + message; text != s.text {
+		*s = standstill{text: text}
+	}
+	s.polls++
+	return slices.Contains(elsewhere, reason) && s.polls > int(patience/pollInterval)
+}
+
+// notReady is the reason why an extension is not ready, where that is of its spec.
+func notReady(e *olmv1.ClusterExtension) string {
+	if ready := meta.FindStatusCondition(e.Status.Conditions, reconcile.TypeReady); ready != nil && ready.ObservedGeneration >= e.Generation {
+		return ready.Reason
+	}
+	return ""
+}
+
 // WaitExtension returns when what a ClusterExtension asks for is installed and works. Whenever the reason why it is not changes, tell is
-// called with it. When the context ends first, the error says what the last reason was; where nothing more happens by itself, it is a *StoppedError.
+// called with it. When the context ends first, the error says what the last reason was; where nothing more happens by itself, or what is missing does
+// not come within a few seconds, it is a *StoppedError.
 func WaitExtension(ctx context.Context, reader client.Reader, name string, tell func(reason, message string)) (*olmv1.ClusterExtension, error) {
 	last := Stand(&olmv1.ClusterExtension{}) // which is nothing to tell of yet
+	var lasting standstill
 	for {
 		e := &olmv1.ClusterExtension{}
 		if err := reader.Get(ctx, client.ObjectKey{Name: name}, e); err != nil && !over(ctx) {
@@ -70,7 +103,7 @@ func WaitExtension(ctx context.Context, reader client.Reader, name string, tell 
 			if s.Done {
 				return e, nil
 			}
-			if s.Stopped {
+			if s.Stopped || lasting.over(notReady(e), s.Message) {
 				return e, &StoppedError{olmv1.ClusterExtensionKind + " " + name, s.Reason, s.Message}
 			}
 			if s != last {
