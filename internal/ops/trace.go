@@ -207,16 +207,21 @@ func (t *tracer) version(ctx context.Context, key client.ObjectKey) error {
 		return fmt.Errorf("read ClusterServiceVersion %s: %w", key, err)
 	case csv.IsCopied() && csv.Labels[v1alpha1.CopiedFromLabel] != "":
 		from := csv.Labels[v1alpha1.CopiedFromLabel]
-		t.add(v1alpha1.ClusterServiceVersionKind, csv, "", "a copy of the one in namespace "+from)
+		t.describe(csv, "", "a copy of the one in namespace "+from)
 		return t.version(ctx, client.ObjectKey{Namespace: from, Name: csv.Name})
 	default:
-		if last := len(t.out.Links) - 1; t.out.Links[last].Kind == v1alpha1.ClusterServiceVersionKind && t.out.Links[last].Name == key.String() {
-			t.out.Links[last].Detail = string(csv.Status.Phase)
-		} else {
-			t.add(v1alpha1.ClusterServiceVersionKind, csv, "owns it", string(csv.Status.Phase))
-		}
+		t.describe(csv, "owns it", string(csv.Status.Phase))
 	}
 	return t.decided(ctx, key.Namespace, key.Name)
+}
+
+// describe adds a ClusterServiceVersion with what is known of it. Where it is the object that is traced, its link is there already.
+func (t *tracer) describe(csv *v1alpha1.ClusterServiceVersion, how, detail string) {
+	if last := &t.out.Links[len(t.out.Links)-1]; last.Kind == v1alpha1.ClusterServiceVersionKind && last.Name == nameOf(csv) {
+		last.Detail = detail
+		return
+	}
+	t.add(v1alpha1.ClusterServiceVersionKind, csv, how, detail)
 }
 
 // decided adds the InstallPlan of a ClusterServiceVersion, its Subscription, the bundle, the catalog and the decision.

@@ -89,7 +89,7 @@ Decision: version 3.0.0, which repeats revision wind-1, because the rollout of r
 		{"apps/v1", "Deployment", "ops", "kite", "Deployment ops/kite\n" + owned},
 		{"operators.coreos.com/v1alpha1", "ClusterServiceVersion", "ops", "kite.v2", "ClusterServiceVersion ops/kite.v2: Succeeded\n" + plan},
 		{"operators.coreos.com/v1alpha1", "Subscription", "ops", "kite", "Subscription ops/kite\n" + plan[strings.Index(plan, "InstallPlan"):]},
-		{"operators.coreos.com/v1alpha1", "ClusterServiceVersion", "apps", "kite.v2", "ClusterServiceVersion apps/kite.v2\nClusterServiceVersion apps/kite.v2: a copy of the one in namespace ops\n" + owned},
+		{"operators.coreos.com/v1alpha1", "ClusterServiceVersion", "apps", "kite.v2", "ClusterServiceVersion apps/kite.v2: a copy of the one in namespace ops\n" + owned},
 		{"apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "kites.example.com", "CustomResourceDefinition kites.example.com\n" + owned},
 		{"example.com/v1", "Kite", "apps", "mine", "Kite apps/mine\nCustomResourceDefinition kites.example.com defines it: a person or a program created the custom resource; what follows is who brought its definition\n" + owned},
 		{"v1", "ConfigMap", "ops", "labelled", "ConfigMap ops/labelled\n" + lone},
