@@ -127,7 +127,7 @@ func (c *catalogs) answer(a preview.Answer, found int, what string, result comma
 		}
 	}
 	if a.Catalogs == 0 {
-		return errors.New("there is no catalog to look into; create a ClusterCatalog or a CatalogSource, or name a directory or an image with --catalog")
+		return errors.New("there is no catalog to look into; create a ClusterCatalog or a CatalogSource, or name a directory or an image with --catalog" + a.Elsewhere)
 	}
 	fmt.Fprintf(c.streams.Err, "%s; looked into %s\n", what, command.Count(a.Catalogs, "catalog"))
 	return command.ExitError{Code: command.ExitNo}

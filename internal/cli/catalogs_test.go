@@ -22,6 +22,7 @@ func TestAnswer(t *testing.T) {
 		"no catalog could be read":       {answer: preview.Answer{Catalogs: 2, Notes: []string{"a is left out"}}, want: "none of the catalogs that there are (2) could be read"},
 		"no catalog could be read, JSON": {answer: preview.Answer{Catalogs: 2, Notes: []string{"a is left out"}}, output: "json", want: "none of the catalogs that there are (2) could be read"},
 		"there is no catalog":            {want: "there is no catalog to look into"},
+		"there is one elsewhere":         {answer: preview.Answer{Elsewhere: "; other namespaces have some"}, want: "with --catalog; other namespaces have some"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, told strings.Builder

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
@@ -55,7 +57,7 @@ deprecated.
 				return err
 			}
 			info := preview.About(a.Packages, args[0])
-			return c.answer(a, len(info.Catalogs), noPackage(args[0]), info)
+			return c.answer(a, len(info.Catalogs), c.noPackage(cmd.Context(), a, args[0]), info)
 		},
 	}
 	c.flags(cmd)
@@ -77,7 +79,7 @@ could be installed now, and why not, is told by: fairlead why-not
 			if err != nil {
 				return err
 			}
-			what := noPackage(args[0])
+			what := c.noPackage(cmd.Context(), a, args[0])
 			if len(a.Packages) > 0 {
 				what = fmt.Sprintf("package %s has no channel %s; fairlead info %[1]s lists those that it has", args[0], channel)
 			}
@@ -101,6 +103,15 @@ func (c *catalogs) about(cmd *cobra.Command, pkg string) (preview.Answer, error)
 	return c.read(cmd.Context(), pkg)
 }
 
-func noPackage(name string) string {
-	return fmt.Sprintf("there is no package %s; fairlead search lists what there is", name)
+// noPackage says that no catalog has a package, with the nearest name, for which the catalogs are read once more.
+func (c *catalogs) noPackage(ctx context.Context, a preview.Answer, name string) string {
+	if len(a.Packages) > 0 || a.Read == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("there is no package %s; fairlead search lists what there is", name)
+	all, err := c.read(ctx, "")
+	if err != nil {
+		return text
+	}
+	return text + messages.DidYouMean(name, preview.Names(all.Packages))
 }

@@ -38,6 +38,8 @@ type Answer struct {
 	Notes    []string
 	// Catalogs is how many there are, those that could not be read among them; Read is how many were read.
 	Catalogs, Read int
+	// Elsewhere says which CatalogSources other namespaces have, where this one sees none.
+	Elsewhere string
 
 	off int // ClusterCatalogs that are not to be read
 }
@@ -140,6 +142,9 @@ func (c BrowseCluster) V0(ctx context.Context, pkg string) (Answer, error) {
 	if rollout.IsUnknownKind(err) {
 		return a, nil
 	}
+	if err == nil && a.Catalogs == 0 {
+		a.Elsewhere = elsewhere(ctx, c.Reader, c.Namespace)
+	}
 	return a, err
 }
 
@@ -169,7 +174,7 @@ func (c BrowseCluster) manifests(ctx context.Context, pkg string) (Answer, map[s
 func (c BrowseCluster) Both(ctx context.Context, pkg string) (Answer, error) {
 	a, failed := c.V1(ctx, pkg)
 	v0, err := c.V0(ctx, pkg)
-	a.Packages, a.Notes = append(a.Packages, v0.Packages...), append(a.Notes, v0.Notes...)
+	a.Packages, a.Notes, a.Elsewhere = append(a.Packages, v0.Packages...), append(a.Notes, v0.Notes...), v0.Elsewhere
 	a.Catalogs, a.Read = a.Catalogs+v0.Catalogs, a.Read+v0.Read
 	if failed = errors.Join(failed, err); failed == nil || a.Read == 0 {
 		return a, failed

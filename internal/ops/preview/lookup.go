@@ -67,11 +67,7 @@ func (w Asked) LookUp(ctx context.Context, read func(ctx context.Context, pkg st
 		if err != nil {
 			return o, err
 		}
-		var names []string
-		for _, p := range all.Packages {
-			names = append(names, p.Name)
-		}
-		return o, w.refuse("no catalog has a package of that name (fairlead search lists what there is)%s", messages.DidYouMean(w.Package, names))
+		return o, w.refuse("no catalog has a package of that name (fairlead search lists what there is)%s", messages.DidYouMean(w.Package, Names(all.Packages)))
 	}
 	slices.SortStableFunc(o.Packages, func(a, b *Package) int { return cmp.Compare(b.priority, a.priority) })
 	if w.OneCatalog && len(o.Packages) > 1 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
 )
 
@@ -61,7 +62,7 @@ func (p *Preview) WhyNot(ctx context.Context, pkg, version string) (WhyNot, erro
 		case text != "":
 			err = fmt.Errorf("tell why not %s: %s; %s", pkg, text, hint)
 		default:
-			err = fmt.Errorf("tell why not %s: no catalog has a package of that name; correct it, or add its catalog (%s)", pkg, p.whereLooked())
+			err = fmt.Errorf("tell why not %s: no catalog has a package of that name; correct it, or add its catalog (%s)%s", pkg, p.whereLooked(), messages.DidYouMean(pkg, p.names()))
 		}
 	}
 	return w, err
