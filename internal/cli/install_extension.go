@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/preview"
+	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"github.com/spf13/cobra"
@@ -187,7 +188,11 @@ func (i *extensionInstall) wait(ctx context.Context, c client.Client, name strin
 	defer cancel()
 	e, err := ops.WaitExtension(waiting, c, name, func(_, message string) { printer.Waiting(message) })
 	if err != nil {
-		return nil, ended(printer, err, fmt.Sprintf("The ClusterExtension stays, and the operator is installed when the cause is gone. To see the cause: fairlead plan %[1]s. To give up: fairlead uninstall %[1]s", name))
+		see := "To see the cause: fairlead plan " + name
+		if stopped := (*ops.StoppedError)(nil); errors.As(err, &stopped) && resolution.IsReason(stopped.Reason) {
+			see = "To see what to do: fairlead why " + name
+		}
+		return nil, ended(printer, err, fmt.Sprintf("The ClusterExtension stays, and the operator is installed when the cause is gone. %s. To give up: fairlead uninstall %s", see, name))
 	}
 	summary, err := ops.SummarizeExtension(ctx, c, e)
 	if err != nil {

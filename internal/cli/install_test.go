@@ -93,6 +93,12 @@ func TestInstall(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "Blocked: no way\nThe ClusterExtension stays") || !strings.HasSuffix(err.Error(), "To see the cause: fairlead plan kite. To give up: fairlead uninstall kite") {
 		t.Errorf("%v", err)
 	}
+	for _, condition := range []metav1.Condition{olmv1.NewCondition(olmv1.TypeProgressing, "True", "Retrying", "no such channel"), olmv1.NewCondition("Ready", "False", "ChannelNotFound", ""), olmv1.NewCondition("Stalled", "True", "ChannelNotFound", "")} {
+		meta.SetStatusCondition(&e.Status.Conditions, condition)
+	}
+	must.NoError(t, c.Status().Update(t.Context(), e))
+	_, _, unresolved := asked(t, c, both)
+	must.Fail(t, "install", unresolved, "ClusterExtension kite: ChannelNotFound: no such channel\n", "To see what to do: fairlead why kite. To give up: fairlead uninstall kite")
 	if command.Code(err) != command.ExitNo || strings.Contains(out, "no way") {
 		t.Errorf("exit code %d, and the reason is printed twice: %q", command.Code(err), out)
 	}

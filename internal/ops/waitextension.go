@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -104,7 +105,7 @@ func WaitExtension(ctx context.Context, reader client.Reader, name string, tell 
 				return e, nil
 			}
 			if s.Stopped || lasting.over(notReady(e), s.Message) {
-				return e, &StoppedError{olmv1.ClusterExtensionKind + " " + name, s.Reason, s.Message}
+				return e, &StoppedError{olmv1.ClusterExtensionKind + " " + name, cmp.Or(notReady(e), s.Reason), s.Message}
 			}
 			if s != last {
 				last = s

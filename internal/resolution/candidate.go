@@ -117,8 +117,26 @@ func (all candidates) missing() []Missing {
 			lacks = append(lacks, r.lacks...)
 		}
 		if len(lacks) > 0 {
-			return lacks
+			return once(lacks)
 		}
 	}
 	return nil
+}
+
+// once leaves out what asks for any version of a package of which another need asks for certain ones: the same ClusterExtension is meant.
+func once(all []Missing) []Missing {
+	var out []Missing
+	for i, m := range all {
+		met := slices.ContainsFunc(all, func(other Missing) bool {
+			return other.Version != "" && len(other.Packages) == 1 && slices.Contains(m.Packages, other.Packages[0])
+		})
+		repeated := slices.ContainsFunc(all[:i], func(earlier Missing) bool {
+			return earlier.Version == m.Version && slices.Equal(earlier.Packages, m.Packages)
+		})
+		if m.Version == "" && met || repeated {
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
 }

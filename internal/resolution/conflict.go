@@ -60,6 +60,16 @@ const (
 	AmbiguousCatalogs  Reason = "AmbiguousCatalogs"
 )
 
+// IsReason reports whether a word is that of a conflict.
+func IsReason(word string) bool {
+	switch Reason(word) {
+	case InvalidRange, InvalidSelector, NoCatalog, CatalogUnavailable, PackageNotFound, ChannelNotFound, VersionNotFound, NoSuccessor, DowngradeRefused,
+		DependencyMissing, BreaksOthers, KubernetesTooOld, AmbiguousCatalogs:
+		return true
+	}
+	return false
+}
+
 const (
 	maxLinks    = 6   // in the text of a conflict; with the two lines besides there are eight
 	maxTextSize = 500 // bytes of one line

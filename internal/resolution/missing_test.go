@@ -32,6 +32,8 @@ func TestMissing(t *testing.T) {
 		"a package":                      {needs: []string{db}, want: needDB},
 		"an API":                         {needs: []string{queue}, want: []Missing{{Packages: []string{"queue"}}}},
 		"both":                           {needs: []string{db + "," + queue}, want: append(needDB[:1:1], Missing{Packages: []string{"queue"}})},
+		"an API and its package":         {needs: []string{queue + "," + strings.NewReplacer(`"db"`, `"queue"`, "1.2.0", "1.0.0").Replace(db)}, want: []Missing{{Packages: []string{"queue"}, Version: ">=1.0.0"}}},
+		"an API, twice":                  {needs: []string{queue + "," + queue}, want: []Missing{{Packages: []string{"queue"}}}},
 		"one of two, which one has":      {needs: []string{either(part("none"), part("db"))}, want: []Missing{{Packages: []string{"db"}, Version: ">=1.0.0"}}},
 		"what nobody has":                {needs: []string{db + "," + nobody}},
 		"it is there":                    {needs: []string{db}, installed: "1.2.0"},

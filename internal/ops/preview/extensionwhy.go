@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/resolution"
 )
 
@@ -14,6 +15,14 @@ const (
 	ruleNotDeprecated resolution.Rule = "what is not deprecated comes before what is"
 	ruleHigherVersion resolution.Rule = "the highest version comes first"
 )
+
+// namespaceOf is the namespace that a ClusterExtension installs into; empty for one that is only asked about.
+func (p *Preview) namespaceOf(extension string) string {
+	if i := slices.IndexFunc(p.objects, func(o olmv1.ClusterExtension) bool { return o.Name == extension }); i >= 0 {
+		return p.objects[i].Spec.Namespace
+	}
+	return ""
+}
 
 // whyExtension tells why a bundle is, or would be, installed for a ClusterExtension, which is named by itself, its package or its bundle;
 // nil when there is none.
@@ -25,7 +34,7 @@ func (p *Preview) whyExtension(name string) *Why {
 				w.told = e.Conflict.Error()
 			}
 			if w.Headline = e.headline(); p.fit.complete {
-				w.Remedies = e.remedies()
+				w.Remedies = e.remedies(p.namespaceOf(e.Extension))
 			}
 			switch {
 			case len(e.Install) > 0 && e.installed == name:

@@ -3,8 +3,10 @@ package preview
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
 )
@@ -103,6 +105,13 @@ func (r *ExtensionResolution) headline() string {
 			}
 		}
 	}
+	if r.Conflict.Reason == resolution.DependencyMissing && len(r.result.Missing) > 0 {
+		needs := make([]string, len(r.result.Missing))
+		for i, m := range r.result.Missing {
+			needs[i] = strings.TrimSpace("package " + m.Packages[0] + " " + m.Version)
+		}
+		why = "it needs " + safetext.List(needs, maxShown, " and ") + ", which no ClusterExtension has installed"
+	}
 	return fmt.Sprintf("%s cannot be %s: %s", r.Package, what, why)
 }
 
@@ -125,8 +134,8 @@ func (r *ExtensionResolution) offered() (channels, packages []string, standard s
 	return channels, packages, standard
 }
 
-// remedies are the commands that let a ClusterExtension ask for what its catalogs have.
-func (r *ExtensionResolution) remedies() []string {
+// remedies are the commands that let a ClusterExtension, which installs into a namespace, ask for what its catalogs have, or give it what it needs.
+func (r *ExtensionResolution) remedies(namespace string) []string {
 	if r.Conflict == nil {
 		return nil
 	}
@@ -139,6 +148,19 @@ func (r *ExtensionResolution) remedies() []string {
 				return []string{upgrade + " --channel " + Quoted(to)}
 			}
 		}
+	case resolution.DependencyMissing:
+		var all []string
+		for _, m := range r.result.Missing {
+			install := "fairlead install " + Quoted(m.Packages[0]) + " --api v1"
+			if namespace != "" {
+				install += " -n " + Quoted(namespace)
+			}
+			if m.Version != "" {
+				install += " --version " + Quoted(m.Version)
+			}
+			all = append(all, install)
+		}
+		return all
 	case resolution.VersionNotFound, resolution.InvalidRange:
 		return []string{upgrade + " --version ''"}
 	case resolution.DowngradeRefused:

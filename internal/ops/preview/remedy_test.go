@@ -51,6 +51,7 @@ func TestWhyWithARemedy(t *testing.T) {
 		"an extension with a mistyped channel": {extension("kite", "", "stabel"), "kite cannot be installed: channel stabel does not exist; did you mean stable?", []string{"fairlead upgrade my --channel stable"}},
 		"an extension of a mistyped package":   {extension("kiet", ""), "kiet cannot be installed: no catalog that is asked has package kiet; did you mean kite?", nil},
 		"an extension with another version":    {extension("wind", ">=7"), `wind cannot be installed: no bundles found for package "wind" matching version ">=7"`, []string{"fairlead upgrade my --version ''"}},
+		"an extension that needs another one":  {extension("kite", "1.10.0"), "kite cannot be installed: it needs package wind >=1.0.0, which no ClusterExtension has installed", []string{"fairlead install wind --api v1 -n here --version '>=1.0.0'"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			objects := append(test.objects, &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "toys"}})
