@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/test/must"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -69,6 +70,10 @@ func TestGoOn(t *testing.T) {
 			}
 		})
 	}
+	// A ClusterExtension of the name that is another one's is said before anything is resolved for it.
+	u := newUndoing(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "unrelated"}}, csv, group, subscription("sub", "etcd", "etcd.v1", false), movedExtension("other", ""))
+	_, taken := u.Plan(t.Context(), key, migrate.Preferences{Catalog: "c"})
+	must.Fail(t, "plan", taken, "migrate Subscription tenant/etcd: there is a ClusterExtension etcd already: choose another name with --name")
 	// One that changed nothing is begun anew.
 	v, err := newUndoing(t, secretOf(t, good, nil), csv, group, subscription("sub", "etcd", "etcd.v1", false)).begun(t.Context(), key)
 	if v != nil || err != nil {

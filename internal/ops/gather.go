@@ -63,6 +63,13 @@ func (m *Mover) Plan(ctx context.Context, key client.ObjectKey, w migrate.Prefer
 	if err != nil {
 		return nil, fmt.Errorf("migrate Subscription %s: %w", key, err)
 	}
+	var all olmv1.ClusterExtensionList
+	if err := m.Client.List(ctx, &all); err != nil {
+		return nil, fmt.Errorf("list the ClusterExtensions: %w", err)
+	}
+	if slices.ContainsFunc(all.Items, func(o olmv1.ClusterExtension) bool { return o.Name == e.Name }) {
+		return nil, fmt.Errorf("migrate Subscription %s: there is a ClusterExtension %s already: choose another name with --name", key, e.Name)
+	}
 	bundle, objects, blocked, err := m.Render(ctx, e)
 	if err != nil {
 		return nil, fmt.Errorf("migrate Subscription %s: %w", key, err)
@@ -86,17 +93,8 @@ func (m *Mover) Plan(ctx context.Context, key client.ObjectKey, w migrate.Prefer
 		}
 		plan.Notes = append(plan.Notes, note)
 	}
-	// Another ClusterExtension of the name, or one for the same package.
-	var all olmv1.ClusterExtensionList
-	if err := m.Client.List(ctx, &all); err != nil {
-		return nil, fmt.Errorf("list the ClusterExtensions: %w", err)
-	}
 	for i := range all.Items {
-		o := &all.Items[i]
-		switch {
-		case o.Name == e.Name:
-			plan.Refused = append(plan.Refused, fmt.Sprintf("there is a ClusterExtension %s already: choose another name with --name", o.Name))
-		case o.Spec.Source.Catalog != nil && o.Spec.Source.Catalog.PackageName == e.Spec.Source.Catalog.PackageName:
+		if o := &all.Items[i]; o.Spec.Source.Catalog != nil && o.Spec.Source.Catalog.PackageName == e.Spec.Source.Catalog.PackageName {
 			plan.Refused = append(plan.Refused, fmt.Sprintf("ClusterExtension %s has package %s already, and both would want the same objects", o.Name, e.Spec.Source.Catalog.PackageName))
 		}
 	}

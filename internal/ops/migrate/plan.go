@@ -73,7 +73,7 @@ func (in *Install) Decide(e *olmv1.ClusterExtension, s Seen) (*Plan, *Backup) {
 	}
 	for _, u := range s.Owned {
 		if s.Live[RefOf(u)] == nil { // else it is adopted
-			in.part(owner, u, p, b)
+			in.part(owner, u, len(s.Wanted) > 0, p, b)
 		}
 	}
 	// What should be known.
@@ -103,7 +103,8 @@ func (in *Install) Decide(e *olmv1.ClusterExtension, s Seen) (*Plan, *Backup) {
 
 // part decides about what belongs to the ClusterServiceVersion and is not of the bundle. Only what the controllers of the v0 API have made
 // goes: operators make objects of their own, which refer to the ClusterServiceVersion so that they go with it, and need them later, too.
-func (in *Install) part(owner Owner, u *unstructured.Unstructured, p *Plan, b *Backup) {
+// Where no bundle is known, because none can be had, nothing is missing of it.
+func (in *Install) part(owner Owner, u *unstructured.Unstructured, known bool, p *Plan, b *Backup) {
 	ref := RefOf(u)
 	switch kind := ref.Kind; {
 	case kind == v1alpha1.SubscriptionKind:
@@ -115,6 +116,8 @@ func (in *Install) part(owner Owner, u *unstructured.Unstructured, p *Plan, b *B
 	case kind == "OperatorCondition" && ref.Name == in.CSV.Name:
 		p.Adopted = append(p.Adopted, Adopted{Ref: ref})
 		b.Adopted = append(b.Adopted, Keep(u, true))
+		return
+	case !known && in.hasInstalled(ref, owner.labelled(u)):
 		return
 	case in.hasInstalled(ref, owner.labelled(u)):
 		p.Refused = append(p.Refused, fmt.Sprintf("%s is of ClusterServiceVersion %s, and the bundle of the catalog does not have it: the catalog has another bundle of that name; "+

@@ -67,6 +67,19 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// TestDecideWithoutABundle: where none can be had, that is said alone, on as many lines as the reason has.
+func TestDecideWithoutABundle(t *testing.T) {
+	in := kite()
+	in.CSV.Spec.InstallStrategy.StrategySpec.DeploymentSpecs = []v1alpha1.StrategyDeploymentSpec{{Name: "kite"}}
+	p, _ := in.Decide(must.Value(in.Extension(Preferences{}))(t), Seen{Owned: []*unstructured.Unstructured{object(t, liveDeployment)}})
+	must.Empty(t, "refused", p.Refused)
+	p.Refused = []string{"no bundle can be had\nbecause kite needs wind\x00"}
+	var text bytes.Buffer
+	must.NoError(t, p.Write(&text))
+	must.Contain(t, "text", text.String(), "In the way:\n  - no bundle can be had\n    because kite needs wind")
+	must.Lack(t, "text", text.String(), "\x00", "another bundle of that name")
+}
+
 func TestBackupsHaveLimits(t *testing.T) {
 	for name, data := range map[string][]byte{"no gzip": []byte("x"), "cut short": {0x1f, 0x8b, 8}, "a bomb": bomb(t, maxUnpacked+1), "not a backup": pack(t, `{}`), "no JSON": pack(t, `{`)} {
 		if b, err := Unpack(data); err == nil {

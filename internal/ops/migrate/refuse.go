@@ -94,10 +94,12 @@ func (in *Install) dependencies() (out []string) {
 				"custom resources", other.Namespace, other.Name, common))
 		}
 		if common := sharedKinds(needs, other.ProvidedAPIs()); common != "" {
-			out = append(out, fmt.Sprintf("the operator needs %s of ClusterServiceVersion %s/%s: ClusterExtensions get what they need from ClusterExtensions alone", common, other.Namespace, other.Name))
+			out = append(out, fmt.Sprintf("the operator needs %s of ClusterServiceVersion %s/%s: ClusterExtensions get what they need from ClusterExtensions alone; "+
+				"to move both, uninstall this one with fairlead uninstall, which keeps its custom resources, migrate that one, and install this one with --api v1", common, other.Namespace, other.Name))
 		}
 		if common := sharedKinds(has, other.RequiredAPIs()); common != "" {
-			out = append(out, fmt.Sprintf("ClusterServiceVersion %s/%s needs %s of the operator: Subscriptions get what they need from Subscriptions alone, and would install it again",
+			out = append(out, fmt.Sprintf("ClusterServiceVersion %s/%s needs %s of the operator: Subscriptions get what they need from Subscriptions alone, and would install it again; "+
+				"to move both, uninstall that one with fairlead uninstall, which keeps its custom resources, migrate this one, and install that one with --api v1",
 				other.Namespace, other.Name, common))
 		}
 	}

@@ -73,6 +73,12 @@ func (p *Plan) refused(b *strings.Builder) {
 	}
 	b.WriteString("\nIn the way:\n")
 	for _, r := range p.Refused {
-		fmt.Fprintf(b, "  - %s\n", messages.Clean(r))
+		for i, line := range strings.Split(strings.TrimSpace(r), "\n") {
+			mark := "  - "
+			if i > 0 {
+				mark = "    "
+			}
+			b.WriteString(mark + messages.Clean(line) + "\n")
+		}
 	}
 }
