@@ -133,6 +133,7 @@ func (p *extensionPlan) reach() (r reach, err error) {
 func (r reach) question(ctx context.Context) (*preview.Question, error) {
 	q, err := r.Extensions(ctx)
 	if err == nil {
+		q.Dial = kubeconfig.Dialer(r.config, r.client)
 		q.Kubernetes, err = r.Kubernetes()
 	}
 	return q, kubeconfig.Explain(err)
@@ -184,6 +185,6 @@ func fetcher(library *preview.Library) func(ctx context.Context, r bundleio.Requ
 		if err == nil {
 			err = state.Err
 		}
-		return state.Bundle, err
+		return state.Bundle, preview.FromHere(err)
 	}
 }

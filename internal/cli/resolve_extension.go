@@ -94,6 +94,9 @@ func (e *extensionFlags) run(ctx context.Context) error {
 		if q, err = cluster.Extensions(ctx); err == nil {
 			q.Kubernetes, err = cluster.Kubernetes()
 		}
+		if config, failed := e.cluster.Config(); err == nil && failed == nil {
+			q.Dial = kubeconfig.Dialer(config, cluster.Reader)
+		}
 		err = kubeconfig.Explain(err)
 	}
 	if err != nil {

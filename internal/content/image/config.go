@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 
 	"go.podman.io/image/v5/docker/reference"
@@ -39,6 +40,10 @@ type Config struct {
 	// cipher suites and key exchanges. Nil, or one that returns nil, leaves
 	// them to the library.
 	TLS func() *tls.Config
+
+	// Proxy returns the proxy for a request to a registry; nil is for the
+	// proxies that the environment names.
+	Proxy func(*url.URL) (*url.URL, error)
 
 	// Retries is how many more times to try what fails for a reason that may
 	// pass by itself, such as 429 or 503, after pauses of one second, two, four

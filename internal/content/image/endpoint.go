@@ -110,6 +110,7 @@ func (c Config) systemContext(named reference.Named, insecure bool, secrets cred
 		SystemRegistriesConfPath:    os.DevNull,
 		SystemRegistriesConfDirPath: os.DevNull + ".d", // no such directory
 		DockerCertPath:              c.certDir(host),
+		DockerProxy:                 c.Proxy,
 	}
 	if c.TLS != nil {
 		sys.BaseTLSConfig = c.TLS()

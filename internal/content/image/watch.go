@@ -68,6 +68,9 @@ func (w *watch) context(e endpoint) *types.SystemContext {
 		if repeated {
 			return nil, problem(RateLimited, "the registry answers 429 Too Many Requests")
 		}
+		if e.sys.DockerProxy != nil {
+			return e.sys.DockerProxy(u)
+		}
 		return http.ProxyFromEnvironment(&http.Request{URL: u})
 	}
 	return &sys

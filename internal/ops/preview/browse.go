@@ -28,7 +28,7 @@ type BrowseCluster struct {
 	Namespace string
 	// Catalogs limits what is read to the catalogs of these names; none means all.
 	Catalogs []string
-	// Dial connects to the registry servers of CatalogSources; nil is for connecting directly.
+	// Dial connects to the registry servers of CatalogSources, and to registries that are Services of the cluster; nil is for connecting directly.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
 
@@ -48,6 +48,7 @@ type Answer struct {
 func (c BrowseCluster) V1(ctx context.Context, pkg string) (Answer, error) {
 	var a Answer
 	var list olmv1.ClusterCatalogList
+	c.Library.reach(c.Dial)
 	if err := c.Reader.List(ctx, &list); err != nil {
 		if rollout.IsUnknownKind(err) {
 			return a, nil

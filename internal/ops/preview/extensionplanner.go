@@ -104,6 +104,7 @@ func (p Planner) Plan(ctx context.Context, q *Question, name string) (*Extension
 
 // decide returns the next step, by the function that the controller calls.
 func (p Planner) decide(ctx context.Context, q *Question, ext *olmv1.ClusterExtension, revisions revision.History, plan *ExtensionPlan) (decision, error) {
+	p.Library.reach(q.Dial)
 	var offer desired.Offer
 	var unasked error
 	if _, pinned := ext.Annotations[desired.RollbackToKey]; !pinned {

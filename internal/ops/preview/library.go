@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,13 +24,20 @@ const keepIndexes = 7 * 24 * time.Hour
 type Library struct {
 	// Images opens what images are read with.
 	Images  func(ctx context.Context) (*image.Store, error)
-	indexes *catalogstore.Cache // what the library made of catalogs
-	temp    string              // where indexes are kept when the user's cache directory cannot be written
+	indexes *catalogstore.Cache                                         // what the library made of catalogs
+	temp    string                                                      // where indexes are kept when the user's cache directory cannot be written
+	dial    func(ctx context.Context, address string) (net.Conn, error) // reaches Services of the cluster that is asked about; nil where none is
+	tunnel  image.Tunnel
 }
 
 // OpenLibrary opens the cache; r is where images are read with.
 func OpenLibrary(ctx context.Context, r *bundleio.Renderer) (*Library, error) {
 	l := &Library{Images: r.OpenStore}
+	l.tunnel = image.Tunnel{Dial: func(ctx context.Context, address string) (net.Conn, error) { return l.dial(ctx, address) },
+		Reaches: func(host string) bool { return l.dial != nil && isService(host) }}
+	if r.Config.Proxy == nil {
+		r.Config.Proxy = l.tunnel.Proxy
+	}
 	dir, err := bundleio.CacheDir()
 	if err == nil {
 		if l.indexes, err = catalogstore.OpenCache(filepath.Join(dir, "indexes")); err == nil {
@@ -48,10 +56,24 @@ func OpenLibrary(ctx context.Context, r *bundleio.Renderer) (*Library, error) {
 
 // Close removes what is not worth keeping.
 func (l *Library) Close() error {
+	err := l.tunnel.Close()
 	if l.temp == "" {
-		return nil
+		return err
 	}
-	return os.RemoveAll(l.temp)
+	return errors.Join(err, os.RemoveAll(l.temp))
+}
+
+// reach lets images be read that a dial function reaches; nil changes nothing.
+func (l *Library) reach(dial func(ctx context.Context, address string) (net.Conn, error)) {
+	if dial != nil {
+		l.dial = dial
+	}
+}
+
+// isService reports whether a host is that of a Service, as pods name it: NAME.NAMESPACE.svc, whatever the domain of the cluster.
+func isService(host string) bool {
+	labels := strings.Split(host, ".")
+	return len(labels) > 2 && labels[2] == "svc"
 }
 
 // Read reads a directory or, where there is none, an image.
@@ -84,7 +106,15 @@ func (l *Library) Image(ctx context.Context, ref string, auth image.Auth) (*cata
 		return nil, err
 	}
 	x, _, err := catalogstore.ImageReader{Images: store, Indexes: l.indexes, V1: true}.Read(ctx, ref, auth)
-	return x, err
+	return x, FromHere(err)
+}
+
+// FromHere says of a registry that does not answer where it was asked from: the manager may reach it nevertheless.
+func FromHere(err error) error {
+	if e := (*image.Error)(nil); errors.As(err, &e) && e.Kind == image.Unavailable {
+		return fmt.Errorf("%w; it was asked from this machine: where only the cluster reaches it, name a mirror in registries.conf, or run the command in a pod of the cluster", err)
+	}
+	return err
 }
 
 // isReference tells whether a text can be the reference of an image, with the host of its registry.

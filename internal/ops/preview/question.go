@@ -31,7 +31,7 @@ type Question struct {
 	// Secrets reads the pull secrets of CatalogSources, and ConfigMaps with catalogs. Nil leaves secrets out, and ConfigMaps are those of the
 	// objects.
 	Secrets client.Reader
-	// Dial connects to the servers of catalogs; nil is for connecting directly.
+	// Dial connects to the servers of catalogs, and to registries that are Services of the cluster; nil is for connecting directly.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Catalogs, Installed and Requests are added. A catalog takes the place of the CatalogSource of its name.
 	Catalogs  []Catalog
@@ -64,6 +64,7 @@ type Preview struct {
 
 // Decide reads the catalogs and decides. That there is no answer for some Subscriptions is no error.
 func (q *Question) Decide(ctx context.Context, l *Library) (*Preview, error) {
+	l.reach(q.Dial)
 	found, err := q.Objects.namespace()
 	if q.Namespace == "" && err != nil {
 		return nil, err
