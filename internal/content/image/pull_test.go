@@ -171,6 +171,7 @@ func TestPullSelectsByLabels(t *testing.T) {
 		"bundle":                {BundleLabels("p", []string{"stable"}, "stable"), SelectBundle, map[string]string{"manifests/csv.yaml": "csv"}, ""},
 		"bundle without labels": {nil, SelectBundle, map[string]string{"manifests/csv.yaml": "csv"}, ""},
 		"no catalog":            {nil, SelectCatalog, nil, "it has no label " + LabelConfigs},
+		"bundle for a catalog":  {BundleLabels("p", []string{"stable"}, "stable"), SelectCatalog, nil, "it is a bundle image, of package p (label " + LabelPackage + "), and no catalog (put it into a catalog with fairlead catalog add-bundle"},
 		"catalog for a bundle":  {CatalogLabels(), SelectBundle, nil, "not a bundle image"},
 		"label of the root":     {map[string]string{LabelConfigs: "/"}, SelectCatalog, nil, "must name a directory below the root"},
 		"label that climbs":     {map[string]string{LabelConfigs: "../configs/"}, SelectCatalog, map[string]string{"configs/p/catalog.yaml": "fbc"}, ""},

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // Labels of bundle images and of catalog images.
@@ -48,10 +50,18 @@ func BundleLabels(pkg string, channels []string, defaultChannel string) map[stri
 // ErrNoCatalog is in the chain of the error about an image without file-based catalog.
 var ErrNoCatalog = errors.New("it has no label " + LabelConfigs + ", so it is no file-based catalog image")
 
+// maxLabel bounds, in bytes, what an error repeats of a label.
+const maxLabel = 200
+
 // CatalogDir returns the directory of the file-based catalog in an image, as a
-// path for fs.Sub.
+// path for fs.Sub. The error about a bundle image, which is another kind of
+// image, has no ErrNoCatalog in its chain: it is of no use to run it.
 func CatalogDir(labels map[string]string) (string, error) {
 	value, ok := labels[LabelConfigs]
+	if pkg, is := labels[LabelPackage]; !ok && is {
+		return "", &Error{Kind: InvalidImage, Reason: fmt.Sprintf("it is a bundle image, of package %s (label %s), and no catalog", messages.Line(pkg, maxLabel), LabelPackage),
+			Advice: "put it into a catalog with fairlead catalog add-bundle, push that, and name its image here; or install the bundle alone with fairlead install --image"}
+	}
 	if !ok {
 		return "", ErrNoCatalog
 	}

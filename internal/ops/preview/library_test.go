@@ -55,3 +55,14 @@ func TestFromHere(t *testing.T) {
 	must.Equal(t, "of one that answers", FromHere(other).Error(), other.Error())
 	must.NoError(t, FromHere(nil))
 }
+
+// TestBundleImageAsACatalog is called what it is.
+func TestBundleImageAsACatalog(t *testing.T) {
+	registry := httptest.NewServer(image.NewRegistry(""))
+	t.Cleanup(registry.Close)
+	ref := strings.TrimPrefix(registry.URL, "http://") + "/kite:v1"
+	files := must.Value(image.Files(map[string][]byte{"manifests/csv.yaml": []byte("kind: ClusterServiceVersion")}))(t)
+	must.Value(image.Push(t.Context(), ref, files, image.BundleLabels("kite", []string{"stable"}, "stable"), image.PushOptions{}))(t)
+	_, err := library(t).Read(t.Context(), ref)
+	must.Fail(t, "read", err, ref, "it is a bundle image, of package kite", "fairlead catalog add-bundle")
+}

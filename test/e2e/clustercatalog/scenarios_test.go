@@ -29,6 +29,19 @@ const (
 	nothing   = "False " + olmv1.ReasonUnavailable
 )
 
+// TestABundleImage is called one; the catalog that takes its place under the same tag is served.
+func TestABundleImage(t *testing.T) {
+	w := newWorld(t)
+	w.pushFiles("kite:latest", map[string]string{"manifests/csv.yaml": "kind: ClusterServiceVersion"}, image.BundleLabels("kite", []string{"stable"}, "stable"))
+	w.run(nil)
+	w.ask("bundle", w.ref("kite:latest"))
+	object := w.says("bundle", retrying, nothing)
+	must.Contain(t, "Progressing", meta.FindStatusCondition(object.Status.Conditions, olmv1.TypeProgressing).Message, "it is a bundle image, of package kite", "put it into a catalog with fairlead catalog add-bundle")
+	w.push("kite:latest", "a")
+	w.minute("bundle")
+	w.says("bundle", succeeded, available)
+}
+
 // TestTheLifeOfACatalog: from an image over new content, absence and a digest to its end.
 func TestTheLifeOfACatalog(t *testing.T) {
 	w := newWorld(t)
