@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +14,8 @@ import (
 
 // Run runs a command line and returns the exit code.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s := command.Streams{In: stdin, Out: stdout, Err: stderr}
+	look := command.NewLook(os.Getenv)
+	s := command.Streams{In: stdin, Out: look.Results(stdout), Err: look.Messages(stderr)}
 	root := &cobra.Command{
 		Use:           "fairlead",
 		Short:         "Operator Lifecycle Manager for Kubernetes",
@@ -36,15 +38,18 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 	}
 	root.AddCommand(newVersionCommand(s), newReferenceCommand(s))
+	look.Flag(root)
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return look.Check() }
+	root.SetHelpFunc(command.FoldedHelp(root.HelpFunc()))
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	code := command.Code(err)
 	switch {
 	case command.Silent(err):
 	case code == command.ExitUsage:
-		fmt.Fprintf(stderr, "fairlead: %v\nRun '%s --help' for usage.\n", err, cmd.CommandPath())
+		fmt.Fprintf(s.Err, "fairlead: %v\nRun '%s --help' for usage.\n", err, cmd.CommandPath())
 	default:
-		fmt.Fprintf(stderr, "fairlead: %v\n", err)
+		fmt.Fprintf(s.Err, "fairlead: %v\n", err)
 	}
 	return code
 }

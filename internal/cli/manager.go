@@ -13,7 +13,7 @@ import (
 )
 
 func newManagerCommand(s command.Streams) *cobra.Command {
-	cmd := managercmd.New(s.Err, reachEmbedded)
+	cmd := managercmd.New(command.Raw(s.Err), reachEmbedded)
 	cmd.Args = command.Usage(cmd.Args)
 	return cmd
 }

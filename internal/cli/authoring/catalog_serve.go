@@ -79,7 +79,7 @@ A port is a number, 0 for any free one, HOST:PORT to listen at one address only,
 		if f.debug {
 			level = slog.LevelDebug
 		}
-		log := slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: level}))
+		log := slog.New(slog.NewTextHandler(command.Raw(s.Err), &slog.HandlerOptions{Level: level}))
 		err := f.serve(cmd.Context(), log, args)
 		if err != nil {
 			catalogserver.Terminated(f.terminationLog, err, log)

@@ -59,7 +59,7 @@ func (o Output) Write(w io.Writer, value any, text func(io.Writer) error) error 
 	case OutputYAML:
 		content, err = yaml.Marshal(value)
 	default:
-		return text(w)
+		return text(Styled(w))
 	}
 	if err != nil {
 		return fmt.Errorf("encode the result: %w", err)

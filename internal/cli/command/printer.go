@@ -3,7 +3,6 @@ package command
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -29,8 +28,8 @@ type ProgressPrinter struct {
 
 // Progress is a printer that rewrites lines where w is a terminal.
 func Progress(w io.Writer) *ProgressPrinter {
-	p := &ProgressPrinter{out: w, width: 80, now: time.Now, start: time.Now()}
-	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+	p := &ProgressPrinter{out: Styled(w), width: 80, now: time.Now, start: time.Now()}
+	if file := terminal(w); file != nil {
 		p.live = true
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width >= 20 {
 			p.width = width

@@ -1,0 +1,109 @@
+package command
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"fairlead.dev/fairlead/test/must"
+)
+
+// visible shows the codes of colours as letters.
+var visible = strings.NewReplacer("\x1b[0m", "}", "\x1b[1m", "{b ", "\x1b[2m", "{d ", "\x1b[31m", "{r ", "\x1b[32m", "{g ", "\x1b[33m", "{y ")
+
+// TestStyled: what people see of a text, by the style.
+func TestStyled(t *testing.T) {
+	const tree = "Namespace demo\n├── ✓ OperatorGroup all (all namespaces)\n│   └── ✗ Subscription guestbook (package guestbook, channel stable) Failed\n└── · CatalogSource a\n"
+	const table = "NAME  HELD BY\na     nothing that is worth more than a word\n\nafter a table a line is folded as text is\n"
+	for name, test := range map[string]struct {
+		style style
+		text  string
+		want  string
+	}{
+		"as it is":  {style{}, tree + table, tree + table},
+		"in colour": {style{color: true}, tree, "{b Namespace demo}\n{d ├── }{g ✓ }OperatorGroup all (all namespaces)\n{d │   └── }{r ✗ }Subscription guestbook (package guestbook, channel stable) Failed\n{d └── }{d · }CatalogSource a\n"},
+		"folded": {style{width: 40}, tree, "Namespace demo\n├── ✓ OperatorGroup all (all namespaces)\n│   └── ✗ Subscription guestbook\n│         (package guestbook, channel\n│         stable) Failed\n" +
+			"└── · CatalogSource a\n"},
+		"in ASCII":                       {style{ascii: true}, tree + "a → b…\n", "Namespace demo\n|-- + OperatorGroup all (all namespaces)\n|   `-- x Subscription guestbook (package guestbook, channel stable) Failed\n`-- - CatalogSource a\na -> b...\n"},
+		"in ASCII, folded and in colour": {style{ascii: true, width: 40, color: true}, "│   └── ✗ Subscription guestbook (package guestbook)\n", "{d |   `-- }{r x }Subscription guestbook\n{d |         }(package guestbook)\n"},
+		"a table":                        {style{width: 28, color: true}, table, "{b NAME  HELD BY}\na     nothing that is worth\n      more than a word\n\nafter a table a line is\n  folded as text is\n"},
+		"a table that is too wide": {style{width: 40}, "SUBSCRIPTION                     INSTALLED      NEXT  SUPPORT\ngreeter-operator-stable-catalog  greeter.v1.2.0  -     ✓ until the end of the year after next\n" +
+			"b                                b.v1            -     -\n", "greeter-operator-stable-catalog\n  INSTALLED     greeter.v1.2.0\n  SUPPORT       ✓ until the end of the\n                year after next\nb\n  INSTALLED     b.v1\n"},
+		"a headline":                {style{color: true, width: 30}, "✗ it cannot be installed because it is not there\n", "{r ✗ }{b it cannot be installed}\n  {b because it is not there}\n"},
+		"a command is not folded":   {style{width: 20}, "  fairlead uninstall guestbook -n demo\n", "  fairlead uninstall guestbook -n demo\n"},
+		"an error":                  {style{color: true, width: 30}, "fairlead: install package a: there is none\nnote: b\nwarning: c\n", "{r fairlead: }install package a:\n  there is none\n{d note: }b\n{y warning: }c\n"},
+		"a line with a time":        {style{color: true}, "   0.21s ✓ deleted\n", "{d    0.21s }{g ✓ }deleted\n"},
+		"wide characters":           {style{width: 22}, "日本語 日本語 日本語 日本語\n", "日本語 日本語 日本語\n  日本語\n"},
+		"a word that is too long":   {style{width: 20}, "a " + strings.Repeat("x", 30) + " b\n", "a\n  " + strings.Repeat("x", 30) + "\n  b\n"},
+		"an empty line":             {style{width: 20, color: true}, "\n\n", "\n\n"},
+		"a paragraph with a colon:": {style{color: true}, "Goes:\n", "{b Goes:}\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			n, err := io.WriteString(&styled{out: &b, style: test.style}, test.text)
+			must.NoError(t, err)
+			must.Equal(t, "written", n, len(test.text))
+			must.Equal(t, "text", visible.Replace(b.String()), test.want)
+		})
+	}
+}
+
+// TestStyledInPieces: a question goes out before its line ends, and a line that is taken away begins anew.
+func TestStyledInPieces(t *testing.T) {
+	var b bytes.Buffer
+	s := &styled{out: &b, style: style{width: 20}}
+	for _, piece := range []string{"Remove all of it, in one go? [y/N] ", "yes and a long answer\n", "  … pulling", "\r" + erased, "✓ folded after that was taken away\n"} {
+		must.Value(io.WriteString(s, piece))(t)
+	}
+	must.Equal(t, "text", b.String(), "Remove all of it, in one go? [y/N] yes and a long answer\n  … pulling\r"+erased+"✓ folded after that\n  was taken away\n")
+}
+
+// TestLook: the environment and the flag decide, and what programs read is never touched.
+func TestLook(t *testing.T) {
+	const text = "✓ a\n"
+	for name, test := range map[string]struct {
+		env   map[string]string
+		color string
+		want  string
+	}{
+		"a pipe":                 {nil, colorAuto, text},
+		"always":                 {map[string]string{"NO_COLOR": "1"}, colorAlways, "{g ✓ }a\n"},
+		"never":                  {nil, colorNever, text},
+		"the C locale":           {map[string]string{"LANG": "C"}, colorAuto, "+ a\n"},
+		"the POSIX locale":       {map[string]string{"LC_ALL": "POSIX", "LANG": "en_US.UTF-8"}, colorAuto, "+ a\n"},
+		"Latin 1":                {map[string]string{"LC_CTYPE": "de_DE.ISO-8859-1"}, colorAuto, "+ a\n"},
+		"UTF-8":                  {map[string]string{"LC_ALL": "C.utf8", "LANG": "C"}, colorAuto, text},
+		"a width without screen": {map[string]string{"COLUMNS": "20"}, colorAuto, text},
+	} {
+		t.Run(name, func(t *testing.T) {
+			look := NewLook(func(key string) string { return test.env[key] })
+			look.color = test.color
+			var out, err bytes.Buffer
+			results, messages := look.Results(&out), look.Messages(&err)
+			must.Value(io.WriteString(results, text))(t)
+			must.Equal(t, "what programs read", out.String(), text)
+			out.Reset()
+			must.NoError(t, OutputText.Write(results, nil, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
+			must.Equal(t, "for people", visible.Replace(out.String()), test.want)
+			out.Reset()
+			must.NoError(t, OutputJSON.Write(results, text, nil))
+			must.Equal(t, "JSON", out.String(), "\"✓ a\\n\"\n")
+			must.Value(io.WriteString(messages, text))(t)
+			must.Equal(t, "messages", visible.Replace(err.String()), test.want)
+			err.Reset()
+			must.Value(io.WriteString(Raw(messages), text))(t)
+			must.Equal(t, "logs", err.String(), text)
+			must.Equal(t, "width", Width(results), 0)
+		})
+	}
+	look := NewLook(func(string) string { return "" })
+	look.color = "sometimes"
+	must.Fail(t, "check", look.Check(), `--color "sometimes": choose auto, always or never`)
+	must.Equal(t, "another writer", Styled(io.Discard), io.Discard)
+}
+
+// TestParagraphs: help is folded anew, and what is indented stays.
+func TestParagraphs(t *testing.T) {
+	must.Equal(t, "text", Paragraphs("One line that\nis continued.\n\n  NEXT  stays\n  OTHER is longer than that\nafter it", 20), "One line that is\ncontinued.\n\n  NEXT  stays\n  OTHER is longer\n    than that\nafter it")
+}
