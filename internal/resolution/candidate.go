@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/resolve"
 	"fairlead.dev/fairlead/version"
 )
@@ -91,7 +92,9 @@ func (all candidates) channels() []string {
 	for _, c := range all {
 		names = append(names, c.all...)
 	}
-	return inOrder(names)
+	names = inOrder(names)
+	slices.SortFunc(names, safetext.Natural)
+	return names
 }
 
 // Missing is something that another ClusterExtension would have to install before a bundle can be had.

@@ -113,6 +113,7 @@ func channelNames(channels []*catalog.ChannelInfo) []string {
 	for i, c := range channels {
 		names[i] = c.Name
 	}
+	slices.SortFunc(names, safetext.Natural)
 	return names
 }
 

@@ -59,7 +59,7 @@ func OfIndex(name string, x *catalog.Index, pkg string, at time.Time) (*Package,
 		}
 		p.Channels = append(p.Channels, channel)
 	}
-	p.Versions = sorted(versions)
+	p.arrange(versions)
 	return p, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog/safetext"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -56,7 +57,7 @@ func (o *Objects) add(h *head, document []byte) error {
 				versions = append(versions, gvk.GroupVersion().String())
 			}
 		}
-		slices.Sort(versions)
+		slices.SortFunc(versions, safetext.Natural)
 		if len(versions) > 0 {
 			return fmt.Errorf("%s: apiVersion %q is not known of this kind; write %s", h, h.APIVersion, strings.Join(versions, " or "))
 		}

@@ -68,7 +68,7 @@ func OfManifest(m *packagesv1.PackageManifest, at time.Time) *Package {
 		}
 	}
 	p.Channels = append(p.Channels, others...)
-	p.Versions = sorted(versions)
+	p.arrange(versions)
 	return p
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/version"
 )
 
@@ -32,7 +33,7 @@ type Package struct {
 	// SuggestedNamespace is where the newest version suggests to be installed.
 	SuggestedNamespace string `json:"suggestedNamespace,omitempty"`
 
-	// Channels are the default channel first, then the others by name.
+	// Channels are the default channel first, then the others by name, with the numbers in it.
 	Channels []Channel `json:"channels"`
 	// Versions are newest first.
 	Versions []Version `json:"versions,omitempty"`
@@ -66,16 +67,25 @@ type Version struct {
 	order version.VersionRelease
 }
 
-// sorted puts versions in order, newest first.
-func sorted(versions map[string]*Version) []Version {
-	var all []Version
+// arrange puts versions in order, newest first, and channels: the default one first, the others as people count.
+func (p *Package) arrange(versions map[string]*Version) {
 	for _, v := range versions {
-		all = append(all, *v)
+		slices.SortFunc(v.Channels, safetext.Natural)
+		slices.SortFunc(v.HeadOf, safetext.Natural)
+		p.Versions = append(p.Versions, *v)
 	}
-	slices.SortFunc(all, func(a, b Version) int {
-		return cmp.Or(b.order.Compare(a.order), strings.Compare(a.Name, b.Name))
+	slices.SortFunc(p.Versions, func(a, b Version) int {
+		return cmp.Or(b.order.Compare(a.order), safetext.Natural(a.Name, b.Name))
 	})
-	return all
+	slices.SortStableFunc(p.Channels, func(a, b Channel) int {
+		switch p.DefaultChannel {
+		case a.Name:
+			return -1
+		case b.Name:
+			return 1
+		}
+		return safetext.Natural(a.Name, b.Name)
+	})
 }
 
 // firstLine is a text of several lines as one: its first that says something, without the marks of Markdown headings.
