@@ -36,6 +36,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 	}
 	root.AddCommand(newVersionCommand(s), newReferenceCommand(s))
+	command.Connection(root)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	code := command.Code(err)

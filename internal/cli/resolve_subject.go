@@ -139,7 +139,9 @@ func (f *subject) question(ctx context.Context, cmd *cobra.Command) (*preview.Qu
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		name := "--" + f.Name
 		switch values, many := f.Value.(pflag.SliceValue); {
-		case f.Name == "output": // how it is printed is no part of the question
+		case f.Name == "output" || kubeconfig.IsSecret(f): // how it is printed is no part of the question, and a token is not printed
+		case f.Value.Type() == "bool":
+			flags = append(flags, name+"="+f.Value.String())
 		case many:
 			for _, value := range values.GetSlice() {
 				flags = append(flags, name, value)
