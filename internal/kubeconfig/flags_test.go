@@ -30,6 +30,9 @@ users:
 func TestConnectionFlags(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")
 	must.NoError(t, os.WriteFile(file, []byte(flagsConfig), 0o600))
+	cert, key := filepath.Join(filepath.Dir(file), "cert"), filepath.Join(filepath.Dir(file), "key")
+	must.NoError(t, os.WriteFile(cert, nil, 0o600))
+	must.NoError(t, os.WriteFile(key, nil, 0o600))
 	for name, tc := range map[string]struct {
 		flags []string
 		got   func(*rest.Config) any
@@ -44,8 +47,8 @@ func TestConnectionFlags(t *testing.T) {
 		"as": {[]string{"--as", "dev", "--as-group", "a", "--as-group", "b", "--as-uid", "u"}, func(c *rest.Config) any {
 			return c.Impersonate.UserName + " " + strings.Join(c.Impersonate.Groups, ",") + " " + c.Impersonate.UID
 		}, "dev a,b u"},
-		"client-certificate":       {[]string{"--client-certificate", "/c", "--client-key", "/k"}, func(c *rest.Config) any { return c.CertFile + c.KeyFile }, "/c/k"},
-		"certificate-authority":    {[]string{"--certificate-authority", "/ca"}, func(c *rest.Config) any { return c.CAFile }, "/ca"},
+		"client-certificate":       {[]string{"--client-certificate", cert, "--client-key", key}, func(c *rest.Config) any { return c.CertFile + c.KeyFile }, cert + key},
+		"certificate-authority":    {[]string{"--certificate-authority", cert}, func(c *rest.Config) any { return c.CAFile }, cert},
 		"insecure-skip-tls-verify": {[]string{"--insecure-skip-tls-verify"}, func(c *rest.Config) any { return c.Insecure }, true},
 		"tls-server-name":          {[]string{"--tls-server-name", "name"}, func(c *rest.Config) any { return c.ServerName }, "name"},
 		"request-timeout":          {[]string{"--request-timeout", "7s"}, func(c *rest.Config) any { return c.Timeout.String() }, "7s"},

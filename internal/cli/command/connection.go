@@ -22,7 +22,9 @@ With --as and --as-group a command does what another user may do, as far as you 
 // Connection lets help describe the flags of kubectl, which are the same for all commands, in a topic of their own: for each command they are
 // named in one line.
 func Connection(root *cobra.Command) {
-	cobra.AddTemplateFunc("fairleadFlags", func(flags *pflag.FlagSet) string { return usages(flags, func(f *pflag.Flag) bool { return !kubeconfig.IsRare(f) }) })
+	cobra.AddTemplateFunc("fairleadFlags", func(flags *pflag.FlagSet) string {
+		return usages(flags, func(f *pflag.Flag) bool { return !kubeconfig.IsRare(f) })
+	})
 	cobra.AddTemplateFunc("fairleadConnection", connectionLine)
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}",
 		"{{fairleadFlags .LocalFlags | trimTrailingWhitespaces}}{{fairleadConnection .}}", 1))
