@@ -360,7 +360,10 @@ func (t *tracer) extension(ctx context.Context, name string) error {
 func (t *tracer) revision(ctx context.Context, name string) error {
 	t.out.Managed = true
 	set := &olmv1.ClusterObjectSet{}
-	if err := t.Get(ctx, client.ObjectKey{Name: name}, set); err != nil {
+	if err := t.Get(ctx, client.ObjectKey{Name: name}, set); apierrors.IsForbidden(err) {
+		t.out.Links = append(t.out.Links, TraceLink{Kind: olmv1.ClusterObjectSetKind, Name: name, How: "consists of it", Detail: messages.Unseen(err, "it", "what asks for it is not known")})
+		return nil
+	} else if err != nil {
 		return fmt.Errorf("read ClusterObjectSet %s: %w", name, err)
 	}
 	if !t.seen(olmv1.ClusterObjectSetKind, set.Name) {

@@ -116,7 +116,7 @@ func (p *Preview) written(name string) *v1alpha1.Subscription {
 // writtenTrouble is why a Subscription is not as it asks to be, as its status says; empty where it is.
 func writtenTrouble(sub *v1alpha1.Subscription) string {
 	switch ready := sub.Status.GetCondition("Ready"); {
-	case ready.Message == "" && ready.Status == "":
+	case ready.Message == "" && ready.Status != "True":
 		return "the manager has not reconciled it yet; is it running?"
 	case ready.Status != "True":
 		return ready.Message
@@ -143,7 +143,9 @@ func (p *Preview) writtenWhy(name string) *Why {
 	case w.Operator == "" && to == "":
 		w.Operator = name
 	case w.Operator == "":
-		w.Operator, w.State = to, StateAbsent
+		w.Operator, w.State = to, StateChosen
+		w.Install = &resolution.Install{Name: to, Package: sub.Spec.Package, Channel: sub.Spec.Channel, For: resolution.ForSubscription,
+			Catalog: sub.Spec.CatalogSourceNamespace + "/" + sub.Spec.CatalogSource}
 	case to != "":
 		w.State, w.ReplacedBy = StateReplaced, to
 	default:
@@ -210,4 +212,42 @@ func (p *Preview) writtenPlan(plan *SubscriptionPlan, name string) bool {
 		plan.Notes = append(plan.Notes, fmt.Sprintf("the newest version in catalog %s is %s: the manager has found no way to it", offered.Catalog, offered.Versions[0].Name))
 	}
 	return true
+}
+
+// writtenWhyNot has a verdict on each version of a package that PackageManifests show, as far as they and status tell.
+func (p *Preview) writtenWhyNot(pkg, version string) []Verdict {
+	var all []Verdict
+	for _, offered := range p.unseen.packages {
+		from, name, _ := strings.Cut(offered.Catalog, "/")
+		if offered.Name != pkg || !slices.Contains(p.unseen.catalogs, catalog.Ref{Namespace: from, Name: name}) {
+			continue
+		}
+		sub := p.written(pkg)
+		for i := range offered.Versions {
+			v := &offered.Versions[i]
+			if version != "" && v.Version != version && v.Name != version {
+				continue
+			}
+			told := Verdict{Channels: v.Channels}
+			told.Name, told.Package, told.Version, told.Catalog, told.Channel = v.Name, pkg, v.Version, offered.Catalog, strings.Join(v.Channels[:min(1, len(v.Channels))], "")
+			switch {
+			case sub == nil:
+				told.Reasons = []string{"no Subscription of the namespace asks for package " + pkg}
+				told.Advice = "to have it: fairlead install " + Quoted(pkg) + " -n " + Quoted(p.observed.Name)
+			case sub.Status.InstalledCSV == v.Name:
+				told.Installed, told.Reasons = true, []string{"Subscription " + sub.Name + " has it"}
+			case next(sub) == v.Name:
+				told.Chosen, told.Reasons = true, []string{"Subscription " + sub.Name + " gets it"}
+			default:
+				told.Reasons = []string{"the manager has not chosen it for Subscription " + sub.Name + ": which rule decided is in catalogs that cannot be read from here"}
+				if sub.Spec.Channel != "" && !slices.Contains(v.Channels, sub.Spec.Channel) {
+					told.Reasons = []string{"Subscription " + sub.Name + " follows channel " + sub.Spec.Channel + ", and it is in " + strings.Join(v.Channels, ", ")}
+				} else if trouble := writtenTrouble(sub); trouble != "" {
+					told.Reasons = append(told.Reasons, messages.Clean(trouble))
+				}
+			}
+			all = append(all, told)
+		}
+	}
+	return all
 }
