@@ -109,6 +109,9 @@ func readObjects(ctx context.Context, reader client.Reader, namespace string) (*
 			if rollout.IsUnknownKind(err) {
 				return &objects{unserved: err}, nil
 			}
+			if apierrors.IsForbidden(err) {
+				err = fmt.Errorf("%w; name a namespace that you may read, with -n", err)
+			}
 			return nil, err
 		}
 	}

@@ -112,7 +112,13 @@ func (c Cluster) Extensions(ctx context.Context) (*Question, error) {
 			err = errNotServed
 		}
 		if err != nil {
-			return nil, fmt.Errorf("list the ClusterExtensions and ClusterCatalogs of the cluster: %w", err)
+			err = fmt.Errorf("list the ClusterExtensions and ClusterCatalogs of the cluster: %w", err)
+		}
+		if apierrors.IsForbidden(err) {
+			err = fmt.Errorf("%w; they belong to no namespace: ask an administrator of the cluster for the right to read them", err)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	return &Question{Objects: Objects{Extensions: extensions.Items, Clustered: catalogs.Items}}, nil
