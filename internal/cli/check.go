@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/internal/platform"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/fairlead/internal/cli/command"
 )
@@ -125,7 +126,13 @@ func (c *checking) operators(ctx context.Context, named bool) ([]platform.Operat
 	if !named {
 		namespace = ""
 	}
-	operators, err := ops.Read(ctx, cluster, namespace)
+	operators, notes, err := ops.Read(ctx, cluster, namespace)
+	for _, note := range notes {
+		fmt.Fprintf(c.streams.Err, "note: %s\n", note)
+	}
+	if apierrors.IsForbidden(err) && namespace == "" {
+		err = fmt.Errorf("%w; name a namespace that you may read, with -n", err)
+	}
 	return operators, kubeconfig.Explain(err)
 }
 

@@ -38,6 +38,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 	}
 	root.AddCommand(newVersionCommand(s), newReferenceCommand(s))
+	command.Connection(root)
 	look.Flag(root)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return look.Check() }
 	root.SetHelpFunc(command.FoldedHelp(root.HelpFunc()))

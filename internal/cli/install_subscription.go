@@ -35,6 +35,9 @@ func (i *subscriptionInstall) run(ctx context.Context, s command.Streams, c clie
 		return err
 	}
 	o.DefaultChannel, o.Namespace = offer.Channel, both.place(s, offer.Namespace)
+	for _, p := range offer.Packages {
+		o.Offered = append(o.Offered, p.Catalog)
+	}
 	if len(offer.Packages) == 1 && o.Catalog == "" {
 		o.Catalog = offer.Packages[0].Catalog
 	}

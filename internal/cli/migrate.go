@@ -83,9 +83,20 @@ func newMigrateCommand(s command.Streams) *cobra.Command {
 // repeated are the flags that a command has to repeat to be about the same cluster and the same backup; it begins with a space.
 func repeated(flags *pflag.FlagSet) string {
 	var text string
-	for _, name := range []string{"backup-namespace", "context", "kubeconfig"} {
-		if f := flags.Lookup(name); f.Changed && f.Value.String() != f.DefValue {
-			text += " --" + name + " " + preview.Quoted(f.Value.String())
+	for _, f := range append([]*pflag.Flag{flags.Lookup("backup-namespace")}, kubeconfig.Connection(flags)...) {
+		if !f.Changed || f.Value.String() == f.DefValue || kubeconfig.IsSecret(f) {
+			continue
+		}
+		values := []string{f.Value.String()}
+		if many, is := f.Value.(pflag.SliceValue); is {
+			values = many.GetSlice()
+		}
+		between := " "
+		if f.NoOptDefVal != "" { // what follows a switch is no value of it
+			between = "="
+		}
+		for _, value := range values {
+			text += " --" + f.Name + between + preview.Quoted(value)
 		}
 	}
 	return text

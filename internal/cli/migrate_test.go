@@ -54,6 +54,7 @@ func TestCommandsOfAMigration(t *testing.T) {
 		"the usual namespace": {[]string{"etcd", "--backup-namespace", "olm"}, ""},
 		"another namespace":   {[]string{"etcd", "-n", "ops", "--backup-namespace=kept"}, " --backup-namespace kept"},
 		"another cluster":     {[]string{"etcd", "--context", "my kite's", "--kubeconfig", "/a/b", "--backup-namespace", "kept"}, ` --backup-namespace kept --context 'my kite'\''s' --kubeconfig /a/b`},
+		"another user":        {[]string{"etcd", "--as", "dev", "--as-group", "a", "--as-group", "b", "--token", "secret", "--insecure-skip-tls-verify"}, ` --as dev --as-group a --as-group b --insecure-skip-tls-verify=true`},
 	} {
 		cmd := newMigrateCommand(command.Streams{})
 		must.NoError(t, cmd.ParseFlags(test.args))

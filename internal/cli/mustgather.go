@@ -34,7 +34,8 @@ webhooks, APIServices and admission policies; and of the namespaces of operators
 the ends of logs.
 
 Of Secrets and ConfigMaps it has the names and sizes of values, and no value. Elsewhere what looks like a credential is replaced: read the archive
-before you give it away, because a log can say anything. What you may not read is noted in README.txt of the archive.`,
+before you give it away, because a log can say anything. What you may not read is noted in README.txt of the archive; where you may not list the
+objects of all namespaces, those of -n, or of the context of the kubeconfig, are gathered.`,
 		Example: `  fairlead must-gather
   fairlead must-gather --file /tmp/for-support.tar.gz --logs=false`,
 		Args: command.Usage(cobra.NoArgs),
@@ -43,7 +44,7 @@ before you give it away, because a log can say anything. What you may not read i
 			if file == "" {
 				file = "must-gather-" + now.Format("20060102-150405") + ".tar.gz"
 			}
-			c, _, err := k.Connect()
+			c, mine, err := k.Connect()
 			if err != nil {
 				return err
 			}
@@ -59,7 +60,7 @@ before you give it away, because a log can say anything. What you may not read i
 			if v, err := pods.Discovery().ServerVersion(); err == nil {
 				server = v.GitVersion
 			}
-			g := ops.Gathering{Client: c, Namespace: namespace, Now: now,
+			g := ops.Gathering{Client: c, Namespace: namespace, Mine: mine, Now: now,
 				About: fmt.Sprintf("Gathered %s by %s, of Kubernetes %s.", now.Format(time.RFC3339), built(), server)}
 			if withLogs {
 				g.Logs = logsOf(pods)
@@ -68,6 +69,7 @@ before you give it away, because a log can say anything. What you may not read i
 		},
 	}
 	k.AddCluster(cmd.Flags())
+	k.AddNamespace(cmd.Flags())
 	cmd.Flags().StringVar(&file, "file", "", "archive to write, which must not be there yet (default: must-gather-DATE-TIME.tar.gz)")
 	cmd.Flags().StringVar(&namespace, "manager-namespace", manager.DefaultGlobalNamespace, "namespace of the manager")
 	cmd.Flags().BoolVar(&withLogs, "logs", true, "gather the ends of logs")

@@ -43,8 +43,8 @@ func newPlanCommand(s command.Streams) *cobra.Command {
 	cmd.Flags().StringArrayVar(&plan.catalogs, "catalog", nil, "read a ClusterCatalog or CatalogSource from somewhere else, as NAME[,priority=N]=DIR|IMAGE (may be repeated)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		err := plan.run(cmd.Context(), args)
-		if command.Code(err) == command.ExitUsage {
-			err = errors.New(err.Error()) // wrong usage is an error like others
+		if wrong := (command.UsageError{}); errors.As(err, &wrong) {
+			err = errors.New(err.Error()) // wrong usage is an error like others; what changes something has its code
 		}
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops/preview"
 	"fairlead.dev/fairlead/version"
 
@@ -22,10 +23,8 @@ func (f *subject) checkCluster(cmd *cobra.Command) error {
 	if cmd.Flag("kubernetes").Changed && f.kubernetes == "" {
 		return errors.New(`--kubernetes "": it names no version; write one such as 1.31, or leave it out`)
 	}
-	for _, name := range []string{"kubeconfig", "context"} {
-		if f.offline() && cmd.Flag(name).Changed {
-			return fmt.Errorf("--%s names a cluster, and with --catalog or -f none is asked: leave out one of them", name)
-		}
+	if given := kubeconfig.Connection(cmd.Flags()); f.offline() && len(given) > 0 {
+		return fmt.Errorf("--%s names a cluster, and with --catalog or -f none is asked: leave out one of them", given[0].Name)
 	}
 	return nil
 }

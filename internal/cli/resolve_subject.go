@@ -134,21 +134,7 @@ func (f *subject) question(ctx context.Context, cmd *cobra.Command) (*preview.Qu
 		}
 		q.Dial = kubeconfig.Dialer(config, cluster.Reader)
 	}
-	// The flags of a command that ask the same question once more, in the order of their names.
-	var flags []string
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		name := "--" + f.Name
-		switch values, many := f.Value.(pflag.SliceValue); {
-		case f.Name == "output": // how it is printed is no part of the question
-		case many:
-			for _, value := range values.GetSlice() {
-				flags = append(flags, name, value)
-			}
-		default:
-			flags = append(flags, name, f.Value.String())
-		}
-	})
-	q.Catalogs, q.Installed, q.Requests, q.Again = add.Catalogs, add.Installed, add.Requests, flags
+	q.Catalogs, q.Installed, q.Requests, q.Again = add.Catalogs, add.Installed, add.Requests, repeatedFlags(cmd)
 	if f.kubernetes != "" {
 		q.Kubernetes = add.Kubernetes
 	}
@@ -170,4 +156,24 @@ func (f *subject) reach() (preview.Cluster, string, error) {
 		return preview.Cluster{}, "", fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
 	}
 	return preview.Cluster{Reader: reader, Server: server}, namespace, nil
+}
+
+// repeatedFlags are those of a command that ask the same question once more, in the order of their names.
+func repeatedFlags(cmd *cobra.Command) []string {
+	var flags []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		name := "--" + f.Name
+		switch values, many := f.Value.(pflag.SliceValue); {
+		case f.Name == "output" || kubeconfig.IsSecret(f): // how it is printed is no part of the question, and a token is not printed
+		case f.Value.Type() == "bool":
+			flags = append(flags, name+"="+f.Value.String())
+		case many:
+			for _, value := range values.GetSlice() {
+				flags = append(flags, name, value)
+			}
+		default:
+			flags = append(flags, name, f.Value.String())
+		}
+	})
+	return flags
 }

@@ -17,20 +17,22 @@ import (
 )
 
 // isSubscription reports whether NAME of a command about ClusterExtensions is a Subscription of the namespace. A name that both have is the
-// ClusterExtension, unless --api says otherwise. A kind that the user may not read does not count.
+// ClusterExtension, unless --api says otherwise. A kind that the user may not read does not count, and who may not read ClusterExtensions means a
+// Subscription, be there one or not.
 func isSubscription(ctx context.Context, c client.Reader, api string, key client.ObjectKey) (bool, error) {
 	if api != "" {
 		return api == apiV0, nil
 	}
 	extension, err := has(ctx, c, client.ObjectKey{Name: key.Name}, &olmv1.ClusterExtension{})
-	if err != nil && !apierrors.IsForbidden(err) || extension {
+	unseen := apierrors.IsForbidden(err)
+	if err != nil && !unseen || extension {
 		return false, err
 	}
 	subscription, err := has(ctx, c, key, &v1alpha1.Subscription{})
 	if apierrors.IsForbidden(err) {
 		return false, nil
 	}
-	return subscription, err
+	return subscription || unseen && err == nil, err
 }
 
 // noWayBack says why a Subscription cannot be rolled back, and what works instead.

@@ -69,6 +69,7 @@ func TestIsSubscription(t *testing.T) {
 		"a Subscription, v1 is asked for": {cluster(t, both[:2]...), "v1", false, ""},
 		"neither":                         {cluster(t), "", false, ""},
 		"extensions may not be read":      {refuse(&olmv1.ClusterExtension{}, forbidden, both...), "", true, ""},
+		"nor is there a Subscription":     {refuse(&olmv1.ClusterExtension{}, forbidden), "", true, ""},
 		"Subscriptions may not be read":   {refuse(&v1alpha1.Subscription{}, forbidden, both[:2]...), "", false, ""},
 		"extensions cannot be read":       {refuse(&olmv1.ClusterExtension{}, errors.New("refused"), both...), "", false, "look for /kite: refused"},
 		"the Subscription cannot be read": {refuse(&v1alpha1.Subscription{}, errors.New("refused"), both[:2]...), "", false, "look for ops/kite: refused"},

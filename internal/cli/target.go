@@ -50,7 +50,7 @@ func apiOf(ctx context.Context, c client.Reader, wanted, namespace, name string)
 		return wanted, nil
 	}
 	extension, err := has(ctx, c, client.ObjectKey{Name: name}, &olmv1.ClusterExtension{})
-	if err != nil {
+	if err != nil && !apierrors.IsForbidden(err) { // what the user may not see is not meant
 		return "", err
 	}
 	key := client.ObjectKey{Namespace: namespace, Name: name}

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/test/fakeapi"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -65,6 +66,10 @@ func TestWhichAPI(t *testing.T) {
 		"both, and asked": {objects: []client.Object{e, s}, wanted: apiV1, want: apiV1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			tenant, err := apiOf(t.Context(), fakeapi.Tenant(cluster(t, test.objects...).(client.WithWatch), "ops"), test.wanted, "ops", "kite")
+			if err != nil || test.wanted == "" && tenant != apiV0 {
+				t.Errorf("for a user of the namespace: %q, %v", tenant, err)
+			}
 			got, err := apiOf(t.Context(), cluster(t, test.objects...), test.wanted, "ops", "kite")
 			if got != test.want || test.err != "" && (err == nil || err.Error() != test.err) || test.err == "" && err != nil {
 				t.Errorf("%q, %v", got, err)

@@ -3,6 +3,7 @@
 package kubeconfig
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -10,37 +11,27 @@ import (
 
 	"fairlead.dev/fairlead/catalog/safetext"
 
-	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Flags are what the user says about the cluster.
+// Flags are what the user says about the cluster: the flags of kubectl, with its meaning.
 type Flags struct {
-	path      string
-	context   string
-	namespace string
+	connection *genericclioptions.ConfigFlags
 }
 
-// AddCluster adds the flags that choose a cluster.
-func (f *Flags) AddCluster(flags *pflag.FlagSet) {
-	flags.StringVar(&f.path, "kubeconfig", "", "kubeconfig of the cluster (default: $KUBECONFIG, then ~/.kube/config)")
-	flags.StringVar(&f.context, "context", "", "context of the kubeconfig to use")
+// values are those of the flags; without any, as without flags.
+func (f *Flags) values() *genericclioptions.ConfigFlags {
+	if f.connection == nil {
+		f.connection = genericclioptions.NewConfigFlags(false)
+		f.connection.CacheDir = nil // what a cluster serves is asked each time
+	}
+	return f.connection
 }
 
-// AddNamespace adds the flag that chooses a namespace.
-func (f *Flags) AddNamespace(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.namespace, "namespace", "n", "", "namespace (default: that of the kubeconfig's context)")
-}
-
-func (f *Flags) loader() clientcmd.ClientConfig {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = f.path
-	overrides := &clientcmd.ConfigOverrides{CurrentContext: f.context}
-	overrides.Context.Namespace = f.namespace
-	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
-}
+func (f *Flags) loader() clientcmd.ClientConfig { return f.values().ToRawKubeConfigLoader() }
 
 // Files are those that the cluster may have been found in.
 func (f *Flags) Files() []string { return f.loader().ConfigAccess().GetLoadingPrecedence() }
@@ -48,18 +39,31 @@ func (f *Flags) Files() []string { return f.loader().ConfigAccess().GetLoadingPr
 // Config is the client configuration for the cluster.
 func (f *Flags) Config() (*rest.Config, error) {
 	config, err := f.loader().ClientConfig()
+	if err == nil && f.nowhere() || clientcmd.IsEmptyConfig(err) {
+		err = clientcmd.ErrEmptyConfig
+	}
 	if err != nil {
 		if file := f.unreadable(); file != nil {
 			return nil, file
 		}
 	}
 	switch {
-	case err != nil && f.path != "":
-		return nil, fmt.Errorf("find a cluster in %s: %w", f.path, err)
+	case err != nil && *f.values().KubeConfig != "":
+		return nil, fmt.Errorf("find a cluster in %s: %w", *f.values().KubeConfig, err)
 	case err != nil:
 		return nil, fmt.Errorf("find a cluster: %w; name a kubeconfig with --kubeconfig, or start a cluster with: fairlead cluster start", err)
 	}
 	return config, nil
+}
+
+// nowhere reports that nothing names a cluster: then kubectl, and its library, would try localhost.
+func (f *Flags) nowhere() bool {
+	v := f.values()
+	if *v.APIServer != "" || *v.ClusterName != "" || os.Getenv("KUBERNETES_SERVICE_HOST") != "" { // the last: it runs in a pod
+		return false
+	}
+	raw, err := f.loader().RawConfig()
+	return err == nil && raw.Contexts[cmp.Or(*v.Context, raw.CurrentContext)] == nil
 }
 
 // Namespace is the namespace to work in.
@@ -74,18 +78,14 @@ func (f *Flags) Namespace() (string, error) {
 // Chosen reports whether a namespace was chosen: by the flag, by the context of the kubeconfig, or by the pod that the program runs in. Where none
 // was, Namespace is that of Kubernetes, default.
 func (f *Flags) Chosen() bool {
-	if f.namespace != "" {
+	if *f.values().Namespace != "" {
 		return true
 	}
 	raw, err := f.loader().RawConfig()
 	if err != nil {
 		return false
 	}
-	name := f.context
-	if name == "" {
-		name = raw.CurrentContext
-	}
-	if context, found := raw.Contexts[name]; found {
+	if context, found := raw.Contexts[cmp.Or(*f.values().Context, raw.CurrentContext)]; found {
 		return context.Namespace != ""
 	}
 	namespace, err := f.Namespace()
@@ -97,7 +97,7 @@ const maxTextSize = 200
 
 // unreadable tells which file there is no cluster in because it is missing or is no kubeconfig; nil when it is neither.
 func (f *Flags) unreadable() error {
-	named := f.path
+	named := *f.values().KubeConfig
 	files := f.Files()
 	if named == "" && len(files) == 1 && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "" {
 		named = files[0]

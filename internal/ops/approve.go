@@ -76,7 +76,7 @@ func (w *WaitingPlan) Approve(ctx context.Context, c client.Client, dryRun bool)
 		if err == nil {
 			return nil
 		}
-		err = fmt.Errorf("approve InstallPlan %s: %w", key, err)
+		err = fmt.Errorf("approve InstallPlan %s: %w%s", key, err, whoApproves(err))
 		if !apierrors.IsConflict(err) {
 			return err
 		}
@@ -88,6 +88,14 @@ func (w *WaitingPlan) Approve(ctx context.Context, c client.Client, dryRun bool)
 		}
 		return err
 	})
+}
+
+// whoApproves says who may approve what the user may not.
+func whoApproves(err error) string {
+	if !apierrors.IsForbidden(err) {
+		return ""
+	}
+	return "; to approve decides over what is installed, and is left to those who may patch InstallPlans: ask an administrator of the cluster"
 }
 
 // Describe names the plan, with what it installs.

@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,7 +22,17 @@ func (r *Removal) definitions(ctx context.Context, reader client.Reader, csvs []
 		return nil
 	}
 	var all v1alpha1.ClusterServiceVersionList
-	if err := reader.List(ctx, &all); err != nil {
+	if err := reader.List(ctx, &all); apierrors.IsForbidden(err) {
+		for _, csv := range csvs {
+			for _, owned := range csv.Spec.CustomResourceDefinitions.Owned {
+				if !slices.ContainsFunc(r.CRDs, func(c CRD) bool { return c.Name == owned.Name }) {
+					r.CRDs = append(r.CRDs, *unseenCRD(owned.Name, owned.Kind))
+				}
+			}
+			r.cleansUp(csv)
+		}
+		return nil
+	} else if err != nil {
 		return fmt.Errorf("list the ClusterServiceVersions of the cluster, which may need the same CustomResourceDefinitions: %w", err)
 	}
 	mine := map[types.UID]bool{}
@@ -53,11 +64,16 @@ func (r *Removal) definitions(ctx context.Context, reader client.Reader, csvs []
 				r.CRDs = append(r.CRDs, *c)
 			}
 		}
-		if csv.Spec.Cleanup.Enabled {
-			r.Warnings = append(r.Warnings, "spec.cleanup of ClusterServiceVersion "+csv.Name+" is enabled: the manager deletes custom resources of the operator first, whatever this command says about them")
-		}
+		r.cleansUp(csv)
 	}
 	return nil
+}
+
+// cleansUp warns of an operator whose custom resources the manager deletes.
+func (r *Removal) cleansUp(csv *v1alpha1.ClusterServiceVersion) {
+	if csv.Spec.Cleanup.Enabled {
+		r.Warnings = append(r.Warnings, "spec.cleanup of ClusterServiceVersion "+csv.Name+" is enabled: the manager deletes custom resources of the operator first, whatever this command says about them")
+	}
 }
 
 // users says which of other operators own or need a definition.

@@ -13,6 +13,8 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
@@ -135,6 +137,9 @@ func ListCatalogs(ctx context.Context, reader client.Reader, namespace string) (
 	for i := range catalogs.Items {
 		l.Catalogs = append(l.Catalogs, viewClusterCatalog(&catalogs.Items[i]))
 	}
+	if len(l.Notes) > 0 && namespace != "" {
+		l.Notes = append(l.Notes, offering(ctx, reader, namespace)...)
+	}
 	slices.SortFunc(l.Catalogs, func(a, b InstalledCatalog) int {
 		return cmp.Or(cmp.Compare(a.API, b.API), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
@@ -144,13 +149,33 @@ func ListCatalogs(ctx context.Context, reader client.Reader, namespace string) (
 	return l, nil
 }
 
+// offering names the catalogs of other namespaces whose packages a namespace sees: for a user who may not list them.
+func offering(ctx context.Context, reader client.Reader, namespace string) (notes []string) {
+	var list packagesv1.PackageManifestList
+	if err := reader.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+		return nil // there is nothing to add
+	}
+	var names []string
+	for i := range list.Items {
+		s := &list.Items[i].Status
+		if name := s.CatalogSourceNamespace + "/" + s.CatalogSource; s.CatalogSourceNamespace != namespace && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	return []string{"namespace " + namespace + " sees packages of CatalogSources of other namespaces, too: " + safetext.List(names, maxNamed, ", ") + "; fairlead search lists them"}
+}
+
 // read makes a note of what the user may not list. An API that the cluster does not serve has no catalogs.
 func (l *CatalogListing) read(err error, what string) error {
 	switch {
 	case err == nil, rollout.IsUnknownKind(err):
 		return nil
 	case apierrors.IsForbidden(err):
-		l.Notes = append(l.Notes, what+" are not shown: "+err.Error())
+		l.Notes = append(l.Notes, messages.Unseen(err, what, "they are not shown"))
 		return nil
 	}
 	return fmt.Errorf("list the %s: %w", what, err)
@@ -186,6 +211,9 @@ func (l CatalogListing) Write(w io.Writer) error {
 	text := messages.Table(rows...)
 	if len(l.Catalogs) == 0 {
 		text = "there is no catalog; fairlead catalog add creates one\n"
+		if len(l.Notes) > 0 {
+			text = "no catalog can be shown\n"
+		}
 	}
 	for _, note := range l.Notes {
 		text += "note: " + messages.Clean(note) + "\n"

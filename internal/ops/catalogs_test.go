@@ -117,7 +117,7 @@ func TestListCatalogsThatMayNotBeListed(t *testing.T) {
 	}
 	l := must.Value(ListCatalogs(t.Context(), catalogCluster(t, forbid, aCatalogSource("olm", "cat")), "olm"))(t)
 	must.Equal(t, "catalogs", len(l.Catalogs), 1)
-	must.Contain(t, "notes", strings.Join(l.Notes, "\n"), "ClusterCatalogs are not shown: clustercatalogs is forbidden")
+	must.Contain(t, "notes", strings.Join(l.Notes, "\n"), "ClusterCatalogs cannot be read by this user: they are not shown")
 	_, err := ListCatalogs(t.Context(), catalogCluster(t, func(runtime.Object, string) error { return errors.New("refused") }), "")
 	must.Fail(t, "no answer", err, "list the CatalogSources: refused")
 	must.Equal(t, "no digest", shortDigest("x"), "x")

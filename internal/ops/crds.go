@@ -25,6 +25,8 @@ func (r *Removal) crd(ctx context.Context, reader client.Reader, name string, o 
 	live := &apiextensionsv1.CustomResourceDefinition{}
 	if err := reader.Get(ctx, client.ObjectKey{Name: name}, live); apierrors.IsNotFound(err) {
 		return nil, nil
+	} else if apierrors.IsForbidden(err) {
+		return unseenCRD(name, ""), nil
 	} else if err != nil {
 		return nil, fmt.Errorf("read CustomResourceDefinition %s: %w", name, err)
 	}
@@ -50,6 +52,11 @@ func (r *Removal) crd(ctx context.Context, reader client.Reader, name string, o 
 			name, strings.Join(c.Finalizers, ", ")))
 	}
 	return c, nil
+}
+
+// unseenCRD is a definition that stays because the user may not see who else needs it, or what it has.
+func unseenCRD(name, kind string) *CRD {
+	return &CRD{Name: name, Kind: kind, Instances: -1, unseen: true, Why: "you may not see it, or who else needs it"}
 }
 
 // count counts the custom resources.

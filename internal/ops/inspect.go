@@ -10,6 +10,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog/safetext"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
 
@@ -40,13 +41,9 @@ func InspectNamespace(ctx context.Context, reader client.Reader, namespace strin
 	if err != nil {
 		return Report{}, err
 	}
-	for _, ref := range o.elsewhere(namespace) {
-		var source v1alpha1.CatalogSource
-		if err := reader.Get(ctx, ref, &source); client.IgnoreNotFound(err) != nil {
-			return Report{}, fmt.Errorf("get CatalogSource %s: %w", ref, err)
-		} else if err == nil {
-			o.sources.Items = append(o.sources.Items, source)
-		}
+	notes, err := o.readElsewhere(ctx, reader, namespace)
+	if err != nil {
+		return Report{}, err
 	}
 	v1, note, err := readExtensions(ctx, reader, namespace)
 	if err == nil && v1.unserved {
@@ -64,10 +61,28 @@ func InspectNamespace(ctx context.Context, reader client.Reader, namespace strin
 			return Report{}, err
 		}
 	}
+	report.Notes = append(report.Notes, notes...)
 	if note != "" {
 		report.Notes = append(report.Notes, note)
 	}
 	return report, nil
+}
+
+// readElsewhere reads the catalogs in other namespaces that a Subscription names. Those that the user may not read become a note.
+func (o *objects) readElsewhere(ctx context.Context, reader client.Reader, namespace string) (notes []string, _ error) {
+	for _, ref := range o.elsewhere(namespace) {
+		var source v1alpha1.CatalogSource
+		err := reader.Get(ctx, ref, &source)
+		switch {
+		case err == nil:
+			o.sources.Items = append(o.sources.Items, source)
+		case apierrors.IsForbidden(err):
+			notes = append(notes, messages.Unseen(err, "CatalogSource "+ref.String(), "how it is, its Subscriptions tell"))
+		case !apierrors.IsNotFound(err):
+			return nil, fmt.Errorf("get CatalogSource %s: %w", ref, err)
+		}
+	}
+	return notes, nil
 }
 
 // readObjects reads what a namespace, or all of them when it is empty, holds, but for Deployments. Copied ClusterServiceVersions are not read.
@@ -93,6 +108,9 @@ func readObjects(ctx context.Context, reader client.Reader, namespace string) (*
 			err = fmt.Errorf("list the %s %s: %w", list.what, where, err)
 			if rollout.IsUnknownKind(err) {
 				return &objects{unserved: err}, nil
+			}
+			if apierrors.IsForbidden(err) {
+				err = fmt.Errorf("%w; name a namespace that you may read, with -n", err)
 			}
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/rollout"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -42,7 +43,11 @@ func readExtensions(ctx context.Context, reader client.Reader, namespace string)
 	case rollout.IsUnknownKind(err):
 		return extensions{unserved: true}, "", nil
 	case apierrors.IsForbidden(err):
-		return extensions{}, "ClusterExtensions are not shown: " + err.Error(), nil
+		follows := "those that install into namespace " + namespace + " are not shown"
+		if namespace == "" {
+			follows = "they are not shown"
+		}
+		return extensions{}, messages.Unseen(err, "ClusterExtensions", follows), nil
 	case err != nil:
 		where := "of namespace " + namespace
 		if namespace == "" {

@@ -81,7 +81,7 @@ func TestBothAPIsInOneTree(t *testing.T) {
 	const broken, fresh = "✗ ClusterExtension db: rolls out db-2\n\n", "✗ ClusterCatalog fresh: not reconciled yet; is the manager running?\n"
 	content := must.Value(os.ReadFile("../../docs/status.md"))(t)
 	page := string(content)
-	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: olmv1.GroupName, Resource: "clusterextensions"}, "", errors.New("not yours"))
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: olmv1.GroupName, Resource: "clusterextensions"}, "", errors.New(`User "dev" cannot list resource "clusterextensions"`))
 	for name, test := range map[string]struct {
 		names []string
 		fails error // what listing ClusterExtensions fails with
@@ -94,7 +94,7 @@ func TestBothAPIsInOneTree(t *testing.T) {
 		"a Deployment and a CSV":       {names: []string{"db-controller", "op.v1"}, want: broken + head + sub("├──", "│   ") + extension},
 		"a name that nothing has":      {names: []string{"db", "gone"}, err: "namespace operators has nothing with the name gone; it has OperatorGroup all, "},
 		"a cluster without the API":    {fails: &meta.NoKindMatchError{}, want: head + group + sub("└──", "    ")},
-		"a user of the namespace":      {fails: forbidden, want: head + group + sub("└──", "    ") + "note: ClusterExtensions are not shown: " + forbidden.Error() + "\n"},
+		"a user of the namespace":      {fails: forbidden, want: head + group + sub("└──", "    ") + "note: ClusterExtensions cannot be listed as user dev: those that install into namespace operators are not shown\n"},
 		"an API server that is broken": {fails: errors.New("broken"), err: "list the ClusterExtensions of namespace operators: broken"},
 	} {
 		t.Run(name, func(t *testing.T) {

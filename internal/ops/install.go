@@ -10,6 +10,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/messages"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,6 +27,8 @@ type InstallOptions struct {
 	StartingCSV             string
 	// Catalog is [NAMESPACE/]NAME of a CatalogSource; it may be empty when only one is in view of the namespace.
 	Catalog string
+	// Offered are the catalogs that are known to have the package, each as NAMESPACE/NAME: they need not be looked for, which not every user may do.
+	Offered []string
 	// GlobalNamespace holds the catalogs that every namespace can see.
 	GlobalNamespace string
 	Manual          bool
@@ -103,6 +106,9 @@ func (o InstallOptions) create(ctx context.Context, c client.Client, a *AskedSub
 		switch {
 		case apierrors.IsAlreadyExists(err): // since it was looked for
 			return nil
+		case apierrors.IsForbidden(err) && kind != v1alpha1.SubscriptionKind:
+			return fmt.Errorf("install package %s: it needs %s %s, which is missing, and you may not create it: ask an administrator of the cluster to do so, then try again: %w",
+				o.Package, kind, strings.TrimPrefix(client.ObjectKeyFromObject(object).String(), "/"), err)
 		case err != nil:
 			return fmt.Errorf("create %s %s: %w", kind, strings.TrimPrefix(client.ObjectKeyFromObject(object).String(), "/"), err)
 		}
@@ -202,10 +208,17 @@ func (o InstallOptions) subscription(catalog client.ObjectKey) *v1alpha1.Subscri
 
 // findCatalog returns the CatalogSource to subscribe to.
 func findCatalog(ctx context.Context, c client.Client, o InstallOptions) (client.ObjectKey, error) {
+	if key, ok := o.offered(); ok {
+		return key, nil
+	}
 	var inView []client.ObjectKey
+	var notSeen error
 	for _, namespace := range slices.Compact([]string{o.Namespace, o.GlobalNamespace}) {
 		var list v1alpha1.CatalogSourceList
-		if err := c.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+		if err := c.List(ctx, &list, client.InNamespace(namespace)); apierrors.IsForbidden(err) {
+			notSeen = errors.New(messages.Unseen(err, "CatalogSources of namespace "+namespace, "name the one to subscribe to with --catalog NAMESPACE/NAME"))
+			continue
+		} else if err != nil {
 			return client.ObjectKey{}, fmt.Errorf("list the CatalogSources of namespace %s: %w", namespace, err)
 		}
 		for i := range list.Items {
@@ -223,14 +236,38 @@ func findCatalog(ctx context.Context, c client.Client, o InstallOptions) (client
 				return key, nil
 			}
 		}
+		if namespace, name, ok := strings.Cut(o.Catalog, "/"); ok && notSeen != nil && namespace == o.GlobalNamespace { // the manager says where there is none
+			return client.ObjectKey{Namespace: namespace, Name: name}, nil
+		}
+		if notSeen != nil {
+			return client.ObjectKey{}, fmt.Errorf("install package %s from catalog %s: %w", o.Package, o.Catalog, notSeen)
+		}
 		return client.ObjectKey{}, fmt.Errorf("install package %s: there is no CatalogSource %s in view of namespace %s; there is %s",
 			o.Package, o.Catalog, o.Namespace, there)
+	}
+	if notSeen != nil {
+		return client.ObjectKey{}, fmt.Errorf("install package %s: %w", o.Package, notSeen)
 	}
 	if len(inView) != 1 {
 		return client.ObjectKey{}, fmt.Errorf("install package %s: name the CatalogSource with --catalog; in view of namespace %s there is %s",
 			o.Package, o.Namespace, there)
 	}
 	return inView[0], nil
+}
+
+// offered is the catalog to subscribe to, when it is known that it has the package.
+func (o InstallOptions) offered() (client.ObjectKey, bool) {
+	var found []client.ObjectKey
+	for _, catalog := range o.Offered {
+		namespace, name, ok := strings.Cut(catalog, "/")
+		if ok && (o.Catalog == "" || o.Catalog == catalog || o.Catalog == name) {
+			found = append(found, client.ObjectKey{Namespace: namespace, Name: name})
+		}
+	}
+	if len(found) != 1 {
+		return client.ObjectKey{}, false
+	}
+	return found[0], true
 }
 
 // agrees tells whether a Subscription to the package says what the options ask for, as far as they do.

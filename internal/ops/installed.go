@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/platform"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/rollout"
@@ -25,17 +27,21 @@ const page = 50
 
 // Read returns the operators of a namespace, or of all namespaces when it is empty. Of ClusterExtensions that is spec.namespace. A cluster may
 // lack one of the two APIs, but not both.
-func Read(ctx context.Context, reader client.Reader, namespace string) ([]platform.Operator, error) {
+// What the user may not list of the v1 API is left out, and notes say so.
+func Read(ctx context.Context, reader client.Reader, namespace string) (_ []platform.Operator, notes []string, _ error) {
 	versions, err := clusterServiceVersions(ctx, reader, namespace)
 	without := rollout.IsUnknownKind(err)
 	if err != nil && !without {
-		return nil, err
+		return nil, nil, err
 	}
 	sets, missing := clusterObjectSets(ctx, reader, namespace)
-	if missing != nil && (without || !rollout.IsUnknownKind(missing)) {
-		return nil, errors.Join(err, missing)
+	switch {
+	case apierrors.IsForbidden(missing) && !without:
+		return versions, []string{messages.Unseen(missing, "ClusterExtensions", "they are not checked")}, nil
+	case missing != nil && (without || !rollout.IsUnknownKind(missing)):
+		return nil, nil, errors.Join(err, missing)
 	}
-	return append(versions, sets...), nil
+	return append(versions, sets...), nil, nil
 }
 
 // eachInstalled calls a function with every page of a list.

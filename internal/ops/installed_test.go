@@ -80,7 +80,8 @@ func cluster(t *testing.T, without string) client.Client {
 // text is what is known of operators, line by line.
 func text(t *testing.T, c client.Client, namespace string) string {
 	t.Helper()
-	operators := must.Value(ops.Read(t.Context(), c, namespace))(t)
+	operators, _, err := ops.Read(t.Context(), c, namespace)
+	must.NoError(t, err)
 	var lines []string
 	for _, o := range operators {
 		lines = append(lines, strings.TrimSpace(o.Name+" "+o.Properties+" "+o.MinKubeVersion))
@@ -114,7 +115,7 @@ func TestRead(t *testing.T) {
 		})
 	}
 	for _, without := range []string{"everything", "discovery of operators.coreos.com", "discovery of olm.operatorframework.io", "ClusterServiceVersionList", "InstallPlanList", "SubscriptionList", "ClusterExtensionList", "ClusterObjectSetList"} {
-		if _, err := ops.Read(t.Context(), cluster(t, without), ""); err == nil {
+		if _, _, err := ops.Read(t.Context(), cluster(t, without), ""); err == nil {
 			t.Errorf("without %s nothing is wrong", without)
 		}
 	}

@@ -34,6 +34,8 @@ type Gathering struct {
 	Logs func(ctx context.Context, pod client.ObjectKey, container string, previous bool) (io.ReadCloser, error)
 	// Namespace is that of the manager, which is gathered as well as those of operators and catalogs.
 	Namespace string
+	// Mine is the namespace that is gathered alone by a user who may not list the objects of all; empty is none.
+	Mine string
 	// About is the beginning of the page that the archive begins with: who made it, of which cluster.
 	About string
 	Now   time.Time
@@ -142,6 +144,13 @@ func (g *gatherer) objects(ctx context.Context, kind schema.GroupVersionKind, na
 		case meta.IsNoMatchError(err) || apierrors.IsNotFound(err):
 			g.note("the cluster has no kind %s", kind.Kind)
 			return nil
+		case apierrors.IsForbidden(err) && namespace == "" && next == "" && g.Mine != "" && namespaced(kind):
+			g.note("%s", messages.Unseen(err, kind.Kind+" objects of all namespaces", "those of namespace "+g.Mine+" alone are gathered"))
+			g.namespaces[g.Mine] = true
+			return g.objects(ctx, kind, g.Mine)
+		case apierrors.IsForbidden(err):
+			g.note("%s", messages.Unseen(err, kind.Kind+" objects"+where, "they are left out"))
+			return nil
 		case err != nil && ctx.Err() == nil:
 			g.note("list the %s objects%s: %v", kind.Kind, where, err)
 			return nil
@@ -166,6 +175,11 @@ func (g *gatherer) objects(ctx context.Context, kind schema.GroupVersionKind, na
 		g.note("%d copies of ClusterServiceVersions are left out", copies)
 	}
 	return nil
+}
+
+// namespaced reports whether objects of a kind that is gathered everywhere are in namespaces.
+func namespaced(kind schema.GroupVersionKind) bool {
+	return kind.Group == operatorsv1.GroupName && kind.Kind != "OLMConfig" && kind.Kind != "Operator"
 }
 
 func (g *gatherer) object(kind schema.GroupVersionKind, o *unstructured.Unstructured, namespace string) error {

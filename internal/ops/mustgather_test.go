@@ -135,7 +135,7 @@ func TestMustGather(t *testing.T) {
 			t.Errorf("%s is of a namespace without an operator", name)
 		}
 	}
-	for _, part := range []string{"the cluster has no kind APIService", `list the ServiceAccount objects of namespace ops: serviceaccounts is forbidden: not you`,
+	for _, part := range []string{"the cluster has no kind APIService", `ServiceAccount objects of namespace ops cannot be read by this user: they are left out`,
 		"1 copies of ClusterServiceVersions are left out", "read the log of container sidecar of pod ops/operator-1: it has not started"} {
 		if !slices.ContainsFunc(result.Notes, func(note string) bool { return strings.Contains(note, part) }) || !strings.Contains(files["must-gather/README.txt"], part) {
 			t.Errorf("it is not noted that %q: %q", part, result.Notes)

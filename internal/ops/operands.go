@@ -9,6 +9,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
@@ -170,7 +171,7 @@ func (r *operandReader) extensions(ctx context.Context, name string) (found bool
 	case rollout.IsUnknownKind(err):
 		return false, nil
 	case apierrors.IsForbidden(err):
-		r.out.Notes = append(r.out.Notes, "ClusterExtensions are not shown: "+err.Error())
+		r.out.Notes = append(r.out.Notes, messages.Unseen(err, "ClusterExtensions", "the kinds of theirs are not shown"))
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("list the ClusterExtensions: %w", err)
@@ -191,7 +192,7 @@ func (r *operandReader) extensions(ctx context.Context, name string) (found bool
 	err = r.List(ctx, &definitions, client.MatchingLabels{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind})
 	switch {
 	case apierrors.IsForbidden(err):
-		r.out.Notes = append(r.out.Notes, "the kinds of ClusterExtensions are not shown: "+err.Error())
+		r.out.Notes = append(r.out.Notes, messages.Unseen(err, "CustomResourceDefinitions", "the kinds of ClusterExtensions are not shown"))
 		return true, nil
 	case err != nil:
 		return true, fmt.Errorf("list the CustomResourceDefinitions of ClusterExtensions: %w", err)
@@ -246,7 +247,10 @@ func (r *operandReader) list(ctx context.Context, kind *OperandKind) error {
 	}
 	switch {
 	case err == nil:
-	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), rollout.IsUnknownKind(err):
+	case apierrors.IsForbidden(err):
+		kind.Count, kind.In = -1, nil
+		r.out.Notes = append(r.out.Notes, messages.Unseen(err, "the custom resources of "+kind.Definition, "they are not counted"))
+	case apierrors.IsNotFound(err), rollout.IsUnknownKind(err):
 		kind.Count, kind.In = -1, nil
 		r.out.Notes = append(r.out.Notes, fmt.Sprintf("the custom resources of %s are not counted: %v", kind.Definition, err))
 	default:

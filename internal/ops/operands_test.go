@@ -152,7 +152,7 @@ func TestOperandsThatMayNotBeListed(t *testing.T) {
 				return forbidden("kites")
 			}
 			return nil
-		}, "apps", "note: the custom resources of kites.example.com are not counted: kites is forbidden", ""},
+		}, "apps", "note: the custom resources of kites.example.com cannot be read by this user: they are not counted", ""},
 		"of a kind that is gone": {func(kind, _ string) error {
 			if kind == "KiteList" {
 				return &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "Kite"}}
@@ -164,13 +164,13 @@ func TestOperandsThatMayNotBeListed(t *testing.T) {
 				return forbidden("clusterextensions")
 			}
 			return nil
-		}, "apps", "note: ClusterExtensions are not shown: clusterextensions is forbidden", ""},
+		}, "apps", "note: ClusterExtensions cannot be read by this user: the kinds of theirs are not shown", ""},
 		"definitions": {func(kind, _ string) error {
 			if kind == "CustomResourceDefinitionList" {
 				return forbidden("customresourcedefinitions")
 			}
 			return nil
-		}, "ops", "note: the kinds of ClusterExtensions are not shown: customresourcedefinitions", ""},
+		}, "ops", "note: CustomResourceDefinitions cannot be read by this user: the kinds of ClusterExtensions are not shown", ""},
 		"Subscriptions": {func(kind, _ string) error {
 			if kind == "SubscriptionList" {
 				return forbidden("subscriptions")

@@ -47,6 +47,8 @@ type CRD struct {
 	operands bool
 	// named says that the user named the definition.
 	named bool
+	// unseen says that the user may not read it: it stays, and nothing is done about it.
+	unseen bool
 }
 
 // Removal is what goes and what stays when an operator is removed.
@@ -63,6 +65,8 @@ type Removal struct {
 	Along []RemovedDependency `json:"along,omitempty"`
 	// Warnings are what should be known before it is done.
 	Warnings []string `json:"warnings,omitempty"`
+	// Notes are what the user may not see, and what comes of that.
+	Notes []string `json:"notes,omitempty"`
 
 	uid types.UID
 	// owners are deleted one after the other, and take the rest along; last are objects that belong to no one, and go at the end.
@@ -70,6 +74,9 @@ type Removal struct {
 	last   []Ref
 	// shared tells that an InstallPlan stays, which other Subscriptions have, too.
 	shared bool
+	// unseen are the kinds that the user may not list, and refused is what the API server says of one of them.
+	unseen  []string
+	refused error
 }
 
 // owner is an object whose deletion takes others along.

@@ -61,6 +61,12 @@ func (r *Removal) Write(w io.Writer) error {
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(&b, "\nwarning: %s\n", messages.Clean(warning))
 	}
+	if len(r.Notes) > 0 {
+		b.WriteString("\n")
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "note: %s\n", messages.Clean(note))
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

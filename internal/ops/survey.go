@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,7 +9,6 @@ import (
 
 	"fairlead.dev/fairlead/catalog/safetext"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -50,9 +48,6 @@ func InspectAll(ctx context.Context, reader client.Reader) (Survey, error) {
 // readAll reads what all namespaces hold, but for their Deployments.
 func readAll(ctx context.Context, reader client.Reader) (*objects, *extensions, string, error) {
 	o, err := readObjects(ctx, reader, "")
-	if apierrors.IsForbidden(errors.Unwrap(err)) {
-		return nil, nil, "", fmt.Errorf("%w; name a namespace that you may read, with -n", err)
-	}
 	if err != nil {
 		return nil, nil, "", err
 	}

@@ -114,7 +114,12 @@ func (t *tracer) follow(ctx context.Context, o *metav1.PartialObjectMetadata) (d
 		if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind == olmv1.ClusterObjectSetKind {
 			return true, nil, t.revision(ctx, owner.Name)
 		}
-		return true, nil, t.extension(ctx, name)
+		err := t.extension(ctx, name)
+		if apierrors.IsForbidden(err) {
+			t.out.Links = append(t.out.Links, TraceLink{Kind: olmv1.ClusterExtensionKind, Name: name, How: "owns it", Detail: messages.Unseen(err, "it", "what it has installed is not known")})
+			t.out.Managed, err = true, nil
+		}
+		return true, nil, err
 	}
 	if o.Labels[v1alpha1.OwnerKindLabel] == v1alpha1.ClusterServiceVersionKind && o.Labels[v1alpha1.OwnerLabel] != "" {
 		return true, nil, t.version(ctx, client.ObjectKey{Namespace: cmp.Or(o.Labels[v1alpha1.OwnerNamespaceLabel], o.Namespace), Name: o.Labels[v1alpha1.OwnerLabel]})
@@ -134,6 +139,30 @@ func (t *tracer) follow(ctx context.Context, o *metav1.PartialObjectMetadata) (d
 	return false, next, err
 }
 
+// owning finds the ClusterServiceVersion of the namespace, or the copy of one, that owns the kind of a custom resource whose definition the user may
+// not read.
+func (t *tracer) owning(ctx context.Context, o *metav1.PartialObjectMetadata, refused error) error {
+	of := o.GroupVersionKind()
+	link := TraceLink{Kind: "CustomResourceDefinition", How: "defines it", Detail: messages.Unseen(refused, "CustomResourceDefinitions", "who brought that of "+of.Kind+" is not known")}
+	var all v1alpha1.ClusterServiceVersionList
+	if o.Namespace != "" {
+		if err := t.List(ctx, &all, client.InNamespace(o.Namespace)); err != nil {
+			return fmt.Errorf("find the ClusterServiceVersion that owns %s: %w", of.Kind, err)
+		}
+	}
+	for i := range all.Items {
+		for _, d := range all.Items[i].Spec.CustomResourceDefinitions.Owned {
+			if _, group, _ := strings.Cut(d.Name, "."); d.Kind == of.Kind && group == of.Group {
+				link.Name, link.Detail = d.Name, messages.Unseen(refused, "CustomResourceDefinitions", "the ClusterServiceVersion that owns it is followed")
+				t.out.Links = append(t.out.Links, link)
+				return t.version(ctx, client.ObjectKeyFromObject(&all.Items[i]))
+			}
+		}
+	}
+	t.out.Links = append(t.out.Links, link)
+	return nil
+}
+
 // owner reads the owner of an object.
 func (t *tracer) owner(ctx context.Context, o *metav1.PartialObjectMetadata, ref *metav1.OwnerReference) (*metav1.PartialObjectMetadata, error) {
 	owner := &metav1.PartialObjectMetadata{}
@@ -145,6 +174,9 @@ func (t *tracer) owner(ctx context.Context, o *metav1.PartialObjectMetadata, ref
 	switch {
 	case apierrors.IsNotFound(err):
 		t.out.Links = append(t.out.Links, TraceLink{Kind: ref.Kind, Name: ref.Name, How: "owns it", Detail: "it is gone: the garbage collector removes what it owned"})
+		return nil, nil
+	case apierrors.IsForbidden(err):
+		t.out.Links = append(t.out.Links, TraceLink{Kind: ref.Kind, Name: ref.Name, How: "owns it", Detail: messages.Unseen(err, "it", "what brought it is not known")})
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read %s %s, which owns %s %s: %w", ref.Kind, ref.Name, o.Kind, nameOf(o), err)
@@ -163,7 +195,9 @@ func (t *tracer) definitionOf(ctx context.Context, o *metav1.PartialObjectMetada
 	}
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinitionList"})
-	if err := t.List(ctx, list); err != nil {
+	if err := t.List(ctx, list); apierrors.IsForbidden(err) {
+		return nil, t.owning(ctx, o, err)
+	} else if err != nil {
 		return nil, fmt.Errorf("find the CustomResourceDefinition of %s: %w", of.Kind, err)
 	}
 	kind := strings.ToLower(of.Kind)
@@ -203,6 +237,9 @@ func (t *tracer) version(ctx context.Context, key client.ObjectKey) error {
 	switch {
 	case apierrors.IsNotFound(err):
 		t.out.Links = append(t.out.Links, TraceLink{Kind: v1alpha1.ClusterServiceVersionKind, Name: key.String(), How: "owns it", Detail: "it is gone"})
+	case apierrors.IsForbidden(err):
+		t.out.Links = append(t.out.Links, TraceLink{Kind: v1alpha1.ClusterServiceVersionKind, Name: key.String(), How: "owns it", Detail: messages.Unseen(err, "it", "what asks for it is not known")})
+		return nil
 	case err != nil:
 		return fmt.Errorf("read ClusterServiceVersion %s: %w", key, err)
 	case csv.IsCopied() && csv.Labels[v1alpha1.CopiedFromLabel] != "":
@@ -328,7 +365,10 @@ func (t *tracer) extension(ctx context.Context, name string) error {
 func (t *tracer) revision(ctx context.Context, name string) error {
 	t.out.Managed = true
 	set := &olmv1.ClusterObjectSet{}
-	if err := t.Get(ctx, client.ObjectKey{Name: name}, set); err != nil {
+	if err := t.Get(ctx, client.ObjectKey{Name: name}, set); apierrors.IsForbidden(err) {
+		t.out.Links = append(t.out.Links, TraceLink{Kind: olmv1.ClusterObjectSetKind, Name: name, How: "consists of it", Detail: messages.Unseen(err, "it", "what asks for it is not known")})
+		return nil
+	} else if err != nil {
 		return fmt.Errorf("read ClusterObjectSet %s: %w", name, err)
 	}
 	if !t.seen(olmv1.ClusterObjectSetKind, set.Name) {

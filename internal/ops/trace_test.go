@@ -35,6 +35,7 @@ func traced() client.Client {
 	copied := &v1alpha1.ClusterServiceVersion{ObjectMeta: in("apps", "kite.v2")}
 	copied.Labels = map[string]string{v1alpha1.CopiedFromLabel: "ops"}
 	copied.Status.Reason = v1alpha1.CSVReasonCopied
+	copied.Spec = csv.Spec
 	lone := &v1alpha1.ClusterServiceVersion{ObjectMeta: in("ops", "lone.v1"), Status: v1alpha1.ClusterServiceVersionStatus{Phase: v1alpha1.CSVPhaseSucceeded}}
 	sub := &v1alpha1.Subscription{ObjectMeta: in("ops", "kite"), Spec: &v1alpha1.SubscriptionSpec{Package: "kite", Channel: "stable", CatalogSource: "cat", CatalogSourceNamespace: "olm"},
 		Status: v1alpha1.SubscriptionStatus{InstalledCSV: "kite.v2"}}

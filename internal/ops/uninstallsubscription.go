@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/catalog/safetext"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/ops/migrate"
 	"fairlead.dev/fairlead/internal/rollout"
 )
@@ -88,8 +91,26 @@ func UninstallSubscription(ctx context.Context, reader client.Reader, o Uninstal
 	if err := r.around(ctx, reader, sub); err != nil {
 		return nil, err
 	}
+	if len(r.unseen) > 0 {
+		r.Notes = append(r.Notes, messages.Unseen(r.refused, safetext.List(r.unseen, shownKinds, ", "), "the manager removes those of the operator, and that is not waited for"))
+	}
 	r.sort()
 	return r, r.check(o)
+}
+
+// shownKinds is how many kinds that the user may not list a note names.
+const shownKinds = 4
+
+// see reads objects of a kind that may go. A kind that the user may not list is noted.
+func (r *Removal) see(kind string, err error) error {
+	if !apierrors.IsForbidden(err) {
+		return err
+	}
+	if many := kind + "s"; !slices.Contains(r.unseen, many) {
+		r.unseen = append(r.unseen, many)
+		r.refused = cmp.Or(r.refused, err)
+	}
+	return nil
 }
 
 // owner adds what the user removes; the first is what the removal is called after.
@@ -124,6 +145,7 @@ func (r *Removal) operator(ctx context.Context, reader client.Reader, csv *v1alp
 		switch {
 		case apierrors.IsNotFound(err) || err == nil && !h.Labelled && other.UID != h.UID:
 			return rollout.Absent, ""
+		case apierrors.IsForbidden(err): // it may be there
 		case err != nil:
 			failed = fmt.Errorf("read %s %s/%s, which owns objects of the operator as well: %w", h.Kind, h.Namespace, h.Name, err)
 		}
@@ -142,12 +164,12 @@ func (r *Removal) operator(ctx context.Context, reader client.Reader, csv *v1alp
 		r.Goes = append(r.Goes, migrate.RefOf(m))
 	}
 	for _, kind := range ownedInNamespace {
-		if err := each(ctx, reader, kind, owned, client.InNamespace(csv.Namespace)); err != nil {
+		if err := r.see(kind.Kind, each(ctx, reader, kind, owned, client.InNamespace(csv.Namespace))); err != nil {
 			return err
 		}
 	}
 	for _, kind := range ownedAnywhere {
-		if err := each(ctx, reader, kind, owned, client.MatchingLabels(bundle.OwnerLabels(csv))); err != nil {
+		if err := r.see(kind.Kind, each(ctx, reader, kind, owned, client.MatchingLabels(bundle.OwnerLabels(csv)))); err != nil {
 			return err
 		}
 	}
@@ -191,6 +213,9 @@ func (r *Removal) around(ctx context.Context, reader client.Reader, sub *v1alpha
 	err := reader.Get(ctx, client.ObjectKey{Name: name}, operator)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 		return nil
+	}
+	if apierrors.IsForbidden(err) {
+		return r.see("Operator", err)
 	}
 	if err != nil {
 		return fmt.Errorf("read Operator %s: %w", name, err)

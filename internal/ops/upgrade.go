@@ -207,7 +207,7 @@ func changeSubscription(ctx context.Context, c client.Client, key client.ObjectK
 		return said, what, nil
 	}
 	if err := patch(ctx, c, plan, map[string]any{"approved": true}, options); err != nil {
-		return said, "", fmt.Errorf("approve InstallPlan %s/%s: %w", plan.Namespace, plan.Name, err)
+		return said, "", fmt.Errorf("approve InstallPlan %s/%s: %w%s", plan.Namespace, plan.Name, err, whoApproves(err))
 	}
 	return append(said, "approved "+what), "", nil
 }

@@ -46,6 +46,7 @@ func run(m *testing.M) int {
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	examples := must.Value(filepath.Abs(filepath.Join("..", "..", "examples", "bundles")))(t)
+	manifests := must.Value(filepath.Abs(filepath.Join("..", "..", "config")))(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
@@ -64,6 +65,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PROGRAM", filepath.Join(program, "fairlead"))
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("BUNDLES", examples)
+			env.Setenv("MANIFESTS", manifests)
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
 			return nil
 		},

@@ -13,18 +13,19 @@ const helpWidth = 100
 // FoldedHelp makes a function of cobra that prints help fold its texts.
 func FoldedHelp(print func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
-		out, columns := cmd.OutOrStdout(), helpWidth
-		if w := Width(out); w > 0 {
-			columns = min(columns, w)
-		}
+		columns := helpColumns(cmd)
 		cmd.Long = Paragraphs(cmd.Long, columns)
-		template := cmd.UsageTemplate()
-		for _, flags := range []string{".LocalFlags.FlagUsages", ".InheritedFlags.FlagUsages"} {
-			template = strings.ReplaceAll(template, flags+" |", strings.ReplaceAll(flags, "Usages", "UsagesWrapped")+" "+strconv.Itoa(columns)+" |")
-		}
-		cmd.SetUsageTemplate(template)
+		cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".InheritedFlags.FlagUsages |", ".InheritedFlags.FlagUsagesWrapped "+strconv.Itoa(columns)+" |"))
 		print(cmd, args)
 	}
+}
+
+// helpColumns is how many columns the help of a command has.
+func helpColumns(cmd *cobra.Command) int {
+	if w := Width(cmd.OutOrStdout()); w > 0 {
+		return min(helpWidth, w)
+	}
+	return helpWidth
 }
 
 // Paragraphs folds a text anew: lines that follow each other are one paragraph, but for those that are indented, which stand as they are.

@@ -14,8 +14,10 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/rollout"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -177,10 +179,15 @@ func (c BrowseCluster) Both(ctx context.Context, pkg string) (Answer, error) {
 	v0, err := c.V0(ctx, pkg)
 	a.Packages, a.Notes, a.Elsewhere = append(a.Packages, v0.Packages...), append(a.Notes, v0.Notes...), v0.Elsewhere
 	a.Catalogs, a.Read = a.Catalogs+v0.Catalogs, a.Read+v0.Read
-	if failed = errors.Join(failed, err); failed == nil || a.Read == 0 {
-		return a, failed
+	both := errors.Join(failed, err)
+	switch {
+	case both == nil || a.Read == 0:
+		return a, both
+	case err == nil && apierrors.IsForbidden(failed):
+		a.Notes = append(a.Notes, messages.Unseen(failed, "ClusterCatalogs", "packages come from PackageManifests"))
+	default:
+		a.Notes = append(a.Notes, both.Error())
 	}
-	a.Notes = append(a.Notes, failed.Error())
 	return a, nil
 }
 

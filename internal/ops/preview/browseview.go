@@ -30,6 +30,8 @@ func (c BrowseCluster) InView(ctx context.Context, global, pkg string) (Answer, 
 		switch {
 		case rollout.IsUnknownKind(err):
 			return a, nil
+		case apierrors.IsForbidden(err) && apierrors.IsForbidden(failed) && namespace == c.Namespace && len(c.Catalogs) == 0:
+			return a, fmt.Errorf("find out which packages namespace %s sees: you may read neither its PackageManifests nor its CatalogSources; choose another namespace with -n: %w", namespace, failed)
 		case apierrors.IsForbidden(err):
 			continue // what the user may see of it is in the PackageManifests
 		case err != nil:

@@ -9,6 +9,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/version"
 
@@ -56,7 +57,11 @@ func (c Cluster) Question(ctx context.Context, namespace, global string) (*Quest
 	q.Objects = Objects{Subscriptions: subscriptions.Items, Operators: operators.Items, Plans: plans.Items, Groups: groups.Items}
 	for _, from := range slices.Compact([]string{namespace, global}) {
 		var sources v1alpha1.CatalogSourceList
-		if err := c.Reader.List(ctx, &sources, client.InNamespace(from)); err != nil {
+		err := c.Reader.List(ctx, &sources, client.InNamespace(from))
+		if apierrors.IsForbidden(err) {
+			err = c.readUnseen(ctx, q, from, err)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("list the CatalogSources of namespace %s: %w", from, err)
 		}
 		q.Objects.Sources = append(q.Objects.Sources, sources.Items...)
@@ -67,7 +72,7 @@ func (c Cluster) Question(ctx context.Context, namespace, global string) (*Quest
 		q.Objects.Extensions, q.Objects.Clustered = extensions.Objects.Extensions, extensions.Objects.Clustered
 	case errors.Is(err, errNotServed): // no one can have asked for one
 	case apierrors.IsForbidden(err):
-		q.Notes = append(q.Notes, "ClusterExtensions are not checked: "+err.Error())
+		q.Notes = append(q.Notes, messages.Unseen(err, "ClusterExtensions", "they are not checked"))
 	default:
 		return nil, err
 	}
@@ -107,7 +112,13 @@ func (c Cluster) Extensions(ctx context.Context) (*Question, error) {
 			err = errNotServed
 		}
 		if err != nil {
-			return nil, fmt.Errorf("list the ClusterExtensions and ClusterCatalogs of the cluster: %w", err)
+			err = fmt.Errorf("list the ClusterExtensions and ClusterCatalogs of the cluster: %w", err)
+		}
+		if apierrors.IsForbidden(err) {
+			err = fmt.Errorf("%w; they belong to no namespace: ask an administrator of the cluster for the right to read them", err)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	return &Question{Objects: Objects{Extensions: extensions.Items, Clustered: catalogs.Items}}, nil

@@ -71,7 +71,7 @@ func TestClusterWithoutExtensions(t *testing.T) {
 	}{
 		"not served": {&meta.NoKindMatchError{GroupKind: gvk}, "it does not serve olm.operatorframework.io/v1; run the manager", "", false},
 		"no more":    {apierrors.NewNotFound(resource, ""), "it does not serve olm.operatorframework.io/v1", "", false},
-		"forbidden":  {apierrors.NewForbidden(resource, "", errors.New("no role")), "no role", "ClusterExtensions are not checked: ", false},
+		"forbidden":  {apierrors.NewForbidden(resource, "", errors.New("no role")), "no role", "ClusterExtensions cannot be read by this user: they are not checked", false},
 		"broken":     {errors.New("refused"), "list the ClusterExtensions and ClusterCatalogs of the cluster: refused", "", true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -41,6 +41,7 @@ func (p *Preview) Outdated(ctx context.Context) (Outdated, error) {
 	managed := map[string]bool{}
 	// How the Subscriptions stand, each with what keeps it from something newer.
 	all := p.result.Standings(time.Now())
+	all = p.writtenStandings(all)
 	for i := range all {
 		if s := &all[i]; s.HeldBy == "" {
 			s.HeldBy = p.waits(s)
@@ -49,6 +50,9 @@ func (p *Preview) Outdated(ctx context.Context) (Outdated, error) {
 	for _, s := range all {
 		managed[s.Installed] = true
 		conflict, advice := holding(p.result.Groups, s.Subscription), p.again.aside(s.Standing, "Subscription")
+		if p.unseen.has(p.observed.Subscription(s.Subscription)) {
+			conflict, advice = nil, "" // which are about catalogs that were not read
+		}
 		if conflict != nil {
 			advice = conflict.Advice
 		}

@@ -42,6 +42,7 @@ type Question struct {
 	Images map[string]*catalog.Index
 	// windows say when upgrades may begin.
 	windows windows
+	unseen  unseen
 	// Again are the flags that ask the same question once more, for the commands that answers advise.
 	Again []string
 	// Notes say what could not be checked.
@@ -60,6 +61,7 @@ type Preview struct {
 	fit        fitting
 	windows    windows
 	objects    []olmv1.ClusterExtension
+	unseen     unseen
 }
 
 // Decide reads the catalogs and decides. That there is no answer for some Subscriptions is no error.
@@ -100,7 +102,7 @@ func (q *Question) Decide(ctx context.Context, l *Library) (*Preview, error) {
 	if err := twice(n.Operators, v1alpha1.ClusterServiceVersionKind, func(c v1alpha1.ClusterServiceVersion) string { return c.Name }); err != nil {
 		return nil, err
 	}
-	p := &Preview{observed: n, again: q.Again, fit: fitting{n, q.Complete}, windows: q.windows, objects: q.Objects.Extensions}
+	p := &Preview{observed: n, again: q.Again, fit: fitting{n, q.Complete}, windows: q.windows, objects: q.Objects.Extensions, unseen: q.unseen.without(q, n)}
 	p.input, p.idle = n.Input()
 	if p.result, err = resolution.Namespace(ctx, p.input); err != nil {
 		return nil, err

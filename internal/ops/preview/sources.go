@@ -38,6 +38,12 @@ func (q *Question) sources(ctx context.Context, l *Library, n *snapshot.Namespac
 		}
 		n.Sources = append(n.Sources, s)
 	}
+	for _, s := range q.unseen.sources() {
+		named := slices.ContainsFunc(q.Catalogs, func(c Catalog) bool { return q.place(c.Ref, n) == s.Ref() })
+		if !named {
+			n.Sources = append(n.Sources, s)
+		}
+	}
 	for _, c := range q.Catalogs {
 		ref := q.place(c.Ref, n)
 		x, err := l.Read(ctx, c.Source)

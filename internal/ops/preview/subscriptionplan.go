@@ -37,6 +37,9 @@ type SubscriptionPlan struct {
 // PlanOf is the next InstallPlan of a Subscription.
 func (p *Preview) PlanOf(subscription string) (*SubscriptionPlan, error) {
 	plan := &SubscriptionPlan{Subscription: p.observed.Name + "/" + subscription, Install: []resolution.Install{}, Notes: p.observed.Misread()}
+	if p.writtenPlan(plan, subscription) {
+		return plan, nil
+	}
 	if reason, idle := p.idle[subscription]; idle {
 		plan.Problem = reason
 		return plan, nil

@@ -51,6 +51,9 @@ type Why struct {
 
 // Why tells why an operator, named by its ClusterServiceVersion, its package or its Subscription, is or would be installed.
 func (p *Preview) Why(name string) Why {
+	if w := p.writtenWhy(name); w != nil {
+		return *w
+	}
 	w := Why{Operator: p.operatorOf(name), State: StateAbsent}
 	if p.observed.Operator(w.Operator) != nil {
 		w.State = StateInstalled

@@ -40,6 +40,7 @@ func (p *Preview) WhyNot(ctx context.Context, pkg, version string) (WhyNot, erro
 	for _, v := range verdicts {
 		w.Verdicts = append(w.Verdicts, p.told(v, version))
 	}
+	w.Verdicts = append(w.Verdicts, p.writtenWhyNot(pkg, version)...)
 	for _, e := range p.extensions {
 		verdicts := e.verdicts(pkg, version)
 		for i := range verdicts {

@@ -7,6 +7,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/schedule"
 
@@ -30,7 +31,8 @@ func readWindows(ctx context.Context, reader client.Reader, namespaces []string)
 		}
 		rules, err := reconcile.ReadUpgradeRules(ctx, reader, namespace)
 		if apierrors.IsForbidden(err) {
-			notes = append(notes, fmt.Sprintf("when upgrades in namespace %s may begin is known of the annotations of its objects alone: %v", namespace, err))
+			notes = append(notes, messages.Unseen(err, "the rules of the cluster for upgrades",
+				fmt.Sprintf("when those in namespace %s may begin is known of the annotations of its objects alone", namespace)))
 			err = nil
 		}
 		if err != nil {

@@ -79,7 +79,7 @@ func TestWhoMayNotReadTheRules(t *testing.T) {
 	}
 	s, _, q := standingOf(t, forbid, "", nil)
 	must.Equal(t, "until", s.HeldUntil, nil)
-	must.Contain(t, "notes", strings.Join(q.Notes, "\n"), "when upgrades in namespace here may begin is known of the annotations of its objects alone")
+	must.Contain(t, "notes", strings.Join(q.Notes, "\n"), "when those in namespace here may begin is known of the annotations of its objects alone")
 	s, _, _ = standingOf(t, forbid, "", map[string]string{schedule.WindowKey: "Mon 01:00-02:00 UTC"})
 	must.Equal(t, "until, by its own annotation", *s.HeldUntil, time.Date(2026, 11, 30, 1, 0, 0, 0, time.UTC))
 }
