@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // Labels of bundle images and of catalog images.
@@ -52,10 +54,19 @@ var ErrNoCatalog = errors.New("it has no label " + LabelConfigs + ", so it is no
 // path for fs.Sub.
 func CatalogDir(labels map[string]string) (string, error) {
 	value, ok := labels[LabelConfigs]
+	if pkg, bundle := labels[LabelPackage]; !ok && bundle {
+		return "", bundleError(pkg)
+	}
 	if !ok {
 		return "", ErrNoCatalog
 	}
 	return labelDir(LabelConfigs, value)
+}
+
+// bundleError is about a bundle image in the place of a catalog. It is no ErrNoCatalog: what that is about may be run, and then serve a catalog.
+func bundleError(pkg string) error {
+	return &Error{Kind: InvalidImage, Reason: fmt.Sprintf("it is a bundle (label %s=%s), not a catalog", LabelPackage, messages.Line(pkg, 100)),
+		Advice: "name the image of a catalog; to put the bundle into one: fairlead catalog add-bundle"}
 }
 
 // BundleDirs returns the directories of the manifests and of the metadata in a
