@@ -28,6 +28,9 @@ With --api v1 a ClusterExtension is created instead, in a namespace that has to 
 that begin with "v1:" are about that. What is missing is said before anything is written, and what the manager says of the
 ClusterExtension is shown as it changes.
 
+With --adopt a ClusterExtension gets objects that exist and have no owner, as they are: a CustomResourceDefinition of an earlier installation with all its custom
+resources, for instance. What another ClusterExtension, a ClusterServiceVersion or a Helm release has stays with that.
+
 With --image the bundle of that image is installed by the v1 API, whatever catalogs have: for tests and hotfixes. A tag is followed once, and the
 digest is kept. fairlead upgrade NAME --image exchanges it, and fairlead upgrade NAME --image '' continues with what catalogs have.
 

@@ -49,6 +49,7 @@ func (i *extensionInstall) flags(cmd *cobra.Command) {
 	flags.StringVar(&o.CRDSafety, "crd-upgrade-safety", "", "v1: Strict or None (default: Strict)")
 	flags.BoolVar(&o.CreateNamespace, "create-namespace", false, "v1: create the namespace where it is missing")
 	flags.BoolVar(&i.needs, "install-dependencies", false, "v1: install what the operator needs, too")
+	flags.BoolVar(&o.Adopt, "adopt", false, "v1: adopt objects of the operator that exist and have no other owner, such as a CustomResourceDefinition with its custom resources; a ClusterExtension that is there gets leave to do so")
 	i.failing.flags(flags)
 	cmd.Flags().AddFlagSet(flags)
 }
@@ -102,6 +103,9 @@ func (i *extensionInstall) run(ctx context.Context, s command.Streams, c client.
 	}
 	asked, err := ops.InstallExtension(ctx, c, o)
 	printer := both.Output.Progress(s)
+	if asked.Adopting {
+		asked.Notes = append(asked.Notes, fmt.Sprintf("ClusterExtension %s is there already: it may adopt what exists and has no other owner, and nothing else of it changes", asked.Extension.Name))
+	}
 	if done, err := both.created(s, printer, asked.Created, asked.Notes, asked.Extension, err); done {
 		return err
 	}

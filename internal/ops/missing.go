@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -54,11 +55,41 @@ func (o ExtensionOptions) agrees(live, asked *olmv1.ClusterExtension) bool {
 		spec.Source.Catalog.UpgradeConstraintPolicy = ""
 	}
 	for key, value := range asked.Annotations {
-		if live.Annotations[key] != value {
+		if live.Annotations[key] != value && key != revision.AdoptKey {
 			return false
 		}
 	}
-	return equality.Semantic.DeepEqual(*spec, asked.Spec)
+	wanted := asked.Spec.DeepCopy()
+	if o.Adopt {
+		fill(wanted, spec)
+	}
+	return equality.Semantic.DeepEqual(*spec, *wanted)
+}
+
+// fill takes over from what an extension says what is not asked for: to adopt something changes nothing else.
+func fill(wanted, is *olmv1.ClusterExtensionSpec) {
+	from, to := is.Source.Catalog, wanted.Source.Catalog
+	to.Version = cmp.Or(to.Version, from.Version)
+	to.UpgradeConstraintPolicy = cmp.Or(to.UpgradeConstraintPolicy, from.UpgradeConstraintPolicy)
+	to.Selector = cmp.Or(to.Selector, from.Selector)
+	wanted.ServiceAccount = cmp.Or(wanted.ServiceAccount, is.ServiceAccount)
+	wanted.Install = cmp.Or(wanted.Install, is.Install)
+	wanted.Config = cmp.Or(wanted.Config, is.Config)
+	wanted.ProgressDeadlineMinutes = cmp.Or(wanted.ProgressDeadlineMinutes, is.ProgressDeadlineMinutes)
+}
+
+// adopt lets a ClusterExtension that is there have what exists and has no owner, where that is asked for.
+func (o ExtensionOptions) adopt(ctx context.Context, c client.Client, a *AskedExtension) error {
+	if !o.Adopt {
+		return nil
+	}
+	change := ExtensionChange{DryRun: o.DryRun, Annotations: func(*olmv1.ClusterExtension) map[string]string { return map[string]string{revision.AdoptKey: "true"} }}
+	e, said, err := ChangeExtension(ctx, c, a.Extension.Name, change)
+	if err != nil {
+		return err
+	}
+	a.Extension, a.Adopting = e, len(said) > 0
+	return nil
 }
 
 // Place refuses where there is no place for what is to be installed, as Extend does, before the package is known.
