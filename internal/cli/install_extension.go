@@ -173,7 +173,7 @@ func (i *extensionInstall) fromCatalogs(ctx context.Context, s command.Streams, 
 	}
 	var offer preview.Offer
 	if len(selected) > 0 {
-		asked := preview.Asked{Package: o.Package, Channels: o.Channels, Version: o.Version}
+		asked := preview.Asked{Package: o.Package, Channels: o.Channels, Version: o.Version, OneFirst: true}
 		offer, err = both.lookUp(ctx, s, asked, selected, func(ctx context.Context, cluster preview.BrowseCluster, pkg string) (preview.Answer, error) {
 			return cluster.V1(ctx, pkg)
 		})
