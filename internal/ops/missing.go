@@ -66,7 +66,7 @@ func (o ExtensionOptions) agrees(live, asked *olmv1.ClusterExtension) bool {
 	return equality.Semantic.DeepEqual(*spec, *wanted)
 }
 
-// fill takes over from what an extension says what is not asked for: to adopt something changes nothing else.
+// fill copies from an extension what is not asked for: to adopt something changes nothing else.
 func fill(wanted, is *olmv1.ClusterExtensionSpec) {
 	from, to := is.Source.Catalog, wanted.Source.Catalog
 	to.Version = cmp.Or(to.Version, from.Version)

@@ -9,7 +9,6 @@ import (
 	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/test/must"
 
-	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -71,7 +70,7 @@ func TestAdoptingWhatIsThere(t *testing.T) {
 	w.stay(uids)
 }
 
-// TestWhatIsAdoptedIsCheckedFirst: leave to adopt a definition is none to break its custom resources, and none to take what Helm has.
+// TestWhatIsAdoptedIsCheckedFirst: leave to adopt a definition does not cover a change that breaks custom resources, nor what Helm has.
 func TestWhatIsAdoptedIsCheckedFirst(t *testing.T) {
 	w := newWorld(t)
 	definition := &apiextensionsv1.CustomResourceDefinition{}
@@ -79,11 +78,11 @@ func TestWhatIsAdoptedIsCheckedFirst(t *testing.T) {
 	definition.Labels = map[string]string{"app.kubernetes.io/managed-by": "Helm"}
 	definition.Annotations = map[string]string{"meta.helm.sh/release-name": "rel", "meta.helm.sh/release-namespace": "there"}
 	w.create(definition)
-	w.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.name, Name: "mine"}})
-	w.publish(operator{pkg: w.name, version: "1.0.0", csv: w.owning(), files: map[string]string{"crd": w.widgets(`,"maximum":5`)}})
-	w.extend(w.name, w.name, annotated(revision.AdoptKey, "true"))
+	w.publish(operator{pkg: w.name, version: "1.0.0", csv: w.owning(), files: map[string]string{"crd": w.widgets(`,"maximum":5`)}},
+		operator{pkg: w.name, version: "1.0.1", csv: w.owning(), files: map[string]string{"crd": w.widgets("")}})
+	w.extend(w.name, w.name, annotated(revision.AdoptKey, "true"), version("1.0.0"))
 	w.says(w.name, "Progressing", "True", "Retrying", "maximum")
-	w.publish(operator{pkg: w.name, version: "1.0.0", csv: w.owning(), files: map[string]string{"crd": w.widgets("")}})
+	w.change(w.name, version("1.0.1"))
 	w.says(w.name, "Progressing", "True", "Retrying", "belongs to Helm release there/rel; to let Helm give it up")
 }
 
