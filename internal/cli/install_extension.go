@@ -93,9 +93,13 @@ func (i *extensionInstall) run(ctx context.Context, s command.Streams, c client.
 	if err != nil {
 		return err
 	}
-	if i.image != "" { // after all that costs less
+	there, err := o.AdoptsInto(ctx, c)
+	switch {
+	case err != nil:
+		err = kubeconfig.Explain(err)
+	case i.image != "": // after all that costs less
 		err = i.fromImage(ctx, s, c, both, &o)
-	} else {
+	case !there:
 		err = i.fromCatalogs(ctx, s, c, both, &o)
 	}
 	if err != nil {

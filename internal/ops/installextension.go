@@ -169,6 +169,9 @@ func InstallExtension(ctx context.Context, c client.Client, o ExtensionOptions) 
 	if err != nil {
 		return a, err
 	}
+	if there && o.Adopt { // what it needs is its own matter
+		return a, o.adopt(ctx, c, &a)
+	}
 	missing, err := o.missing(ctx, c, &a)
 	if err != nil {
 		return a, err
@@ -194,7 +197,7 @@ func InstallExtension(ctx context.Context, c client.Client, o ExtensionOptions) 
 		}
 	}
 	if there {
-		return a, o.adopt(ctx, c, &a)
+		return a, nil
 	}
 	return a, create(e, olmv1.ClusterExtensionKind+" "+e.Name)
 }

@@ -78,11 +78,27 @@ func fill(wanted, is *olmv1.ClusterExtensionSpec) {
 	wanted.ProgressDeadlineMinutes = cmp.Or(wanted.ProgressDeadlineMinutes, is.ProgressDeadlineMinutes)
 }
 
-// adopt lets a ClusterExtension that is there have what exists and has no owner, where that is asked for.
-func (o ExtensionOptions) adopt(ctx context.Context, c client.Client, a *AskedExtension) error {
+// AdoptsInto reports whether only a ClusterExtension that is there is given leave to adopt, so that nothing has to be looked up for it, and goes into its
+// namespace where none was chosen.
+func (o *ExtensionOptions) AdoptsInto(ctx context.Context, c client.Client) (bool, error) {
 	if !o.Adopt {
-		return nil
+		return false, nil
 	}
+	live := &olmv1.ClusterExtension{}
+	name := cmp.Or(o.Name, o.Package)
+	err := c.Get(ctx, client.ObjectKey{Name: name}, live)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read ClusterExtension %s, to let it adopt what exists: %w", name, err)
+	}
+	o.Namespace = cmp.Or(o.Namespace, live.Spec.Namespace)
+	return true, nil
+}
+
+// adopt lets a ClusterExtension that is there have what exists and has no owner.
+func (o ExtensionOptions) adopt(ctx context.Context, c client.Client, a *AskedExtension) error {
 	change := ExtensionChange{DryRun: o.DryRun, Annotations: func(*olmv1.ClusterExtension) map[string]string { return map[string]string{revision.AdoptKey: "true"} }}
 	e, said, err := ChangeExtension(ctx, c, a.Extension.Name, change)
 	if err != nil {
