@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,6 +24,7 @@ type catalogs struct {
 	streams command.Streams
 	cluster kubeconfig.Flags
 	named   []string
+	offline []preview.Catalog // those of named that are no names of the cluster's
 	from    []string
 	api     string
 	output  command.Output
@@ -33,7 +32,7 @@ type catalogs struct {
 
 const catalogsHelp = `
 The catalogs are those of the cluster: its ClusterCatalogs, which are read over their HTTP API, and the packages that the v0 API shows in
-the namespace. --api limits it to one of them. --catalog names directories or images instead, and no cluster is asked.
+the namespace. --api limits it to one of them, and --catalog to some. An image or a directory is read without a cluster.
 
 What could not be read is told on standard error, and does not hide the rest.
 
@@ -44,16 +43,32 @@ func (c *catalogs) flags(cmd *cobra.Command) {
 	c.cluster.AddCluster(cmd.Flags())
 	c.cluster.AddNamespace(cmd.Flags())
 	flags := cmd.Flags()
-	flags.StringArrayVar(&c.named, "catalog", nil, "look into this directory or image instead of the cluster, as [NAME=]DIR|IMAGE (may be repeated)")
+	flags.StringArrayVar(&c.named, "catalog", nil, "catalog to look into, the only ones of those that are named; an image or a directory instead of the cluster: "+preview.CatalogGrammar+" (may be repeated)")
 	flags.StringSliceVar(&c.from, "from", nil, "look only into the catalogs of these names")
 	flags.StringVar(&c.api, "api", "", "look only at catalogs of this API: v0 or v1 (default: both)")
 	cmd.MarkFlagsMutuallyExclusive("catalog", "from")
-	cmd.MarkFlagsMutuallyExclusive("catalog", "api")
 }
 
 func (c *catalogs) check() error {
 	if c.api != "" && c.api != apiV0 && c.api != apiV1 {
 		return command.UsageError{Err: fmt.Errorf("--api %q: choose %s or %s, or leave it out for both", c.api, apiV0, apiV1)}
+	}
+	for _, text := range c.named {
+		named, err := preview.ParseCatalogFlag(text)
+		switch {
+		case err != nil:
+			return command.UsageError{Err: err}
+		case named.Offline():
+			c.offline = append(c.offline, named)
+		default:
+			c.from = append(c.from, named.Ref.String())
+		}
+	}
+	switch {
+	case len(c.offline) > 0 && len(c.from) > 0:
+		return command.UsageError{Err: errors.New("--catalog names catalogs of the cluster beside images or directories: ask for them one after the other")}
+	case len(c.offline) > 0 && c.api != "":
+		return command.UsageError{Err: errors.New("--api chooses among the catalogs of the cluster, and --catalog names an image or a directory: leave one of them out")}
 	}
 	return c.output.Check()
 }
@@ -61,16 +76,12 @@ func (c *catalogs) check() error {
 // read reads all packages, or the one that is named, and tells what could not be read.
 func (c *catalogs) read(ctx context.Context, pkg string) (a preview.Answer, err error) {
 	err = withLibrary(ctx, c.streams, func(library *preview.Library) (err error) {
-		if len(c.named) == 0 {
+		if len(c.offline) == 0 {
 			a, err = c.online(ctx, library, pkg)
 			return err
 		}
-		for _, named := range c.named {
-			name, source, found := strings.Cut(named, "=")
-			if !found {
-				name, source = path.Base(named), named
-			}
-			if err := a.Offline(ctx, library, name, source, pkg); err != nil {
+		for _, named := range c.offline {
+			if err := a.Offline(ctx, library, named.Ref.Name, named.Source, pkg); err != nil {
 				return err
 			}
 		}
@@ -81,7 +92,10 @@ func (c *catalogs) read(ctx context.Context, pkg string) (a preview.Answer, err 
 
 func (c *catalogs) online(ctx context.Context, library *preview.Library, pkg string) (a preview.Answer, err error) {
 	reader, namespace, err := c.cluster.Connect()
-	if err != nil {
+	switch {
+	case err != nil && len(c.named) > 0:
+		return a, fmt.Errorf("%w; --catalog %s names a catalog of the cluster, since there is no such directory", err, c.named[0])
+	case err != nil:
 		return a, fmt.Errorf("%w; without a cluster, name a directory or an image with --catalog", err)
 	}
 	cluster, err := browse(&c.cluster, reader, library)

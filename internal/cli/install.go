@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/internal/ops/preview"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -27,6 +28,9 @@ that has an OperatorGroup keeps it.
 With --api v1 a ClusterExtension is created instead, in a namespace that has to be there (or --create-namespace creates it); the flags
 that begin with "v1:" are about that. What is missing is said before anything is written, and what the manager says of the
 ClusterExtension is shown as it changes.
+
+With --adopt a ClusterExtension gets objects that exist and have no owner, as they are: a CustomResourceDefinition of an earlier installation with all its custom
+resources, for instance. What another ClusterExtension, a ClusterServiceVersion or a Helm release has stays with that.
 
 With --image the bundle of that image is installed by the v1 API, whatever catalogs have: for tests and hotfixes. A tag is followed once, and the
 digest is kept. fairlead upgrade NAME --image exchanges it, and fairlead upgrade NAME --image '' continues with what catalogs have.
@@ -79,7 +83,7 @@ func newInstallCommand(s command.Streams) *cobra.Command {
 	k.AddNamespace(cmd.Flags())
 	flags := cmd.Flags()
 	flags.StringVar(&both.Channel, "channel", "", "channel to follow; with --api v1 also several, joined by commas (default: the default channel of the package)")
-	flags.StringVar(&both.Catalog, "catalog", "", "[NAMESPACE/]NAME of the CatalogSource (default: the only one in view that has the package); with --api v1 the ClusterCatalogs, joined by commas (default: all)")
+	flags.StringVar(&both.Catalog, "catalog", "", "CatalogSource to install from (default: the only one in view that has the package); with --api v1 ClusterCatalogs, joined by commas (default: all): "+preview.CatalogGrammar)
 	flags.StringSliceVar(&both.Watch, "watch", nil, "namespaces for the operator to watch (default: all); also --watch-namespace")
 	flags.DurationVar(&both.Wait, "wait", 5*time.Minute, "how long to wait until the operator runs; 0 not at all")
 	flags.StringVar(&api, "api", apiV0, "API to install by: v0 creates a Subscription, v1 a ClusterExtension")
@@ -103,6 +107,15 @@ var v0Only = []string{"starting-csv", "manual", "global-namespace"}
 func checkInstall(cmd *cobra.Command, api string, v1 *extensionInstall, both bothAPIs) error {
 	if err := both.Output.Check(); err != nil {
 		return err
+	}
+	if both.Catalog != "" {
+		named, err := preview.ParseClusterCatalogs(both.Catalog)
+		if err == nil && api == apiV0 && len(named) > 1 {
+			err = errors.New("--catalog names several: a Subscription follows one CatalogSource")
+		}
+		if err != nil {
+			return command.UsageError{Err: err}
+		}
 	}
 	switch api {
 	case apiV0:

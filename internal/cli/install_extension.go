@@ -50,6 +50,7 @@ func (i *extensionInstall) flags(cmd *cobra.Command) {
 	flags.StringVar(&o.CRDSafety, "crd-upgrade-safety", "", "v1: Strict or None (default: Strict)")
 	flags.BoolVar(&o.CreateNamespace, "create-namespace", false, "v1: create the namespace where it is missing")
 	flags.BoolVar(&i.needs, "install-dependencies", false, "v1: install what the operator needs, too")
+	flags.BoolVar(&o.Adopt, "adopt", false, "v1: adopt objects of the operator that exist and have no other owner, such as a CustomResourceDefinition with its custom resources; a ClusterExtension that is there gets leave to do so")
 	i.failing.flags(flags)
 	cmd.Flags().AddFlagSet(flags)
 }
@@ -93,9 +94,13 @@ func (i *extensionInstall) run(ctx context.Context, s command.Streams, c client.
 	if err != nil {
 		return err
 	}
-	if i.image != "" { // after all that costs less
+	there, err := o.AdoptsInto(ctx, c)
+	switch {
+	case err != nil:
+		err = kubeconfig.Explain(err)
+	case i.image != "": // after all that costs less
 		err = i.fromImage(ctx, s, c, both, &o)
-	} else {
+	case !there:
 		err = i.fromCatalogs(ctx, s, c, both, &o)
 	}
 	if err != nil {
@@ -103,6 +108,9 @@ func (i *extensionInstall) run(ctx context.Context, s command.Streams, c client.
 	}
 	asked, err := ops.InstallExtension(ctx, c, o)
 	printer := both.Output.Progress(s)
+	if asked.Adopting {
+		asked.Notes = append(asked.Notes, fmt.Sprintf("ClusterExtension %s is there already: it may adopt what exists and has no other owner, and nothing else of it changes", asked.Extension.Name))
+	}
 	if done, err := both.created(s, printer, asked.Created, asked.Notes, asked.Extension, err); done {
 		return err
 	}
@@ -170,7 +178,7 @@ func (i *extensionInstall) fromCatalogs(ctx context.Context, s command.Streams, 
 	}
 	var offer preview.Offer
 	if len(selected) > 0 {
-		asked := preview.Asked{Package: o.Package, Channels: o.Channels, Version: o.Version}
+		asked := preview.Asked{Package: o.Package, Channels: o.Channels, Version: o.Version, OneFirst: true}
 		offer, err = both.lookUp(ctx, s, asked, selected, func(ctx context.Context, cluster preview.BrowseCluster, pkg string) (preview.Answer, error) {
 			return cluster.V1(ctx, pkg)
 		})

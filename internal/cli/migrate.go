@@ -64,6 +64,15 @@ func newMigrateCommand(s command.Streams) *cobra.Command {
 			if err := m.Check(); err != nil {
 				return err
 			}
+			if m.preferences.Catalog != "" {
+				named, err := preview.ParseClusterCatalogs(m.preferences.Catalog)
+				if err == nil && (len(named) > 1 || named[0].Ref.Namespace != "") {
+					err = fmt.Errorf("--catalog %q: write the name of one ClusterCatalog, which has no namespace", m.preferences.Catalog)
+				}
+				if err != nil {
+					return command.UsageError{Err: err}
+				}
+			}
 			m.again = repeated(cmd.Flags())
 			return kubeconfig.Explain(m.run(cmd.Context(), args[0]))
 		},
@@ -73,7 +82,7 @@ func newMigrateCommand(s command.Streams) *cobra.Command {
 	m.Flags(cmd, "only show what would be done")
 	flags := cmd.Flags()
 	flags.StringVar(&m.preferences.Name, "name", "", "name of the ClusterExtension (default: that of the package)")
-	flags.StringVar(&m.preferences.Catalog, "catalog", "", "ClusterCatalog that has the package (default: any)")
+	flags.StringVar(&m.preferences.Catalog, "catalog", "", "ClusterCatalog that has the package (default: any): "+preview.CatalogGrammar)
 	flags.StringVar(&m.backups, "backup-namespace", manager.DefaultGlobalNamespace, "namespace of the Secret with the backup; only administrators of the cluster should be able to write there")
 	flags.BoolVar(&m.undo, "undo", false, "take the migration of a ClusterExtension back")
 	flags.DurationVar(&m.timeout, "timeout", 5*time.Minute, "how long to wait until it is done")

@@ -64,7 +64,7 @@ func (p *extensionPlan) run(ctx context.Context, args []string) error {
 	}
 	var catalogs []preview.Catalog
 	for _, text := range p.catalogs {
-		c, err := preview.ParseCatalog(text)
+		c, err := preview.ParseOfflineCatalog(text)
 		if err != nil {
 			return command.UsageError{Err: err}
 		}

@@ -33,7 +33,7 @@ func (f *subject) checkCluster(cmd *cobra.Command) error {
 func (f *subject) additions() (preview.Question, error) {
 	var q preview.Question
 	err := errors.Join(
-		parseAll(f.catalogs, preview.ParseCatalog, &q.Catalogs),
+		parseAll(f.catalogs, preview.ParseOfflineCatalog, &q.Catalogs),
 		parseAll(slices.DeleteFunc(slices.Clone(f.installed), isFile), preview.ParseInstalled, &q.Installed),
 		parseAll(f.subscribe, preview.ParseRequest, &q.Requests),
 		f.filesNamed())

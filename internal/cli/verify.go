@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/content/signature"
+	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
 // verifying is what verify is asked.
@@ -56,7 +57,7 @@ Exit code 0: the policy accepts the image. 3: it does not. 1: that could not be 
 	v.format.Flag(cmd)
 	v.policy.Add(cmd.Flags())
 	cmd.Flags().StringVar(&v.registriesConf, "registries-conf", "", "registries.conf with mirrors of registries (default: that of the machine)")
-	cmd.Flags().StringVar(&v.catalog, "catalog", "", "image of the catalog that names the image")
+	cmd.Flags().StringVar(&v.catalog, "catalog", "", "catalog that names the image, by its image: "+preview.CatalogGrammar)
 	return cmd
 }
 
@@ -79,6 +80,9 @@ func (v *verifying) run(ctx context.Context, ref string) (err error) {
 	}
 	o := image.VerifyOptions{}
 	if v.catalog != "" {
+		if v.catalog, err = preview.ParseCatalogImage(v.catalog); err != nil {
+			return command.UsageError{Err: err}
+		}
 		digest, err := store.Digest(ctx, v.catalog, image.Auth{})
 		if err != nil {
 			return err

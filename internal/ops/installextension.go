@@ -58,6 +58,9 @@ type ExtensionOptions struct {
 	Annotations map[string]string
 	// ProgressDeadlineMinutes is how long a rollout may take before it counts as failed; 0 sets none.
 	ProgressDeadlineMinutes int32
+	// Adopt lets the extension have objects that exist and have no owner. An existing ClusterExtension that would have to be another one in no other
+	// respect gets the annotation for it.
+	Adopt bool
 	// CreateNamespace creates the namespace where it is missing.
 	CreateNamespace bool
 	// DryRun lets the API server check the object, and writes nothing.
@@ -72,6 +75,9 @@ func (o ExtensionOptions) Object() (*olmv1.ClusterExtension, error) {
 	}
 	if o.Image != "" {
 		metav1.SetMetaDataAnnotation(&e.ObjectMeta, snapshot.BundleImageKey, o.Image)
+	}
+	if o.Adopt {
+		metav1.SetMetaDataAnnotation(&e.ObjectMeta, revision.AdoptKey, "true")
 	}
 	e.Spec.Namespace, e.Spec.ProgressDeadlineMinutes = o.Namespace, o.ProgressDeadlineMinutes
 	channels := o.Channels
@@ -143,8 +149,9 @@ func (o ExtensionOptions) selector() *metav1.LabelSelector {
 // AskedExtension is what came of asking for an extension.
 type AskedExtension struct {
 	Extension *olmv1.ClusterExtension
-	// Created has a line for each object that was created, or would be.
-	Created []string
+	// Created has a line for each object that was created, or would be, and Adopting is true where an existing extension was allowed to adopt, or would be.
+	Created  []string
+	Adopting bool
 	// Notes are what does not stand in the way and should be known.
 	Notes []string
 }
@@ -161,6 +168,9 @@ func InstallExtension(ctx context.Context, c client.Client, o ExtensionOptions) 
 	there, err := o.existing(ctx, c, &a)
 	if err != nil {
 		return a, err
+	}
+	if there && o.Adopt { // what it needs is its own matter
+		return a, o.adopt(ctx, c, &a)
 	}
 	missing, err := o.missing(ctx, c, &a)
 	if err != nil {

@@ -75,7 +75,29 @@ func TestExtensionObject(t *testing.T) {
 	}
 }
 
+// TestAdoptsInto: a ClusterExtension that is there is given leave where it is, and nothing is looked up for it.
+func TestAdoptsInto(t *testing.T) {
+	c := clusterV1(t, newExtension("kite", "kite", nil))
+	for name, test := range map[string]struct {
+		o         ExtensionOptions
+		there     bool
+		namespace string
+	}{
+		"one that is there":            {ExtensionOptions{Package: "kite", Adopt: true}, true, "ops"},
+		"a namespace that is chosen":   {ExtensionOptions{Package: "kite", Namespace: "else", Adopt: true}, true, "else"},
+		"by its name":                  {ExtensionOptions{Name: "kite", Package: "hawk", Adopt: true}, true, "ops"},
+		"a new one":                    {ExtensionOptions{Package: "hawk", Adopt: true}, false, ""},
+		"one that is there, no matter": {ExtensionOptions{Package: "kite"}, false, ""},
+	} {
+		there, err := test.o.AdoptsInto(t.Context(), c)
+		must.NoError(t, err)
+		must.Equal(t, name, there, test.there)
+		must.Equal(t, name, test.o.Namespace, test.namespace)
+	}
+}
+
 func TestExtend(t *testing.T) {
+	adopt := func(o *ExtensionOptions) { o.Adopt = true }
 	tests := map[string]struct {
 		objects []client.Object
 		change  func(*ExtensionOptions)
@@ -103,6 +125,17 @@ func TestExtend(t *testing.T) {
 		"the default channel is written": {objects: []client.Object{clusterCatalog("c"), namespace("ops")}, change: func(o *ExtensionOptions) { o.DefaultChannel = "stable" }, want: []string{"ClusterExtension kite"}},
 		"one that follows another channel": {objects: []client.Object{clusterCatalog("c"), namespace("ops"), newExtension("kite", "kite", func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.Channels = []string{"fast"} })},
 			change: func(o *ExtensionOptions) { o.DefaultChannel = "stable" }},
+		"to adopt, a new one": {objects: []client.Object{clusterCatalog("c"), namespace("ops")}, change: adopt, want: []string{"ClusterExtension kite"}},
+		"to adopt, one that says more": {objects: []client.Object{clusterCatalog("c"), namespace("ops"), newExtension("kite", "kite", func(e *olmv1.ClusterExtension) {
+			e.Spec.Source.Catalog.Version, e.Spec.ServiceAccount, e.Spec.ProgressDeadlineMinutes = "1.0.0", &olmv1.ServiceAccountReference{Name: "sa"}, 10
+		})}, change: adopt},
+		"to adopt, one that follows no catalog": {objects: []client.Object{newExtension("kite", "kite", func(e *olmv1.ClusterExtension) {
+			e.Annotations = map[string]string{"operators.fairlead.dev/bundle-image": "i"}
+		})}, change: adopt},
+		"to adopt, another version": {objects: []client.Object{clusterCatalog("c"), namespace("ops"), newExtension("kite", "kite", func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.Version = "1.0.0" })},
+			change: func(o *ExtensionOptions) { o.Adopt, o.Version = true, "2.0.0" }, err: []string{"it is not the one that would be created"}},
+		"to adopt, in another namespace": {objects: []client.Object{clusterCatalog("c"), namespace("ops"), newExtension("kite", "kite", func(e *olmv1.ClusterExtension) { e.Spec.Namespace = "else" })},
+			change: adopt, err: []string{"it is not the one that would be created"}},
 		"written by nobody": {objects: []client.Object{clusterCatalog("c")}, change: func(o *ExtensionOptions) { o.CreateNamespace, o.DryRun = true, true }, want: []string{"Namespace ops", "ClusterExtension kite"}},
 	}
 	for name, test := range tests {
@@ -125,6 +158,10 @@ func TestExtend(t *testing.T) {
 			}
 			var written olmv1.ClusterExtensionList
 			must.NoError(t, c.List(t.Context(), &written))
+			if o.Adopt && len(test.err) == 0 {
+				must.Equal(t, "annotation", written.Items[0].Annotations["operators.fairlead.dev/adopt-existing"], "true")
+				must.Equal(t, "an existing one may adopt now", a.Adopting, len(test.want) == 0)
+			}
 			if o.DryRun {
 				must.Empty(t, "a dry run wrote", written.Items)
 			} else if o.DefaultChannel != "" && len(test.want) > 0 {

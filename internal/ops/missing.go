@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -54,11 +55,57 @@ func (o ExtensionOptions) agrees(live, asked *olmv1.ClusterExtension) bool {
 		spec.Source.Catalog.UpgradeConstraintPolicy = ""
 	}
 	for key, value := range asked.Annotations {
-		if live.Annotations[key] != value {
+		if live.Annotations[key] != value && key != revision.AdoptKey {
 			return false
 		}
 	}
-	return equality.Semantic.DeepEqual(*spec, asked.Spec)
+	wanted := asked.Spec.DeepCopy()
+	if o.Adopt {
+		fill(wanted, spec)
+	}
+	return equality.Semantic.DeepEqual(*spec, *wanted)
+}
+
+// fill copies from an extension what is not asked for: to adopt something changes nothing else.
+func fill(wanted, is *olmv1.ClusterExtensionSpec) {
+	from, to := is.Source.Catalog, wanted.Source.Catalog
+	to.Version = cmp.Or(to.Version, from.Version)
+	to.UpgradeConstraintPolicy = cmp.Or(to.UpgradeConstraintPolicy, from.UpgradeConstraintPolicy)
+	to.Selector = cmp.Or(to.Selector, from.Selector)
+	wanted.ServiceAccount = cmp.Or(wanted.ServiceAccount, is.ServiceAccount)
+	wanted.Install = cmp.Or(wanted.Install, is.Install)
+	wanted.Config = cmp.Or(wanted.Config, is.Config)
+	wanted.ProgressDeadlineMinutes = cmp.Or(wanted.ProgressDeadlineMinutes, is.ProgressDeadlineMinutes)
+}
+
+// AdoptsInto reports whether only a ClusterExtension that is there is given leave to adopt, so that nothing has to be looked up for it, and goes into its
+// namespace where none was chosen.
+func (o *ExtensionOptions) AdoptsInto(ctx context.Context, c client.Client) (bool, error) {
+	if !o.Adopt {
+		return false, nil
+	}
+	live := &olmv1.ClusterExtension{}
+	name := cmp.Or(o.Name, o.Package)
+	err := c.Get(ctx, client.ObjectKey{Name: name}, live)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read ClusterExtension %s, to let it adopt what exists: %w", name, err)
+	}
+	o.Namespace = cmp.Or(o.Namespace, live.Spec.Namespace)
+	return true, nil
+}
+
+// adopt lets a ClusterExtension that is there have what exists and has no owner.
+func (o ExtensionOptions) adopt(ctx context.Context, c client.Client, a *AskedExtension) error {
+	change := ExtensionChange{DryRun: o.DryRun, Annotations: func(*olmv1.ClusterExtension) map[string]string { return map[string]string{revision.AdoptKey: "true"} }}
+	e, said, err := ChangeExtension(ctx, c, a.Extension.Name, change)
+	if err != nil {
+		return err
+	}
+	a.Extension, a.Adopting = e, len(said) > 0
+	return nil
 }
 
 // Place refuses where there is no place for what is to be installed, as Extend does, before the package is known.

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -37,6 +38,8 @@ type Object struct {
 	Owner string
 	// Claim refuses live objects that belong to others; nil adopts whatever is there.
 	Claim Claim
+	// Remedy says what to do about a live object that Claim refuses; nil is to remove or rename one of the two.
+	Remedy func(live *unstructured.Unstructured) string
 	// Leave reports which live objects are not written although they are desired, whatever claim there is, because an owner that takes the caller's
 	// place keeps them now. They are probed like others. nil is none.
 	Leave func(live *unstructured.Unstructured) bool
@@ -121,13 +124,15 @@ type CollisionError struct {
 	Ref      Ref
 	Owner    string // who wants the object
 	Claimant string // who has it
+	Remedy   string // what to do; empty is to remove or rename one of the two
 }
 
-// Error names the object, both parties, and what to do.
+// Fact names the object and both parties.
+func (e *CollisionError) Fact() string {
+	return fmt.Sprintf("%s is wanted by %s but %s", e.Ref, cmp.Or(e.Owner, "this installation"), e.Claimant)
+}
+
+// Error is the fact, and what to do.
 func (e *CollisionError) Error() string {
-	owner := e.Owner
-	if owner == "" {
-		owner = "this installation"
-	}
-	return fmt.Sprintf("%s is wanted by %s but %s; remove or rename one of the two", e.Ref, owner, e.Claimant)
+	return e.Fact() + "; " + cmp.Or(e.Remedy, "remove or rename one of the two")
 }

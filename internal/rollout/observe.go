@@ -48,7 +48,11 @@ func (t *task) observe(ctx context.Context) {
 	}
 	if t.live != nil && t.Policy != CreateOnly && t.Claim != nil {
 		if claimant := t.Claim(t.live); claimant != "" {
-			t.result.Err = &CollisionError{Ref: t.result.Ref, Owner: t.Owner, Claimant: claimant}
+			collision := &CollisionError{Ref: t.result.Ref, Owner: t.Owner, Claimant: claimant}
+			if t.Remedy != nil {
+				collision.Remedy = t.Remedy(t.live)
+			}
+			t.result.Err = collision
 			return
 		}
 	}

@@ -30,8 +30,10 @@ func TestRead(t *testing.T) {
 		labels        map[string]string
 		want          string // of the error; empty when there is a catalog
 	}{
-		"a catalog":          {"configs/catalog.json", imageContent, image.CatalogLabels(), ""},
-		"no label":           {"configs/catalog.json", imageContent, map[string]string{"a": "b"}, "operators.operatorframework.io.index.configs.v1"},
+		"a catalog": {"configs/catalog.json", imageContent, image.CatalogLabels(), ""},
+		"no label":  {"configs/catalog.json", imageContent, map[string]string{"a": "b"}, "operators.operatorframework.io.index.configs.v1"},
+		"a bundle": {"manifests/csv.yaml", "{}", image.BundleLabels("app", []string{"stable"}, ""), "it is a bundle image, of package app (label operators.operatorframework.io.bundle.package.v1), and no catalog " +
+			"(put it into a catalog with fairlead catalog add-bundle, push that, and name its image here; or install the bundle alone with fairlead install --image)"},
 		"nothing at all":     {"configs/.keep", "", image.CatalogLabels(), "directory configs of image "},
 		"nothing to be used": {"configs/catalog.json", `{"schema":"olm.package","name":"app"}`, image.CatalogLabels(), "holds no usable package: "},
 		"no catalog":         {"configs/catalog.json", `{`, image.CatalogLabels(), "configs of image "},

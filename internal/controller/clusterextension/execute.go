@@ -128,7 +128,7 @@ type writer struct {
 // of the extension is not among the options that are given.
 func (w *writer) write(ctx context.Context, s *state, options revision.Options, o *outcome) error {
 	options.Extension = revision.Extension{Name: s.ext.Name, UID: s.ext.UID, Namespace: s.ext.Spec.Namespace}
-	options.Number, options.SystemNamespace, options.CollisionProtection = s.revisions.Next(), w.SystemNamespace, olmv1.CollisionProtectionPrevent
+	options.Number, options.SystemNamespace, options.CollisionProtection = s.revisions.Next(), w.SystemNamespace, revision.Protection(s.ext)
 	built, err := revision.Build(options)
 	if err != nil {
 		o.problem = revision.Blocked(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -122,6 +123,7 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 	handover := !succeeded && len(f.older()) > 0
 	converted := rollout.Phase{Name: "conversion", Barrier: true, Client: writer}
 	var converters []*entry
+	claims := revision.Claims{Reader: c.live, Count: c.count, Set: f.set, Siblings: f.siblings}
 	pods := func(live client.Object) []corev1.Pod { return rollout.Pods(ctx, c.live, live, c.clock.Now()) }
 	for i := range f.set.Spec.Phases {
 		if !revision.SameRank(f.set, i) || len(phases) == 0 {
@@ -139,8 +141,10 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 				Wanted: o.Unstructured,
 				Owner:  "ClusterObjectSet " + f.set.Name,
 				Claim: func(live *unstructured.Unstructured) string {
-					return revision.Claim(f.set, f.siblings, o.Protection, live).Reason
+					verdict, _ := claims.Judge(ctx, o.Protection, live) // the reason has the error
+					return verdict.Reason
 				},
+				Remedy: func(live *unstructured.Unstructured) string { return claims.Remedy(ctx, live) },
 				Leave: func(live *unstructured.Unstructured) bool {
 					return revision.Claim(f.set, f.siblings, o.Protection, live).Verdict == rollout.Ceded
 				},
@@ -186,7 +190,7 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 // judge says what a run came to.
 func (c *Controller) judge(set *olmv1.ClusterObjectSet, result *rollout.Result) outcome {
 	o := outcome{retry: progressRetry}
-	var collisions, failures []string
+	var collisions, failures, remedies []string
 	for _, p := range result.Phases {
 		var colliding []string
 		for _, r := range p.Objects {
@@ -197,7 +201,10 @@ func (c *Controller) judge(set *olmv1.ClusterObjectSet, result *rollout.Result) 
 				r.Waiting, o.retry = rewriting.waiting, deletionRetry
 				o.missing = append(o.missing, missing(r))
 			case errors.As(r.Err, &collision):
-				colliding = append(colliding, collision.Error())
+				colliding = append(colliding, collision.Fact())
+				if !slices.Contains(remedies, collision.Remedy) { // the same for many objects is said once
+					remedies = append(remedies, collision.Remedy)
+				}
 			case r.Err != nil:
 				failures = append(failures, c.identities.explain(set, r.Err))
 			case r.Waiting != "":
@@ -210,6 +217,9 @@ func (c *Controller) judge(set *olmv1.ClusterObjectSet, result *rollout.Result) 
 		if len(colliding) > 0 {
 			collisions = append(collisions, fmt.Sprintf("revision object collisions in phase %s: %s", p.Name, list(colliding)))
 		}
+	}
+	if len(remedies) > 0 {
+		collisions[len(collisions)-1] += "; " + list(remedies)
 	}
 	if len(collisions)+len(failures) > 0 {
 		o.err = errors.New(strings.Join(append(collisions, failures...), "\n"))

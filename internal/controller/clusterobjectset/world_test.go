@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/test/fakeapi"
@@ -50,7 +51,7 @@ var testScheme = func() *runtime.Scheme {
 	metav1.AddToGroupVersion(scheme, discoveryv1.SchemeGroupVersion)
 	metav1.AddToGroupVersion(scheme, apiextensionsv1.SchemeGroupVersion)
 	metav1.AddToGroupVersion(scheme, appsv1.SchemeGroupVersion)
-	if err := olmv1.AddToScheme(scheme); err != nil {
+	if err := errors.Join(olmv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
 		panic(err)
 	}
 	return scheme

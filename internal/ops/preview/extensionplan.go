@@ -58,6 +58,8 @@ type ExtensionPlan struct {
 	Changed []ChangedObject `json:"changed,omitempty"`
 	Removed []string        `json:"removed,omitempty"`
 	CRDs    []CRD           `json:"crds,omitempty"`
+	// Adopted are objects that exist, have no owner, and would get the extension as theirs.
+	Adopted []string `json:"adopted,omitempty"`
 	// Permissions are those that come in addition, as text.
 	Permissions string `json:"permissions,omitempty"`
 	// ImagesAdded and ImagesRemoved are those of containers.
@@ -134,6 +136,7 @@ func (p *ExtensionPlan) Write(w io.Writer) error {
 		definitions = append(definitions, text)
 	}
 	section("added", p.Added)
+	section("adopted as they exist, since they have no other owner; custom resources stay", p.Adopted)
 	section("changed", changed)
 	section("removed", p.Removed)
 	section("CustomResourceDefinitions", definitions)

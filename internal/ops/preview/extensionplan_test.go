@@ -13,6 +13,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/registryv1"
@@ -48,7 +49,7 @@ func load(t *testing.T, version string) *bundle.Bundle {
 func planner(t *testing.T, objects ...client.Object) Planner {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	must.NoError(t, errors.Join(olmv1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), v2.AddToScheme(scheme), corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)))
+	must.NoError(t, errors.Join(olmv1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), v2.AddToScheme(scheme), corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)))
 	t.Setenv("OLM_CACHE_DIR", t.TempDir())
 	r := &bundleio.Renderer{}
 	l := must.Value(OpenLibrary(t.Context(), r))(t)
@@ -328,6 +329,17 @@ func TestPlanAdoptsWhatWasKept(t *testing.T) {
 	kept := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "greetings.demo.fairlead.dev", Annotations: map[string]string{revision.KeptKey: revision.KeptOf("greeter", "before")}}}
 	if plan, text := planned(t, planner(t, namespace(), kept), extension(nil)); strings.Contains(strings.Join(plan.Blocked, "\n"), "is wanted by") {
 		t.Error(text)
+	}
+	kept.Annotations = nil
+	ask := func(annotation string) (*ExtensionPlan, string) {
+		return planned(t, planner(t, namespace(), kept.DeepCopy()), extension(func(e *olmv1.ClusterExtension) { e.Annotations = map[string]string{revision.AdoptKey: annotation} }))
+	}
+	if plan, text := ask("true"); len(plan.Adopted) != 1 || strings.Contains(text, "is wanted by") ||
+		!strings.Contains(text, "adopted as they exist, since they have no other owner; custom resources stay:\n  CustomResourceDefinition greetings.demo.fairlead.dev\n") {
+		t.Errorf("leave to adopt it is not taken:\n%s", text)
+	}
+	if _, text := ask("false"); !strings.Contains(text, "--namespace ops --adopt, which sets annotation operators.fairlead.dev/adopt-existing") || strings.Contains(text, "rename") {
+		t.Errorf("it is not offered:\n%s", text)
 	}
 	_, objects := installed(t, "1.0.0")
 	for _, o := range objects {

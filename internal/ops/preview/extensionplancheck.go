@@ -123,6 +123,9 @@ func (p Planner) collisions(ctx context.Context, change revision.Change, plan *E
 		siblings[revisions[i].UID] = &revisions[i]
 		next.Spec.Revision = max(next.Spec.Revision, revisions[i].Spec.Revision+1)
 	}
+	next.Spec.CollisionProtection = revision.Protection(ext)
+	var refused []*rollout.CollisionError
+	claims := revision.Claims{Reader: p.Client, Set: next, Siblings: siblings, Planned: ext}
 	for _, u := range change.Objects {
 		live := &metav1.PartialObjectMetadata{}
 		live.SetGroupVersionKind(u.GroupVersionKind())
@@ -138,9 +141,24 @@ func (p Planner) collisions(ctx context.Context, change revision.Change, plan *E
 			plan.refuse(err)
 			continue
 		}
-		if claim := revision.Claim(next, siblings, olmv1.CollisionProtectionPrevent, live); claim.Verdict == rollout.Refused {
-			plan.refuse(&rollout.CollisionError{Ref: rollout.RefOf(u), Owner: olmv1.ClusterExtensionKind + " " + ext.Name, Claimant: claim.Reason})
+		claim, err := claims.Judge(ctx, next.Spec.CollisionProtection, live)
+		switch {
+		case apierrors.IsForbidden(err):
+			plan.refuse(err)
+		case err != nil:
+			return err
+		case claim.Verdict == rollout.Refused:
+			refused = append(refused, &rollout.CollisionError{Ref: rollout.RefOf(u), Owner: olmv1.ClusterExtensionKind + " " + ext.Name, Claimant: claim.Reason, Remedy: claims.Remedy(ctx, live)})
+		case claim.Verdict == rollout.Granted && metav1.GetControllerOfNoCopy(live) == nil:
+			plan.Adopted = append(plan.Adopted, rollout.RefOf(u).String())
 		}
+	}
+	for i, collision := range refused { // the same remedy of several is said once, with the last of them
+		if slices.ContainsFunc(refused[i+1:], func(other *rollout.CollisionError) bool { return other.Remedy == collision.Remedy }) {
+			plan.refuse(errors.New(collision.Fact()))
+			continue
+		}
+		plan.refuse(collision)
 	}
 	return nil
 }

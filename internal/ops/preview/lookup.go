@@ -23,6 +23,8 @@ type Asked struct {
 	Starting string
 	// OneCatalog: it has to be one catalog alone that has the package.
 	OneCatalog bool
+	// OneFirst: one catalog alone may be the first, by its priority, that has what is asked for, as for a ClusterExtension.
+	OneFirst bool
 }
 
 // Offer is what the catalogs offer of that.
@@ -75,9 +77,35 @@ func (w Asked) LookUp(ctx context.Context, read func(ctx context.Context, pkg st
 	}
 	if unread {
 		o.settle(w) // what is not there may be in a catalog that cannot be read
-		return o, nil
+	} else if err := w.check(&o); err != nil {
+		return o, err
 	}
-	return o, w.check(&o)
+	if first := w.first(&o); w.OneFirst && len(first) > 1 {
+		return o, w.refuse("catalogs %s have it, and the same priority; choose one with --catalog", safetext.List(first, maxShown, ", "))
+	}
+	return o, nil
+}
+
+// first are the catalogs of the highest priority among those that have a version which is asked for.
+func (w Asked) first(o *Offer) []string {
+	follow := w.Channels
+	if o.Channel != "" {
+		follow = []string{o.Channel}
+	}
+	within, err := version.ParseConstraint(w.Version)
+	wanted := func(v Version) bool {
+		return (w.Version == "" || err == nil && within.Contains(v.order.Version)) &&
+			(len(follow) == 0 || slices.ContainsFunc(v.Channels, func(c string) bool { return slices.Contains(follow, c) }))
+	}
+	var names []string
+	highest := int32(0)
+	for _, p := range o.Packages { // the highest priority first
+		if !slices.ContainsFunc(p.Versions, wanted) || len(names) > 0 && p.priority < highest {
+			continue
+		}
+		names, highest = append(names, p.Catalog), p.priority
+	}
+	return names
 }
 
 // maxShown is how many names a message lists.

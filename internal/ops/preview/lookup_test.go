@@ -28,6 +28,14 @@ func TestLookUp(t *testing.T) {
 			a.Catalogs, a.Read = 2, 2
 		}
 	}
+	// again is another catalog that has all of it, too.
+	again := func(priority int32) func(*Answer) {
+		return func(a *Answer) {
+			must.NoError(t, a.add("again", index(t), "kite"))
+			a.Packages[1].priority = priority
+			a.Catalogs, a.Read = 2, 2
+		}
+	}
 	for name, test := range map[string]struct {
 		asked   Asked
 		change  func(*Answer)
@@ -49,6 +57,10 @@ func TestLookUp(t *testing.T) {
 		"a start that is mistyped":                           {asked: Asked{Package: "kite", Starting: "kite.v1.1.0"}, err: "no version is called kite.v1.1.0 (the newest is kite.v1.10.0; fairlead versions kite lists them); did you mean kite.v1.10.0?"},
 		"a start elsewhere":                                  {asked: Asked{Package: "kite", Starting: "kite.v2.0.0"}, err: "no version is called kite.v2.0.0 in channel stable (the default); channel fast has one"},
 		"two catalogs":                                       {asked: Asked{Package: "kite", OneCatalog: true}, change: others(0), err: "install package kite: catalogs toys, others have it; choose one with --catalog"},
+		"two that are first":                                 {asked: Asked{Package: "kite", OneFirst: true}, change: again(0), err: "install package kite: catalogs toys, again have it, and the same priority; choose one with --catalog"},
+		"one that is first":                                  {asked: Asked{Package: "kite", OneFirst: true}, change: again(1), channel: "stable"},
+		"one that has the version":                           {asked: Asked{Package: "kite", OneFirst: true, Channels: []string{"fast"}, Version: ">=2"}, change: others(0)},
+		"two that are first, a third one is not read":        {asked: Asked{Package: "kite", OneFirst: true}, change: func(a *Answer) { again(0)(a); a.Catalogs++ }, err: "catalogs toys, again have it, and the same priority"},
 		"defaults that differ":                               {asked: Asked{Package: "kite"}, change: others(0), err: "the default channels of its catalogs differ (stable, fast); choose one with --channel"},
 		"the default that is first":                          {asked: Asked{Package: "kite"}, change: others(1), channel: "fast"},
 		"a catalog that is not read may have the package":    {asked: Asked{Package: "balloon"}, change: func(a *Answer) { a.Catalogs++ }},

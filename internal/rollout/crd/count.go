@@ -55,6 +55,28 @@ func countStored(ctx context.Context, reader client.Reader, crd *definition) (in
 	return n, nil
 }
 
+// mostCounted is the number of objects beyond which Number is not exact, so that a status which reports it comes to rest.
+const mostCounted = 1000
+
+// Number says how many custom resources a CRD has, or that it is not known, and why: "3 custom resources". A nil count asks the reader.
+func Number(ctx context.Context, reader client.Reader, count Count, crd *definition) string {
+	if count == nil {
+		count = countStored
+	}
+	switch n, err := count(ctx, reader, crd); {
+	case err != nil:
+		return "an unknown number of custom resources (" + messages.Error(err) + ")"
+	case n == 0:
+		return "no custom resources"
+	case n == 1:
+		return "1 custom resource"
+	case n > mostCounted:
+		return fmt.Sprintf("at least %d custom resources", mostCounted)
+	default:
+		return fmt.Sprintf("%d custom resources", n)
+	}
+}
+
 // besides reports whether any object of a CRD is stored besides some. It reads as many as these are, and one.
 func besides(ctx context.Context, reader client.Reader, crd *definition, some map[client.ObjectKey]bool) (bool, error) {
 	for p := (&pages{reader: reader}); !p.ended; {

@@ -150,6 +150,8 @@ func (in Observed) toward(ext *olmv1.ClusterExtension, t *Target, reason string)
 	provider := Provider(in.Providers, newest)
 	step := Step{Action: Write, Reason: reason, Target: t, Provider: provider, Inputs: t.inputs(ext, provider)}
 	switch {
+	case t.is(newest, step.Inputs) && revision.Adopts(ext) && newest.Spec.CollisionProtection == olmv1.CollisionProtectionPrevent:
+		step.Reason = "annotation " + revision.AdoptKey + " asks to adopt what revision " + newest.Name + " may not"
 	case t.is(newest, step.Inputs):
 		step.Action, step.Reason = Keep, "the newest revision is of "+t.Name
 	case t.Source == nil && revision.RollsBack(ext) && newest != nil && newest.Annotations[FailedKey] != "" && newest.Annotations[FailedKey] == step.Inputs:

@@ -77,6 +77,9 @@ func TestNext(t *testing.T) {
 		repeats  = made(2, "1.0.0", "failed")
 		undone   = made(3, "1.0.0", "installed", CopyKey, "my-1", FailedKey, failed.Annotations[InputsKey], FailedNameKey, "my-2")
 	)
+	rolling.Spec.CollisionProtection = olmv1.CollisionProtectionPrevent
+	adopting := made(2, "1.1.0", "rolling")
+	adopting.Spec.CollisionProtection = olmv1.CollisionProtectionIfNoController
 	fresh.CreationTimestamp = metav1.NewTime(now.Add(-time.Minute))
 	within := func(o Offer, text string) Offer { o.Range = text; return o }
 	configured := extension()
@@ -96,6 +99,9 @@ func TestNext(t *testing.T) {
 		"nothing is decided":                            {offer: Offer{}, want: "Stay"},
 		"a conflict, nothing is installed":              {offer: conflict, want: "Stay"},
 		"up to date":                                    {revisions: revision.History{v1}, offer: offers("1.0.0"), want: "Keep a.v1.0.0"},
+		"leave to adopt what is there":                  {ext: extension(revision.AdoptKey, "true"), revisions: revision.History{rolling}, offer: offers("1.1.0"), want: "Write a.v1.1.0"},
+		"leave to adopt is given already":               {ext: extension(revision.AdoptKey, "true"), revisions: revision.History{adopting}, offer: offers("1.1.0"), want: "Keep a.v1.1.0"},
+		"leave to adopt is taken back":                  {revisions: revision.History{adopting}, offer: offers("1.1.0"), want: "Keep a.v1.1.0"},
 		"an upgrade":                                    {revisions: revision.History{v1}, offer: offers("1.1.0"), want: "Write a.v1.1.0"},
 		"another configuration":                         {ext: configured, revisions: revision.History{v1}, offer: offers("1.0.0"), want: "Write a.v1.0.0"},
 		"a conflict, what is installed is kept":         {revisions: revision.History{v1}, offer: conflict, want: "Keep a.v1.0.0"},

@@ -1,0 +1,97 @@
+package clusterobjectset
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
+)
+
+// existing is a definition with a label.
+func existing(t testing.TB, value string) *unstructured.Unstructured {
+	return object(t, fmt.Sprintf(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.example.com, labels: {key: %q}}, spec: {group: example.com,
+		names: {kind: Thing, plural: things}, scope: Namespaced, versions: [{name: v1, served: true, storage: true}]},
+		status: {conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "True"}]}}`, value))
+}
+
+func adopting(n int64, objects ...*unstructured.Unstructured) revision.Options {
+	o := options(n, objects...)
+	o.CollisionProtection = olmv1.CollisionProtectionIfNoController
+	return o
+}
+
+// TestAdoptionIsOffered: what is there without an owner is refused with the number of custom resources and how to have it; with leave it is adopted as it is.
+func TestAdoptionIsOffered(t *testing.T) {
+	ext := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "ext", UID: "ext-uid"}, Spec: olmv1.ClusterExtensionSpec{Namespace: "ns",
+		Source: olmv1.SourceConfig{Catalog: &olmv1.CatalogFilter{PackageName: "pkg"}}}}
+	w := newWorld(t, existing(t, "theirs"), configMap(t, "config", "theirs"), ext)
+	w.count = 3
+	before := w.definition()
+	w.revise(options(1, existing(t, "ours"), configMap(t, "config", "ours")))
+	_, err := w.pass("ext-1")
+	must.NoError(t, err)
+	const offer = "to adopt what exists and has no owner, as it is and with all custom resources: fairlead install pkg --api v1 --name ext --namespace ns --adopt, which sets annotation " +
+		"operators.fairlead.dev/adopt-existing: \"true\" of ClusterExtension ext"
+	w.expect("ext-1", "Progressing=True/Retrying: revision object collisions in phase configuration: ConfigMap ns/config is wanted by ClusterObjectSet ext-1 "+
+		"but exists already, and nothing controls it\nrevision object collisions in phase crds: CustomResourceDefinition things.example.com is wanted by ClusterObjectSet ext-1 "+
+		"but exists already, and nothing controls it, and it has 3 custom resources; "+offer)
+	if got := w.condition("ext-1", "Progressing"); strings.Count(got, offer) != 1 || strings.Contains(got, "remove or rename") {
+		t.Errorf("the advice does harm: %s", got)
+	}
+
+	w.revise(adopting(2, existing(t, "ours"), configMap(t, "config", "ours")))
+	w.settle()
+	w.expect("ext-2", "Progressing=True/Succeeded")
+	after := w.definition()
+	if after.GetUID() != before.GetUID() || !after.GetCreationTimestamp().Time.Equal(before.GetCreationTimestamp().Time) || after.Labels["key"] != "ours" ||
+		metav1.GetControllerOf(after) == nil || metav1.GetControllerOf(after).Name != "ext-2" {
+		t.Errorf("it is not adopted as it was: %v", after.ObjectMeta)
+	}
+}
+
+// TestAdoptionKilledAtEveryWrite: a manager that is stopped anywhere leaves nothing that the next one does not finish, and nothing is ever deleted.
+func TestAdoptionKilledAtEveryWrite(t *testing.T) {
+	begin := func() *world {
+		w := newWorld(t, existing(t, "theirs"), configMap(t, "config", "theirs"))
+		w.count = 3
+		w.revise(options(1, existing(t, "ours"), configMap(t, "config", "ours"), service(t, "web")))
+		w.settle()
+		return w
+	}
+	step := func(w *world) error {
+		return w.try(adopting(2, existing(t, "ours"), configMap(t, "config", "ours"), service(t, "web")))
+	}
+	whole := begin()
+	must.NoError(t, step(whole))
+	whole.settle()
+	want := whole.state()
+	whole.expect("ext-2", "Progressing=True/Succeeded")
+	for at, reached := 1, true; reached; at += sweep.Of(2, 1, 1) {
+		w := begin()
+		uid := w.definition().GetUID()
+		w.KillAt(at, at%2 == 0)
+		if err := step(w); err != nil {
+			w.restart()
+			must.NoErrorf(t, step(w), "killed at write %d: it cannot be finished", at)
+		}
+		w.settleOrDie()
+		if diff := cmp.Diff(want, w.state()); diff != "" {
+			t.Fatalf("killed at write %d: %s", at, diff)
+		}
+		must.Equal(t, "the definition is the same object", w.definition().GetUID(), uid)
+		for _, write := range w.Writes() {
+			if strings.HasPrefix(write, "delete") && strings.Contains(write, "things") {
+				t.Errorf("killed at write %d: %s", at, write)
+			}
+		}
+		reached = w.Killed()
+	}
+}

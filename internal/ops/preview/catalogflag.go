@@ -1,0 +1,86 @@
+package preview
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+)
+
+// CatalogGrammar is how a catalog is written after --catalog, whatever the command.
+const CatalogGrammar = "[NAMESPACE/]NAME of one of the cluster, or an image or a directory as [NAME[,priority=N]=]IMAGE|DIR"
+
+// Offline reports whether the catalog is read from an image or a directory, and no cluster has to have it.
+func (c Catalog) Offline() bool { return c.Source != "" }
+
+// ParseCatalogFlag reads CatalogGrammar. A text that could be the name of a catalog and is that of a directory which is there means the directory; it
+// has the last part of its name then, and an image that of its repository.
+func ParseCatalogFlag(text string) (Catalog, error) {
+	if strings.Contains(text, "=") {
+		return ParseCatalog(text)
+	}
+	if isPath(text) || isDirectory(text) || isReference(text) {
+		name, _, _ := strings.Cut(path.Base(path.Clean(text)), "@")
+		name, _, _ = strings.Cut(name, ":")
+		c := Catalog{Source: text}
+		c.Ref.Name = name
+		return c, nil
+	}
+	ref, err := parseRef(text)
+	if err != nil {
+		return Catalog{}, fmt.Errorf("--catalog %q: %w; write %s", text, err, CatalogGrammar)
+	}
+	return Catalog{Ref: ref}, nil
+}
+
+// isPath reports whether a text is a path by its form.
+func isPath(text string) bool {
+	return text == "." || text == ".." || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../")
+}
+
+func isDirectory(text string) bool {
+	info, err := os.Stat(text)
+	return err == nil && info.IsDir()
+}
+
+// ParseOfflineCatalog is ParseCatalogFlag for commands that read the catalogs of the cluster anyway, unless they are told to read others.
+func ParseOfflineCatalog(text string) (Catalog, error) {
+	c, err := ParseCatalogFlag(text)
+	if err == nil && !c.Offline() {
+		err = fmt.Errorf("--catalog %q: it is neither an image nor a directory that is there; write NAME=DIR or NAME=IMAGE here, since catalogs of the cluster are read without this flag", text)
+	}
+	return c, err
+}
+
+// ParseClusterCatalogs is ParseCatalogFlag for commands that ask the cluster to use catalogs that it has: their names, separated by commas. What can be a name is one,
+// whatever directories there are.
+func ParseClusterCatalogs(text string) ([]Catalog, error) {
+	var all []Catalog
+	for one := range strings.SplitSeq(text, ",") {
+		c, err := ParseCatalogFlag(one)
+		if ref, wrong := parseRef(one); wrong == nil && !isPath(one) && !isReference(one) {
+			c, err = Catalog{Ref: ref}, nil
+		}
+		if err == nil && c.Offline() {
+			err = fmt.Errorf("--catalog %q: this command needs a catalog that the cluster has; to make one of an image: fairlead catalog add NAME IMAGE", one)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// ParseCatalogImage is ParseCatalogFlag for commands that need the image of a catalog.
+func ParseCatalogImage(text string) (string, error) {
+	c, err := ParseCatalogFlag(text)
+	switch {
+	case err != nil:
+		return "", err
+	case !c.Offline() || isPath(c.Source) || isDirectory(c.Source):
+		return "", errors.New("--catalog " + fmt.Sprintf("%q", text) + ": this command needs the image of a catalog; write it with the host of its registry")
+	}
+	return c.Source, nil
+}
