@@ -113,7 +113,9 @@ func channelNames(channels []*catalog.ChannelInfo) []string {
 	for i, c := range channels {
 		names[i] = c.Name
 	}
-	slices.SortFunc(names, safetext.Natural)
+	if len(names) > 1 {
+		slices.SortFunc(names[1:], safetext.Natural) // the default channel comes first
+	}
 	return names
 }
 

@@ -28,7 +28,7 @@ func helpColumns(cmd *cobra.Command) int {
 	return helpWidth
 }
 
-// Paragraphs folds a text anew: lines that follow each other are one paragraph, but for those that are indented, which stand as they are.
+// Paragraphs folds a text: lines that follow each other are one paragraph, but for those that are indented, which stand as they are.
 func Paragraphs(text string, columns int) string {
 	var out []string
 	paragraph := ""

@@ -49,7 +49,7 @@ func TestStyled(t *testing.T) {
 	}
 }
 
-// TestStyledInPieces: a question goes out before its line ends, and a line that is taken away begins anew.
+// TestStyledInPieces: a question goes out before its line ends, and a line that is taken away begins another.
 func TestStyledInPieces(t *testing.T) {
 	var b bytes.Buffer
 	s := &styled{out: &b, style: style{width: 20}}
@@ -103,7 +103,7 @@ func TestLook(t *testing.T) {
 	must.Equal(t, "another writer", Styled(io.Discard), io.Discard)
 }
 
-// TestParagraphs: help is folded anew, and what is indented stays.
+// TestParagraphs: help is folded, and what is indented stays.
 func TestParagraphs(t *testing.T) {
 	must.Equal(t, "text", Paragraphs("One line that\nis continued.\n\n  NEXT  stays\n  OTHER is longer than that\nafter it", 20), "One line that is\ncontinued.\n\n  NEXT  stays\n  OTHER is longer\n    than that\nafter it")
 }

@@ -302,9 +302,9 @@ func TestOffline(t *testing.T) {
 // TestChannelsInOrder: the default channel first, then as people count.
 func TestChannelsInOrder(t *testing.T) {
 	p := &Package{DefaultChannel: "stable-4.9", Channels: []Channel{{Name: "stable-4.10"}, {Name: "alpha"}, {Name: "stable-4.8"}, {Name: "stable-4.9"}}}
-	p.arrange(map[string]*Version{"a": {Name: "a.v10", Channels: []string{"stable-4.10", "stable-4.9"}, HeadOf: []string{"b10", "b9"}}, "b": {Name: "a.v9"}})
+	p.arrange(map[string]*Version{"a": {Name: "a.v10", Channels: []string{"stable-4.10", "alpha", "stable-4.9"}, HeadOf: []string{"b10", "b9"}}, "b": {Name: "a.v9"}})
 	must.Equal(t, "channels", p.Channels, []Channel{{Name: "stable-4.9"}, {Name: "alpha"}, {Name: "stable-4.8"}, {Name: "stable-4.10"}})
 	must.Equal(t, "versions", []string{p.Versions[0].Name, p.Versions[1].Name}, []string{"a.v9", "a.v10"})
-	must.Equal(t, "channels of a version", p.Versions[1].Channels, []string{"stable-4.9", "stable-4.10"})
+	must.Equal(t, "channels of a version", p.Versions[1].Channels, []string{"stable-4.9", "alpha", "stable-4.10"})
 	must.Equal(t, "heads", p.Versions[1].HeadOf, []string{"b9", "b10"})
 }

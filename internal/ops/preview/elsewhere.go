@@ -35,7 +35,7 @@ func elsewhere(ctx context.Context, reader client.Reader, namespace string) stri
 }
 
 // names are those of all packages in view, and of the Subscriptions.
-func (p *Preview) names() []string {
+func names(p *Preview) []string {
 	var all []string
 	for _, s := range p.observed.Sources {
 		if s.Healthy() {

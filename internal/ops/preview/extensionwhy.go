@@ -17,7 +17,7 @@ const (
 )
 
 // namespaceOf is the namespace that a ClusterExtension installs into; empty for one that is only asked about.
-func (p *Preview) namespaceOf(extension string) string {
+func namespaceOf(p *Preview, extension string) string {
 	if i := slices.IndexFunc(p.objects, func(o olmv1.ClusterExtension) bool { return o.Name == extension }); i >= 0 {
 		return p.objects[i].Spec.Namespace
 	}
@@ -34,7 +34,7 @@ func (p *Preview) whyExtension(name string) *Why {
 				w.told = e.Conflict.Error()
 			}
 			if w.Headline = e.headline(); p.fit.complete {
-				w.Remedies = e.remedies(p.namespaceOf(e.Extension))
+				w.Remedies = e.remedies(namespaceOf(p, e.Extension))
 			}
 			switch {
 			case len(e.Install) > 0 && e.installed == name:

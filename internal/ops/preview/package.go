@@ -70,22 +70,27 @@ type Version struct {
 // arrange puts versions in order, newest first, and channels: the default one first, the others as people count.
 func (p *Package) arrange(versions map[string]*Version) {
 	for _, v := range versions {
-		slices.SortFunc(v.Channels, safetext.Natural)
-		slices.SortFunc(v.HeadOf, safetext.Natural)
+		slices.SortFunc(v.Channels, p.before)
+		slices.SortFunc(v.HeadOf, p.before)
 		p.Versions = append(p.Versions, *v)
 	}
 	slices.SortFunc(p.Versions, func(a, b Version) int {
 		return cmp.Or(b.order.Compare(a.order), safetext.Natural(a.Name, b.Name))
 	})
-	slices.SortStableFunc(p.Channels, func(a, b Channel) int {
-		switch p.DefaultChannel {
-		case a.Name:
-			return -1
-		case b.Name:
-			return 1
-		}
-		return safetext.Natural(a.Name, b.Name)
-	})
+	slices.SortFunc(p.Channels, func(a, b Channel) int { return p.before(a.Name, b.Name) })
+}
+
+// before compares channels: the default one comes first.
+func (p *Package) before(a, b string) int {
+	switch {
+	case a == b:
+		return 0
+	case a == p.DefaultChannel:
+		return -1
+	case b == p.DefaultChannel:
+		return 1
+	}
+	return safetext.Natural(a, b)
 }
 
 // firstLine is a text of several lines as one: its first that says something, without the marks of Markdown headings.

@@ -137,7 +137,7 @@ func (p *Preview) whereToAsk(name string) string {
 	if slices.ContainsFunc(p.observed.Sources, known) {
 		return p.again.toSee("to see the reasons", "why-not", pkg)
 	}
-	return fmt.Sprintf("no catalog has a package or bundle %s, and no Subscription is called so: correct the name, or add the catalog (%s)%s", pkg, p.whereLooked(), messages.DidYouMean(pkg, p.names()))
+	return fmt.Sprintf("no catalog has a package or bundle %s, and no Subscription is called so: correct the name, or add the catalog (%s)%s", pkg, p.whereLooked(), messages.DidYouMean(pkg, names(p)))
 }
 
 // packageOf is the package that a name means, as far as the catalogs in view tell.

@@ -63,7 +63,7 @@ func (p *Preview) WhyNot(ctx context.Context, pkg, version string) (WhyNot, erro
 		case text != "":
 			err = fmt.Errorf("tell why not %s: %s; %s", pkg, text, hint)
 		default:
-			err = fmt.Errorf("tell why not %s: no catalog has a package of that name; correct it, or add its catalog (%s)%s", pkg, p.whereLooked(), messages.DidYouMean(pkg, p.names()))
+			err = fmt.Errorf("tell why not %s: no catalog has a package of that name; correct it, or add its catalog (%s)%s", pkg, p.whereLooked(), messages.DidYouMean(pkg, names(p)))
 		}
 	}
 	return w, err
