@@ -1,4 +1,4 @@
-// Package config embeds those shipped manifests that programs need: the admission policies. Everything else in the directory is for kubectl
+// Package config embeds those shipped manifests that programs need: the admission policies and the roles of the manager. Everything else in the directory is for kubectl
 // and Helm.
 package config
 
@@ -8,3 +8,8 @@ import _ "embed"
 //
 //go:embed policies.yaml
 var Policies []byte
+
+// Rights is the YAML of the manager's service account, roles and bindings, for the namespace olm.
+//
+//go:embed rbac.yaml
+var Rights []byte

@@ -65,7 +65,7 @@ func groups(s command.Streams) []group {
 	return []group{
 		{"look", "See what there is, and why:", []*cobra.Command{
 			newStatusCommand(s), newListCommand(s), newWhyCommand(s), newWhyNotCommand(s), newOutdatedCommand(s), newPlanCommand(s), newResolveCommand(s),
-			newHistoryCommand(s), newOperandsCommand(s), newTraceCommand(s), newSearchCommand(s), newInfoCommand(s), newVersionsCommand(s), newCheckCommand(s), New(s), newMustGatherCommand(s)}},
+			newHistoryCommand(s), newOperandsCommand(s), newTraceCommand(s), newSearchCommand(s), newInfoCommand(s), newVersionsCommand(s), newCheckCommand(s), New(s), newDoctorCommand(s), newMustGatherCommand(s)}},
 		{"change", "Install and change operators:", []*cobra.Command{
 			newInstallCommand(s), newUpgradeCommand(s), newApproveCommand(s), newHoldCommand(s), newUnholdCommand(s), newRollbackCommand(s), newUninstallCommand(s), newMigrateCommand(s)}},
 		{"author", "Write catalogs and bundles:", []*cobra.Command{newCatalogCommand(s), authoring.NewBundle(s)}},
