@@ -14,6 +14,22 @@ import (
 
 // Run runs a command line and returns the exit code.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root, s := newRoot(stdin, stdout, stderr)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	code := command.Code(err)
+	switch {
+	case command.Silent(err):
+	case code == command.ExitUsage:
+		fmt.Fprintf(s.Err, "fairlead: %v\nRun '%s --help' for usage.\n", err, cmd.CommandPath())
+	default:
+		fmt.Fprintf(s.Err, "fairlead: %v\n", err)
+	}
+	return code
+}
+
+// newRoot is the tree of commands.
+func newRoot(stdin io.Reader, stdout, stderr io.Writer) (*cobra.Command, command.Streams) {
 	look := command.NewLook(os.Getenv)
 	s := command.Streams{In: stdin, Out: look.Results(stdout), Err: look.Messages(stderr)}
 	root := &cobra.Command{
@@ -42,17 +58,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	look.Flag(root)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return look.Check() }
 	root.SetHelpFunc(command.FoldedHelp(root.HelpFunc()))
-	root.SetArgs(args)
-	cmd, err := root.ExecuteContextC(ctx)
-	code := command.Code(err)
-	switch {
-	case command.Silent(err):
-	case code == command.ExitUsage:
-		fmt.Fprintf(s.Err, "fairlead: %v\nRun '%s --help' for usage.\n", err, cmd.CommandPath())
-	default:
-		fmt.Fprintf(s.Err, "fairlead: %v\n", err)
-	}
-	return code
+	return root, s
 }
 
 // group are commands that help lists together.

@@ -51,9 +51,10 @@ func mebibytes(bytes int64) string { return fmt.Sprintf("%d MiB", bytes>>20) }
 
 func newClusterStopCommand(s command.Streams, which *clusterFlags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "stop",
-		Short: "Stop a cluster; its objects and images stay on disk",
-		Args:  command.Usage(cobra.NoArgs),
+		Use:     "stop",
+		Example: `  fairlead cluster stop`,
+		Short:   "Stop a cluster; its objects and images stay on disk",
+		Args:    command.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := which.connect()
 			if errors.Is(err, devcluster.ErrNotRunning) {
@@ -76,7 +77,7 @@ func newClusterKubeconfigCommand(s command.Streams, which *clusterFlags) *cobra.
 	cmd := &cobra.Command{
 		Use:     "kubeconfig",
 		Short:   "Print the path or the content of a cluster's kubeconfig",
-		Example: "  export KUBECONFIG=$(fairlead cluster kubeconfig)",
+		Example: "  fairlead cluster kubeconfig\n  export KUBECONFIG=$(fairlead cluster kubeconfig)",
 		Args:    command.Usage(cobra.NoArgs),
 	}
 	content := cmd.Flags().Bool("content", false, "print the file rather than its path; it holds the administrator's key")
@@ -102,7 +103,9 @@ func newClusterKubeconfigCommand(s command.Streams, which *clusterFlags) *cobra.
 func newClusterLogsCommand(s command.Streams, which *clusterFlags) *cobra.Command {
 	names := devcluster.LogNames()
 	cmd := &cobra.Command{
-		Use:       "logs [COMPONENT]",
+		Use: "logs [COMPONENT]",
+		Example: `  fairlead cluster logs
+  fairlead cluster logs kube-apiserver`,
 		Short:     "Print the logs of a cluster's components, also after it has stopped",
 		Long:      "Print the log of a component, or of all, each line with the component's name.\nComponents: " + strings.Join(names, ", "),
 		Args:      command.Usage(cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs)),

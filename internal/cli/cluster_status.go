@@ -17,7 +17,9 @@ import (
 func newClusterStatusCommand(s command.Streams, which *clusterFlags) *cobra.Command {
 	var format command.Output
 	cmd := &cobra.Command{
-		Use:   "status",
+		Use: "status",
+		Example: `  fairlead cluster status
+  fairlead cluster status -o json`,
 		Short: "Show a cluster's components, addresses and memory",
 		Long:  fmt.Sprintf("Show a cluster's components, addresses and memory. The exit code is %d when it is not running.", command.ExitNo),
 		Args:  command.Usage(cobra.NoArgs),

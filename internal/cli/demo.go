@@ -33,7 +33,9 @@ func newDemoCommand(s command.Streams) *cobra.Command {
 	var exit bool
 	var format command.Output
 	cmd := &cobra.Command{
-		Use:   "demo",
+		Use: "demo",
+		Example: `  fairlead demo
+  fairlead demo --exit -o json`,
 		Short: "Show the main job on an embedded cluster",
 		Long:  demoHelp,
 		Args:  command.Usage(cobra.NoArgs),

@@ -15,6 +15,7 @@ import (
 func newManagerCommand(s command.Streams) *cobra.Command {
 	cmd := managercmd.New(command.Raw(s.Err), reachEmbedded)
 	cmd.Args = command.Usage(cmd.Args)
+	cmd.Example = "  fairlead manager --kubeconfig ~/.kube/config"
 	return cmd
 }
 

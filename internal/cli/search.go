@@ -45,7 +45,9 @@ has it come first.
 func newInfoCommand(s command.Streams) *cobra.Command {
 	c := catalogs{streams: s}
 	cmd := &cobra.Command{
-		Use:   "info PACKAGE",
+		Use: "info PACKAGE",
+		Example: `  fairlead info etcd -n operators
+  fairlead info etcd --catalog ./catalog`,
 		Short: "Describe a package: what it is, its channels, what it provides and needs",
 		Long: `Describe a package in each catalog that has it: what it is, its channels, what its newest version provides and needs, and what is
 deprecated.
@@ -68,7 +70,9 @@ func newVersionsCommand(s command.Streams) *cobra.Command {
 	c := catalogs{streams: s}
 	var channel string
 	cmd := &cobra.Command{
-		Use:   "versions PACKAGE",
+		Use: "versions PACKAGE",
+		Example: `  fairlead versions etcd -n operators
+  fairlead versions etcd --channel stable --catalog ./catalog`,
 		Short: "List the versions of a package, newest first, with their channels",
 		Long: `List the versions of a package in each catalog that has it, newest first, with their channels and what is deprecated. Which of them
 could be installed now, and why not, is told by: fairlead why-not

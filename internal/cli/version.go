@@ -23,9 +23,10 @@ type versionInfo struct {
 func newVersionCommand(s command.Streams) *cobra.Command {
 	var format command.Output
 	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the versions of Fairlead and of the Kubernetes it embeds",
-		Args:  command.Usage(cobra.NoArgs),
+		Use:     "version",
+		Example: `  fairlead version`,
+		Short:   "Print the versions of Fairlead and of the Kubernetes it embeds",
+		Args:    command.Usage(cobra.NoArgs),
 	}
 	format.Flag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {

@@ -3,6 +3,7 @@ package authoring
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -73,7 +74,8 @@ error, and does not hide the rest.`
 // catalogListCommand makes one of the commands, which differ in their rows alone.
 func catalogListCommand[T any](s command.Streams, use, short string, args cobra.PositionalArgs, list func(*catalog.Index, string) ([]T, error), table func(io.Writer, []T) error) *cobra.Command {
 	var format command.Output
-	cmd := &cobra.Command{Use: use, Short: short, Args: command.Usage(args)}
+	what, _, _ := strings.Cut(use, " ")
+	cmd := &cobra.Command{Use: use, Short: short, Args: command.Usage(args), Example: "  fairlead catalog list " + what + " ./catalog"}
 	format.Flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.Check(); err != nil {

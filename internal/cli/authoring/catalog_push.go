@@ -79,8 +79,9 @@ func newCatalogDockerfileCommand(s command.Streams) *cobra.Command {
 	var i scaffold.Image
 	var labels []string
 	cmd := &cobra.Command{
-		Use:   "dockerfile DIRECTORY",
-		Short: "Write a Dockerfile for the image of a catalog",
+		Use:     "dockerfile DIRECTORY",
+		Example: `  fairlead catalog dockerfile ./catalog > catalog.Dockerfile`,
+		Short:   "Write a Dockerfile for the image of a catalog",
 		Long: `Write a Dockerfile for the image of a catalog beside its directory, as DIRECTORY.Dockerfile. A file that is there already is not
 overwritten. To have an image without building one with Docker, see fairlead catalog push.`,
 		Args: command.Usage(cobra.ExactArgs(1)),

@@ -24,7 +24,9 @@ type catalogVerdict struct {
 func newCatalogValidateCommand(s command.Streams) *cobra.Command {
 	var format command.Output
 	cmd := &cobra.Command{
-		Use:   "validate REF",
+		Use: "validate REF",
+		Example: `  fairlead catalog validate ./catalog
+  fairlead catalog validate registry.example.com/catalog:latest -o json`,
 		Short: "Check a catalog against every rule, and say how to mend what is wrong",
 		Long: `Check a catalog against every rule. All that is wrong is listed, each with its file, line, rule and remedy.
 REF is the directory, a file or the image of a catalog.

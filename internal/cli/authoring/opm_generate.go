@@ -12,10 +12,11 @@ func newOpmGenerateDockerfileCommand() *cobra.Command {
 	var labels []string
 	var binary string
 	cmd := &cobra.Command{
-		Use:   "dockerfile <fbcRootDir>",
-		Short: "Write a Dockerfile for the image of a catalog",
-		Long:  "Write a Dockerfile for the image of a catalog beside its directory, as <fbcRootDir>.Dockerfile, unless it is there already.",
-		Args:  command.Usage(cobra.ExactArgs(1)),
+		Use:     "dockerfile <fbcRootDir>",
+		Example: `  opm generate dockerfile catalog`,
+		Short:   "Write a Dockerfile for the image of a catalog",
+		Long:    "Write a Dockerfile for the image of a catalog beside its directory, as <fbcRootDir>.Dockerfile, unless it is there already.",
+		Args:    command.Usage(cobra.ExactArgs(1)),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&i.Base, "base-image", "i", scaffold.DefaultImage, "image that serves the catalog; scratch for an image without a program")

@@ -3,6 +3,7 @@ package authoring
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +26,8 @@ func newOpmListCommand(s command.Streams, access *accessFlags) *cobra.Command {
 // opmListCommand makes one of the commands, which differ in their rows alone.
 func opmListCommand[T any](s command.Streams, access *accessFlags, use, short string, args cobra.PositionalArgs,
 	list func(*catalog.Index, string) ([]T, error), table func(io.Writer, []T) error) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Args: command.Usage(args)}
+	what, _, _ := strings.Cut(use, " ")
+	cmd := &cobra.Command{Use: use, Short: short, Args: command.Usage(args), Example: "  opm alpha list " + what + " catalog"}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		r := access.renderer(s.Err, bundleio.Catalogs)
 		defer closeNoting(s.Err, r)

@@ -15,10 +15,11 @@ import (
 
 func newOpmRenderCommand(s command.Streams, access *accessFlags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "render [catalog-image | catalog-directory | bundle-image | bundle-directory]...",
-		Short: "Write what references hold as a file-based catalog",
-		Long:  "Write what catalogs and bundles hold, images or directories, as one file-based catalog on standard output.",
-		Args:  command.Usage(cobra.MinimumNArgs(1)),
+		Use:     "render [catalog-image | catalog-directory | bundle-image | bundle-directory]...",
+		Example: `  opm render registry.example.com/etcd-bundle:v0.9.4 -o yaml >> catalog/etcd.yaml`,
+		Short:   "Write what references hold as a file-based catalog",
+		Long:    "Write what catalogs and bundles hold, images or directories, as one file-based catalog on standard output.",
+		Args:    command.Usage(cobra.MinimumNArgs(1)),
 	}
 	var output formatFlag
 	var level migrationFlag
@@ -59,10 +60,11 @@ func newOpmRenderCommand(s command.Streams, access *accessFlags) *cobra.Command 
 
 func newOpmMigrateCommand(s command.Streams, access *accessFlags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "migrate <catalogRef> <outputDir>",
-		Short: "Write a catalog as a directory of packages",
-		Long:  "Write a catalog, image or directory, to an empty or missing directory, with one directory a package.",
-		Args:  command.Usage(cobra.ExactArgs(2)),
+		Use:     "migrate <catalogRef> <outputDir>",
+		Example: `  opm migrate registry.example.com/catalog:v1 ./catalog`,
+		Short:   "Write a catalog as a directory of packages",
+		Long:    "Write a catalog, image or directory, to an empty or missing directory, with one directory a package.",
+		Args:    command.Usage(cobra.ExactArgs(2)),
 	}
 	var output formatFlag
 	var level migrationFlag

@@ -44,6 +44,11 @@ func RunOpm(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	return command.ExitFailed
 }
 
+// NewOpm is the tree of commands of opm, for what describes them.
+func NewOpm() *cobra.Command {
+	return newRoot(command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
+}
+
 func newRoot(s command.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "opm",
@@ -121,9 +126,10 @@ func newOpmInitCommand(s command.Streams) *cobra.Command {
 	var channel, icon, description string
 	var output formatFlag
 	cmd := &cobra.Command{
-		Use:   "init <packageName>",
-		Short: "Write the olm.package object that a package begins with",
-		Args:  command.Usage(cobra.ExactArgs(1)),
+		Use:     "init <packageName>",
+		Example: `  opm init etcd --default-channel stable -o yaml > catalog/etcd.yaml`,
+		Short:   "Write the olm.package object that a package begins with",
+		Args:    command.Usage(cobra.ExactArgs(1)),
 	}
 	cmd.Flags().StringVarP(&channel, "default-channel", "c", "", "channel that is followed unless another one is asked for")
 	cmd.Flags().StringVarP(&icon, "icon", "i", "", "file with a picture")
@@ -145,9 +151,10 @@ func newOpmInitCommand(s command.Streams) *cobra.Command {
 
 func newOpmVersionCommand(s command.Streams) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  command.Usage(cobra.NoArgs),
+		Use:     "version",
+		Example: `  opm version`,
+		Short:   "Print the version",
+		Args:    command.Usage(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			// What the running binary was built from, in the form that scripts pick apart.
 			release, commit, date := "unknown", "unknown", "unknown"

@@ -23,8 +23,9 @@ const profileAddress = "localhost:6060"
 
 func newOpmServeCommand(s command.Streams, access *accessFlags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "serve <source_path>",
-		Short: "Serve a catalog over gRPC",
+		Use:     "serve <source_path>",
+		Example: `  opm serve catalog --cache-dir /tmp/cache`,
+		Short:   "Serve a catalog over gRPC",
 		Long: `Serve the file-based catalog in a directory over gRPC.
 
 The port is open at once; the health service says SERVING when the catalog is read. 'fairlead catalog serve' serves several catalogs,

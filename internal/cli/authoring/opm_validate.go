@@ -28,10 +28,11 @@ type opmVerdictError struct {
 func newOpmValidateCommand(s command.Streams) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
-		Use:   "validate <directory>",
-		Short: "Validate the declarative index config",
-		Long:  "Validate the file-based catalog in a directory. Nothing is printed when it is valid, unless a format is asked for.",
-		Args:  command.Usage(cobra.ExactArgs(1)),
+		Use:     "validate <directory>",
+		Example: `  opm validate catalog`,
+		Short:   "Validate the declarative index config",
+		Long:    "Validate the file-based catalog in a directory. Nothing is printed when it is valid, unless a format is asked for.",
+		Args:    command.Usage(cobra.ExactArgs(1)),
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "print the verdict as json or yaml")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
