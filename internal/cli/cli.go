@@ -57,6 +57,7 @@ func newRoot(stdin io.Reader, stdout, stderr io.Writer) (*cobra.Command, command
 	command.Connection(root)
 	look.Flag(root)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return look.Check() }
+	complete(root, root)
 	root.SetHelpFunc(command.FoldedHelp(root.HelpFunc()))
 	return root, s
 }

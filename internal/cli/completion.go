@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog/safetext"
+	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/ops/preview"
+)
+
+// completionTime bounds how long a shell waits for names of a cluster or a catalog.
+const completionTime = 2 * time.Second
+
+// completer finds what a word of a command line may be. What it cannot find out, for whatever reason, it leaves out.
+type completer func(ctx context.Context, cmd *cobra.Command, args []string) []string
+
+// argumentsOf are what the first argument of commands may be, by their names below the root.
+var argumentsOf = map[string]completer{
+	"approve": installed, "history": installed, "hold": installed, "migrate": installed, "operands": installed, "plan": installed, "rollback": installed, "status": installed,
+	"unhold": installed, "uninstall": installed, "upgrade": installed, "why": installed,
+	"info": packages, "install": packages, "versions": packages, "why-not": packages,
+	"trace": traceable, "catalog remove": catalogNames, "plan show": installPlans,
+}
+
+// flagsOf are what flags may be.
+var flagsOf = map[string]completer{
+	"namespace": namespaces, "manager-namespace": namespaces, "global-namespace": namespaces, "channel": channels, "version": versions,
+	"output": words("text", "json", "yaml"), "color": words("auto", "always", "never"), "api": words(apiV0, apiV1),
+}
+
+func words(all ...string) completer {
+	return func(context.Context, *cobra.Command, []string) []string { return all }
+}
+
+// complete lets shells complete names for a command and those below it.
+func complete(root *cobra.Command, cmd *cobra.Command) {
+	for _, below := range cmd.Commands() {
+		complete(root, below)
+	}
+	name := strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")
+	if find := argumentsOf[name]; find != nil && cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = find.first
+	}
+	register := func(f *pflag.Flag) {
+		if find := flagsOf[f.Name]; find != nil && f.Value.Type() != "bool" {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, find.any) // one that a command has registered itself stays
+		}
+	}
+	cmd.Flags().VisitAll(register)
+	cmd.PersistentFlags().VisitAll(register)
+}
+
+// first completes the first argument alone.
+func (find completer) first(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return find.any(cmd, args, begun)
+}
+
+func (find completer) any(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+	defer cancel()
+	all := slices.DeleteFunc(slices.Clone(find(ctx, cmd, args)), func(name string) bool { return !strings.HasPrefix(name, begun) })
+	slices.SortFunc(all, safetext.Natural)
+	directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	if len(all) == 1 && strings.HasSuffix(all[0], "/") {
+		directive |= cobra.ShellCompDirectiveNoSpace
+	}
+	return slices.Compact(all), directive
+}
+
+// connected is the cluster that the flags of a command line name, and the namespace; nil where there is none.
+func connected(cmd *cobra.Command) (client.Client, string) {
+	var k kubeconfig.Flags
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	k.AddCluster(flags)
+	k.AddNamespace(flags)
+	given(cmd, flags)
+	c, namespace, err := k.Connect()
+	if err != nil {
+		return nil, ""
+	}
+	return c, namespace
+}
+
+// given sets flags as a command line has them.
+func given(cmd *cobra.Command, flags *pflag.FlagSet) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if values, many := f.Value.(pflag.SliceValue); many {
+			for _, value := range values.GetSlice() {
+				_ = flags.Set(f.Name, value) // flags that others do not have are left out
+			}
+			return
+		}
+		_ = flags.Set(f.Name, f.Value.String())
+	})
+}
+
+// namesOf are the names of the objects of a kind, in a namespace or in all.
+func namesOf(ctx context.Context, c client.Reader, kind schema.GroupVersionKind, namespace string) []string {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(kind)
+	if c.List(ctx, list, client.InNamespace(namespace)) != nil {
+		return nil
+	}
+	names := make([]string, len(list.Items))
+	for i := range list.Items {
+		names[i] = list.Items[i].Name
+	}
+	return names
+}
+
+var (
+	kindNamespace     = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+	kindSubscription  = v1alpha1.GroupVersion.WithKind(v1alpha1.SubscriptionKind)
+	kindCatalogSource = v1alpha1.GroupVersion.WithKind("CatalogSource")
+	kindInstallPlan   = v1alpha1.GroupVersion.WithKind(v1alpha1.InstallPlanKind)
+	kindExtension     = olmv1.GroupVersion.WithKind(olmv1.ClusterExtensionKind)
+	kindCatalog       = olmv1.GroupVersion.WithKind("ClusterCatalog")
+)
+
+func namespaces(ctx context.Context, cmd *cobra.Command, _ []string) []string {
+	if c, _ := connected(cmd); c != nil {
+		return namesOf(ctx, c, kindNamespace, "")
+	}
+	return nil
+}
+
+// installed are what is installed by either API.
+func installed(ctx context.Context, cmd *cobra.Command, _ []string) []string {
+	if c, namespace := connected(cmd); c != nil {
+		return append(namesOf(ctx, c, kindSubscription, namespace), namesOf(ctx, c, kindExtension, "")...)
+	}
+	return nil
+}
+
+func catalogNames(ctx context.Context, cmd *cobra.Command, _ []string) []string {
+	if c, namespace := connected(cmd); c != nil {
+		return append(namesOf(ctx, c, kindCatalogSource, namespace), namesOf(ctx, c, kindCatalog, "")...)
+	}
+	return nil
+}
+
+func installPlans(ctx context.Context, cmd *cobra.Command, _ []string) []string {
+	if c, namespace := connected(cmd); c != nil {
+		return namesOf(ctx, c, kindInstallPlan, namespace)
+	}
+	return nil
+}
+
+// tracedKinds are what people trace, as resources and kinds.
+var tracedKinds = []struct {
+	resource string
+	kind     schema.GroupVersionKind
+}{
+	{"clusterextension", kindExtension}, {"clusterserviceversion", v1alpha1.GroupVersion.WithKind(v1alpha1.ClusterServiceVersionKind)},
+	{"deployment", schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}}, {"pod", schema.GroupVersionKind{Version: "v1", Kind: "Pod"}},
+	{"service", schema.GroupVersionKind{Version: "v1", Kind: "Service"}}, {"subscription", kindSubscription},
+}
+
+// traceable are KIND/NAME: kinds as long as none is written.
+func traceable(ctx context.Context, cmd *cobra.Command, _ []string) []string {
+	var all []string
+	for _, one := range tracedKinds {
+		all = append(all, one.resource+"/")
+	}
+	c, namespace := connected(cmd)
+	if c == nil {
+		return all
+	}
+	for _, one := range tracedKinds {
+		in := namespace
+		if mapping, err := c.RESTMapper().RESTMapping(one.kind.GroupKind(), one.kind.Version); err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot {
+			in = ""
+		}
+		for _, name := range namesOf(ctx, c, one.kind, in) {
+			all = append(all, one.resource+"/"+name)
+		}
+	}
+	return all
+}
+
+// offered are what the catalogs have that a command line means, of one package or of all.
+func offered(ctx context.Context, cmd *cobra.Command, pkg string) []*preview.Package {
+	c := catalogs{streams: command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}}
+	flags := &cobra.Command{}
+	c.flags(flags)
+	given(cmd, flags.Flags())
+	c.output = command.OutputText
+	if c.check() != nil {
+		return nil
+	}
+	a, err := c.read(ctx, pkg)
+	if err != nil {
+		return nil
+	}
+	return a.Packages
+}
+
+func packages(ctx context.Context, cmd *cobra.Command, _ []string) []string {
+	return preview.Names(offered(ctx, cmd, ""))
+}
+
+// channels are those of the package that is the argument.
+func channels(ctx context.Context, cmd *cobra.Command, args []string) []string {
+	var all []string
+	if len(args) == 0 {
+		return nil
+	}
+	for _, p := range offered(ctx, cmd, args[0]) {
+		for _, c := range p.Channels {
+			all = append(all, c.Name)
+		}
+	}
+	return all
+}
+
+// versions are those of the package that is the argument.
+func versions(ctx context.Context, cmd *cobra.Command, args []string) []string {
+	var all []string
+	if len(args) == 0 {
+		return nil
+	}
+	for _, p := range offered(ctx, cmd, args[0]) {
+		for _, v := range p.Versions {
+			all = append(all, v.Version)
+		}
+	}
+	return all
+}
