@@ -29,7 +29,9 @@ func newPlanCommand(s command.Streams) *cobra.Command {
 		Long:  planHelp,
 		Example: `  fairlead plan etcd
   fairlead plan my-subscription -n operators
+  fairlead plan etcd --diff
   fairlead plan -f extension.yaml -o json
+  fairlead plan etcd --missing-roles | kubectl auth reconcile -f -
   fairlead plan show install-abcde -n operators`,
 		Args: cobra.MaximumNArgs(1), // wrong usage is no plan that changes something, which exit code 2 says
 	}
@@ -41,6 +43,9 @@ func newPlanCommand(s command.Streams) *cobra.Command {
 	cmd.Flags().StringVar(&plan.global, "global-namespace", manager.DefaultGlobalNamespace, "namespace of the catalogs that all namespaces see, for a Subscription")
 	cmd.Flags().StringVarP(&plan.file, "filename", "f", "", "read the ClusterExtension from this file; - is standard input")
 	cmd.Flags().StringArrayVar(&plan.catalogs, "catalog", nil, "read a ClusterCatalog or CatalogSource from somewhere else, an image or a directory: "+preview.CatalogGrammar+" (may be repeated)")
+	cmd.Flags().BoolVar(&plan.values, "diff", false, "show the values of changed fields, before and after")
+	cmd.Flags().BoolVar(&plan.roles, "missing-roles", false, "print the roles that the service account lacks, as YAML to be applied, and nothing else")
+	cmd.MarkFlagsMutuallyExclusive("diff", "missing-roles")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		err := plan.run(cmd.Context(), args)
 		if wrong := (command.UsageError{}); errors.As(err, &wrong) {

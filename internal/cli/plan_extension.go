@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"k8s.io/client-go/discovery"
@@ -26,6 +27,9 @@ NAME is a ClusterExtension of the cluster, or a Subscription of the namespace: o
 carried out, or the one that would be written now. A name that both have is the ClusterExtension, unless --api v0 says otherwise. -f reads one from a file instead, which may be new, or say something else than the one of its name
 in the cluster.
 
+With --diff changed fields have their values, those of Secrets excepted. --missing-roles prints the Roles, ClusterRoles and bindings that the service
+account lacks, to be piped into kubectl auth reconcile -f -, and nothing else.
+
 Exit code 0: nothing would change. 2: something would. 1: something is in the way, or went wrong, or the command line was not understood; it is
 said what.`
 
@@ -41,6 +45,8 @@ type extensionPlan struct {
 	global   string
 	catalogs []string
 	output   command.Output
+	values   bool // of changed fields
+	roles    bool // those that are missing, and nothing else
 }
 
 // reach is a cluster, how it is reached, and the namespace to work in.
@@ -80,6 +86,9 @@ func (p *extensionPlan) run(ctx context.Context, args []string) error {
 		if err != nil {
 			return kubeconfig.Explain(err)
 		}
+		if is && (p.values || p.roles) {
+			return command.UsageError{Err: fmt.Errorf("plan Subscription %s: --diff and --missing-roles are about ClusterExtensions; fairlead plan show has the steps of an InstallPlan", name)}
+		}
 		if is {
 			return p.subscription(ctx, reached, catalogs, name)
 		}
@@ -100,6 +109,10 @@ func (p *extensionPlan) run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
+		if p.roles {
+			return p.missingRoles(plan)
+		}
+		plan.Values = p.values
 		if err := p.output.Write(p.streams.Out, plan, plan.Write); err != nil {
 			return err
 		}
@@ -111,6 +124,16 @@ func (p *extensionPlan) run(ctx context.Context, args []string) error {
 		}
 		return nil
 	})
+}
+
+// missingRoles prints the roles with what the service account lacks, to be applied, and nothing where it lacks nothing.
+func (p *extensionPlan) missingRoles(plan *preview.ExtensionPlan) error {
+	if plan.MissingRoles == "" {
+		fmt.Fprintf(p.streams.Err, "ClusterExtension %s: no role is missing\n", plan.Extension)
+		return nil
+	}
+	_, err := io.WriteString(p.streams.Out, plan.MissingRoles)
+	return err
 }
 
 // reach connects to the cluster.

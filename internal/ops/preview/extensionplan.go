@@ -43,6 +43,9 @@ type CRD struct {
 type ChangedObject struct {
 	Name   string   `json:"name"`
 	Fields []string `json:"fields"`
+	// Changes are the fields as deep as they differ, with their values; More is how many there are besides.
+	Changes []FieldChange `json:"changes,omitempty"`
+	More    int           `json:"more,omitempty"`
 }
 
 // ExtensionPlan is what would change.
@@ -57,7 +60,9 @@ type ExtensionPlan struct {
 	Added   []string        `json:"added,omitempty"`
 	Changed []ChangedObject `json:"changed,omitempty"`
 	Removed []string        `json:"removed,omitempty"`
-	CRDs    []CRD           `json:"crds,omitempty"`
+	// Totals are what becomes of all objects; nil where nothing is wanted that could be compared.
+	Totals *Totals `json:"totals,omitempty"`
+	CRDs   []CRD   `json:"crds,omitempty"`
 	// Adopted are objects that exist, have no owner, and would get the extension as theirs.
 	Adopted []string `json:"adopted,omitempty"`
 	// Permissions are those that come in addition, as text.
@@ -70,6 +75,9 @@ type ExtensionPlan struct {
 	// MissingRoles are Roles, ClusterRoles and bindings, as YAML that can be applied, that give the service account what it lacks.
 	MissingRoles string   `json:"missingRoles,omitempty"`
 	Notes        []string `json:"notes,omitempty"`
+
+	// Values asks Write for the values of changed fields, rather than their paths alone.
+	Values bool `json:"-"`
 }
 
 // Changes reports whether anything would be written.
@@ -85,7 +93,9 @@ func (p *ExtensionPlan) compare(now, wanted []*unstructured.Unstructured) {
 			continue
 		}
 		if fields := differences("", there, will[name]); len(fields) > 0 {
-			p.Changed = append(p.Changed, ChangedObject{Name: name, Fields: fields})
+			all := withoutSecrets(will[name], changes("", there, will[name]))
+			shown := min(len(all), maxChanges)
+			p.Changed = append(p.Changed, ChangedObject{Name: name, Fields: fields, Changes: all[:shown], More: len(all) - shown})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(is)) {
@@ -93,6 +103,7 @@ func (p *ExtensionPlan) compare(now, wanted []*unstructured.Unstructured) {
 			p.Removed = append(p.Removed, name)
 		}
 	}
+	p.Totals = &Totals{Created: len(p.Added), Changed: len(p.Changed), Deleted: len(p.Removed), Unchanged: len(will) - len(p.Added) - len(p.Changed)}
 	before, after := images(now), images(wanted)
 	for _, image := range slices.Sorted(maps.Keys(after)) {
 		if !before[image] {
@@ -137,7 +148,11 @@ func (p *ExtensionPlan) Write(w io.Writer) error {
 	}
 	section("added", p.Added)
 	section("adopted as they exist, since they have no other owner; custom resources stay", p.Adopted)
-	section("changed", changed)
+	if p.Values {
+		p.writeValues(&b)
+	} else {
+		section("changed", changed)
+	}
 	section("removed", p.Removed)
 	section("CustomResourceDefinitions", definitions)
 	if p.Permissions != "" {
@@ -157,7 +172,10 @@ func (p *ExtensionPlan) Write(w io.Writer) error {
 	section("notes", p.Notes)
 	section("blocked, so nothing would be written", p.Blocked)
 	if p.MissingRoles != "" {
-		b.WriteString("\nRoles with what the service account lacks are in missingRoles of -o json and -o yaml, as YAML to be applied.\n")
+		fmt.Fprintf(&b, "\nRoles with what the service account lacks, as YAML to be applied: fairlead plan %s --missing-roles\n", messages.Clean(p.Extension))
+	}
+	if p.Totals != nil {
+		fmt.Fprintf(&b, "\n%s\n", p.Totals)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

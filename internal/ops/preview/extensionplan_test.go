@@ -229,7 +229,7 @@ func TestPlanOfAnOperatorThatWaits(t *testing.T) {
 func TestPlanOfWhatIsUpToDate(t *testing.T) {
 	e, objects := installed(t, "1.2.0")
 	plan, text := planned(t, planner(t, append(objects, namespace())...), e)
-	if plan.Changes() || len(plan.Blocked) != 0 || text != "ClusterExtension greeter: greeter-operator.v1.2.0 is up to date, nothing changes\n\nCustomResourceDefinitions:\n  greetings.demo.fairlead.dev: safe\n" {
+	if plan.Changes() || len(plan.Blocked) != 0 || text != "ClusterExtension greeter: greeter-operator.v1.2.0 is up to date, nothing changes\n\nCustomResourceDefinitions:\n  greetings.demo.fairlead.dev: safe\n\n7 objects: 7 unchanged\n" {
 		t.Errorf("%+v\n%s", plan, text)
 	}
 	// Another configuration changes the Deployment, and nothing else.
@@ -431,7 +431,7 @@ func TestPlanHasTheRolesThatAreMissing(t *testing.T) {
 	named := func(e *olmv1.ClusterExtension) { e.Spec.ServiceAccount = &olmv1.ServiceAccountReference{Name: "sa"} }
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "sa"}}
 	plan, text := planned(t, planner(t, namespace(), account), extension(named))
-	if !strings.Contains(strings.Join(plan.Blocked, ""), "requires the following permissions") || !strings.Contains(text, "missingRoles of -o json") {
+	if !strings.Contains(strings.Join(plan.Blocked, ""), "requires the following permissions") || !strings.Contains(text, "fairlead plan greeter --missing-roles") {
 		t.Errorf("%q\n%s", plan.Blocked, text)
 	}
 	must.Contain(t, "missing roles", plan.MissingRoles, "kind: ClusterRole\n", "kind: ClusterRoleBinding\n", "name: greeter-installer\n", "- kind: ServiceAccount\n  name: sa\n  namespace: ops\n")

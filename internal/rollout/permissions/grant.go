@@ -119,7 +119,7 @@ type Lacking struct {
 func (l *Lacking) Error() string {
 	command, ok := Command(l.RoleName(), l.Account, l.Missing)
 	if !ok {
-		command = fmt.Sprintf("fairlead plan %s -o json | jq -r .missingRoles | kubectl auth reconcile -f -", l.Extension)
+		command = fmt.Sprintf("fairlead plan %s --missing-roles | kubectl auth reconcile -f -", l.Extension)
 	}
 	return Message(l.Missing, l.Incomplete) + "\nafter reading them, an administrator of the cluster grants them with: " + command
 }

@@ -113,7 +113,7 @@ func TestLackingSaysHowToGrant(t *testing.T) {
 			`"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["configmaps"]}]},{"kind":"RoleBinding","apiVersion":"rbac.authorization.k8s.io/v1",` +
 			`"metadata":{"name":"kite-installer","namespace":"sky"},"subjects":[{"kind":"ServiceAccount","name":"default","namespace":"sky"}],` +
 			`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"kite-installer"}}]}' | kubectl auth reconcile -f -`},
-		"too many rules": {many, ": fairlead plan kite -o json | jq -r .missingRoles | kubectl auth reconcile -f -"},
+		"too many rules": {many, ": fairlead plan kite --missing-roles | kubectl auth reconcile -f -"},
 	} {
 		text := (&permissions.Lacking{Extension: "kite", Account: permissions.ServiceAccount("sky", "default"), Missing: c.missing}).Error()
 		if !strings.HasPrefix(text, "pre-authorization failed: service account requires the following permissions to manage cluster extension:\n  Namespace:") || !strings.HasSuffix(text, c.want) {
