@@ -35,10 +35,12 @@ func newBundleUnpackCommand(s command.Streams) *cobra.Command {
 		Short: "Write the files of a bundle image into a directory",
 		Long: `Write all files of a bundle image into a directory, which is made. Files that are there already are not replaced, and nothing is
 written elsewhere, whatever the image holds. A bundle that is not valid is refused.`,
-		Example: `  fairlead bundle unpack quay.io/org/my-bundle:v1.0.0 --out ./bundle`,
+		Example: `  fairlead bundle unpack quay.io/org/my-bundle:v1.0.0 --output-dir ./bundle`,
 		Args:    command.Usage(cobra.ExactArgs(1)),
 	}
+	cmd.Flags().StringVarP(&dir, "output-dir", "u", ".", "directory to write the files into") // as bundle generate calls it
 	cmd.Flags().StringVar(&dir, "out", ".", "directory to write the files into")
+	hideFlag(cmd.Flags(), "out") // what it was called before
 	cmd.Flags().StringVarP(&rootCA, "root-ca", "c", "", "file with the CA certificates of the registry, besides those of the system")
 	cmd.Flags().BoolVarP(&unchecked, "skip-validation", "v", false, "write the files even if the bundle is not valid")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
