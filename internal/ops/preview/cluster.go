@@ -55,6 +55,13 @@ func (c Cluster) Question(ctx context.Context, namespace, global string) (*Quest
 		}
 	}
 	q.Objects = Objects{Subscriptions: subscriptions.Items, Operators: operators.Items, Plans: plans.Items, Groups: groups.Items}
+	var everywhere operatorsv1.OperatorGroupList
+	if err := c.Reader.List(ctx, &everywhere); err != nil && !apierrors.IsForbidden(err) { // without them no operator is known to be in the way
+		return nil, fmt.Errorf("list the OperatorGroups of the cluster: %w", err)
+	}
+	for i := range everywhere.Items {
+		q.rivals = append(q.rivals, &everywhere.Items[i])
+	}
 	for _, from := range slices.Compact([]string{namespace, global}) {
 		var sources v1alpha1.CatalogSourceList
 		err := c.Reader.List(ctx, &sources, client.InNamespace(from))

@@ -15,19 +15,22 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 )
 
-// Misfit is an operator that would be chosen, and then wait for an OperatorGroup that fits.
+// Misfit is an operator that would be chosen, and then wait for an OperatorGroup that fits, or fail because another one provides its APIs.
 type Misfit struct {
 	Operator string `json:"operator"`
-	// Reason is what is wrong with the OperatorGroups of the namespace.
+	// Reason is what is wrong with the OperatorGroups.
 	Reason string `json:"reason"`
-	// Advice is the OperatorGroup that would do.
-	Advice string `json:"advice"`
+	// Advice is the OperatorGroup that would do, or what to change.
+	Advice string `json:"advice,omitempty"`
+	// Fails: the operator would not wait, but fail.
+	Fails bool `json:"fails,omitempty"`
 }
 
 // fitting compares operators with the OperatorGroup of a namespace.
 type fitting struct {
 	namespace *snapshot.Namespace
 	complete  bool // its objects are all that the namespace has
+	rivals    []*operatorsv1.OperatorGroup
 }
 
 // misfits are the chosen operators that could not run in the targets of the OperatorGroup. Where the catalog does not say which install modes
@@ -40,13 +43,14 @@ func (f fitting) misfits(groups []resolution.Group) []Misfit {
 			if source == nil || !source.Healthy() {
 				continue
 			}
-			csv := &v1alpha1.ClusterServiceVersion{}
-			csv.Name, csv.Spec.InstallModes = c.Bundle.Name, installModes(source.Served.Index, c.Bundle)
+			csv := described(source.Served.Index, c.Bundle)
 			if csv.Spec.InstallModes == nil {
 				continue // the catalog does not say which
 			}
 			if reason, advice := f.unfit(csv); reason != "" {
 				all = append(all, Misfit{Operator: c.Bundle.Name, Reason: reason, Advice: advice})
+			} else if reason := f.contested(csv); reason != "" {
+				all = append(all, Misfit{Operator: c.Bundle.Name, Reason: reason, Fails: true})
 			}
 		}
 	}
@@ -75,6 +79,23 @@ func (f fitting) unfit(csv *v1alpha1.ClusterServiceVersion) (reason, advice stri
 	return "", ""
 }
 
+// contested says which OperatorGroup provides APIs of an operator already where this namespace's reaches, by the rule of the controllers.
+func (f fitting) contested(csv *v1alpha1.ClusterServiceVersion) string {
+	if len(f.namespace.Groups) != 1 {
+		return ""
+	}
+	group := f.namespace.Groups[0].DeepCopy()
+	group.Namespace = f.namespace.Name
+	if group.Status.Namespaces = targetsOf(group); group.Status.Namespaces == nil {
+		return ""
+	}
+	csv.Namespace = group.Namespace
+	if v := tenancy.Judge(tenancy.Member{ClusterServiceVersion: csv, Claim: tenancy.APIs{}}, group, f.rivals); v.Reason != "" {
+		return v.Detail
+	}
+	return ""
+}
+
 // targetsOf are the target namespaces of a group. In files there may be no status: then the spec says it, unless it selects by label.
 func targetsOf(group *operatorsv1.OperatorGroup) []string {
 	selector := group.Spec.Selector
@@ -91,37 +112,51 @@ func targetsOf(group *operatorsv1.OperatorGroup) []string {
 	return nil
 }
 
-// installModes are those that a catalog tells of a bundle: in the metadata of its ClusterServiceVersion, or in that itself.
-func installModes(x *catalog.Index, b *catalog.BundleInfo) []v1alpha1.InstallMode {
-	type modes struct {
-		Kind         string                 `json:"kind"`
-		InstallModes []v1alpha1.InstallMode `json:"installModes"`
-		Spec         struct {
-			InstallModes []v1alpha1.InstallMode `json:"installModes"`
-		} `json:"spec"`
+// described is what a catalog tells of a bundle, in the metadata of its ClusterServiceVersion, or in that itself: install modes and APIs. It has no install
+// modes where the catalog does not say which.
+func described(x *catalog.Index, b *catalog.BundleInfo) *v1alpha1.ClusterServiceVersion {
+	type told struct {
+		InstallModes              []v1alpha1.InstallMode             `json:"installModes"`
+		CustomResourceDefinitions v1alpha1.CustomResourceDefinitions `json:"customResourceDefinitions"` // spec.customresourcedefinitions is read, too
+		APIServiceDefinitions     v1alpha1.APIServiceDefinitions     `json:"apiServiceDefinitions"`
 	}
-	var said modes
-	if text, err := x.CSVMetadata(b); err == nil && text != nil && json.Unmarshal(text, &said) == nil && said.InstallModes != nil {
-		return said.InstallModes
+	csv := &v1alpha1.ClusterServiceVersion{}
+	csv.Name = b.Name
+	take := func(t told) *v1alpha1.ClusterServiceVersion {
+		csv.Spec.InstallModes, csv.Spec.CustomResourceDefinitions, csv.Spec.APIServiceDefinitions = t.InstallModes, t.CustomResourceDefinitions, t.APIServiceDefinitions
+		return csv
+	}
+	var metadata told
+	if text, err := x.CSVMetadata(b); err == nil && text != nil && json.Unmarshal(text, &metadata) == nil && metadata.InstallModes != nil {
+		return take(metadata)
 	}
 	manifests, err := x.Manifests(b)
 	if err != nil {
-		return nil
+		return csv
 	}
 	for _, text := range manifests {
-		said = modes{}
-		if json.Unmarshal(text, &said) == nil && said.Kind == v1alpha1.ClusterServiceVersionKind {
-			return said.Spec.InstallModes
+		var whole struct {
+			Kind string `json:"kind"`
+			Spec told   `json:"spec"`
+		}
+		if json.Unmarshal(text, &whole) == nil && whole.Kind == v1alpha1.ClusterServiceVersionKind {
+			return take(whole.Spec)
 		}
 	}
-	return nil
+	return csv
 }
 
 // writeMisfits prints what the OperatorGroup does not fit, and the one that would.
 func writeMisfits(b *page, all []Misfit) {
 	for _, m := range all {
-		b.printf("\n%s would wait for an OperatorGroup that fits:\n", m.Operator)
+		if m.Fails {
+			b.printf("\n%s would fail once it is installed:\n", m.Operator)
+		} else {
+			b.printf("\n%s would wait for an OperatorGroup that fits:\n", m.Operator)
+		}
 		b.put(indented(messages.Clean(m.Reason)))
-		b.put(indented(messages.Clean(m.Advice)))
+		if m.Advice != "" {
+			b.put(indented(messages.Clean(m.Advice)))
+		}
 	}
 }

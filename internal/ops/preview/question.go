@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/resolution"
@@ -43,6 +44,8 @@ type Question struct {
 	// windows say when upgrades may begin.
 	windows windows
 	unseen  unseen
+	// rivals are the OperatorGroups of the cluster, which may provide the same APIs.
+	rivals []*operatorsv1.OperatorGroup
 	// Again are the flags that ask the same question once more, for the commands that answers advise.
 	Again []string
 	// Notes say what could not be checked.
@@ -62,6 +65,18 @@ type Preview struct {
 	windows    windows
 	objects    []olmv1.ClusterExtension
 	unseen     unseen
+}
+
+// groups are the OperatorGroups that may provide the same APIs: of the cluster, or of files.
+func (q *Question) groups() []*operatorsv1.OperatorGroup {
+	all := slices.Clone(q.rivals)
+	for i := range q.Objects.Groups {
+		g := q.Objects.Groups[i].DeepCopy()
+		if g.Status.Namespaces = targetsOf(g); !slices.ContainsFunc(all, func(o *operatorsv1.OperatorGroup) bool { return o.Namespace == g.Namespace && o.Name == g.Name }) {
+			all = append(all, g)
+		}
+	}
+	return all
 }
 
 // Decide reads the catalogs and decides. That there is no answer for some Subscriptions is no error.
@@ -102,7 +117,7 @@ func (q *Question) Decide(ctx context.Context, l *Library) (*Preview, error) {
 	if err := twice(n.Operators, v1alpha1.ClusterServiceVersionKind, func(c v1alpha1.ClusterServiceVersion) string { return c.Name }); err != nil {
 		return nil, err
 	}
-	p := &Preview{observed: n, again: q.Again, fit: fitting{n, q.Complete}, windows: q.windows, objects: q.Objects.Extensions, unseen: q.unseen.without(q, n)}
+	p := &Preview{observed: n, again: q.Again, fit: fitting{n, q.Complete, q.groups()}, windows: q.windows, objects: q.Objects.Extensions, unseen: q.unseen.without(q, n)}
 	p.input, p.idle = n.Input()
 	if p.result, err = resolution.Namespace(ctx, p.input); err != nil {
 		return nil, err
