@@ -38,11 +38,11 @@ func TestBadInput(t *testing.T) {
 			mend:  func(w *world) { w.useCatalog(w.catalog(op)) },
 			byDay: "TestRegistriesWithFaults in internal/controller/catalogsource",
 		},
-		"the image holds no catalog": {
+		"the image is that of a bundle": {
 			breaks: func(w *world) {
 				w.create(w.allNamespaces(), w.catalogSource(w.bundle(op)), w.subscribe("op"))
 			},
-			shows: []string{`CatalogSource .* TRANSIENT_FAILURE`, `no file-based catalog`},
+			shows: []string{`CatalogSource .* TRANSIENT_FAILURE`, `it is a bundle image, of package op`},
 			mend:  func(w *world) { w.useCatalog(w.catalog(op)) },
 		},
 		"the catalog is broken": {
