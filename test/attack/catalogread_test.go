@@ -48,7 +48,15 @@ func TestPrivateCatalogsAreNotRead(t *testing.T) {
 				"metadata":  func() ([]string, error) { return bundles(t, address, "", name) },
 				"authority": func() ([]string, error) { return bundles(t, address, name, "") },
 			} {
-				if got, err := call(); status.Code(err) != codes.NotFound {
+				var got []string
+				var err error
+				must.Eventually(t, "the catalogs of the namespaces to be read", func() error { // until then nothing is answered at all
+					if got, err = call(); status.Code(err) == codes.Unavailable {
+						return err
+					}
+					return nil
+				})
+				if status.Code(err) != codes.NotFound {
 					t.Errorf("through %s, by the %s %s, a pod of %s reads %v (%v)", from, how, name, mallory, got, err)
 				}
 			}

@@ -29,7 +29,7 @@ func Tenant(c client.WithWatch, namespace string) client.WithWatch {
 			return nil
 		}
 		resource := schema.GroupResource{Resource: strings.ToLower(kind) + "s"}
-		return apierrors.NewForbidden(resource, name, fmt.Errorf("User %q cannot %s resource %q", "dev", verb, resource.Resource))
+		return apierrors.NewForbidden(resource, name, fmt.Errorf("User %q cannot %s resource %q", "dev", verb, resource.Resource)) //nolint:staticcheck // ST1005: the words of API servers
 	}
 	return interceptor.NewClient(c, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {

@@ -91,7 +91,7 @@ func (t *Tunnel) connect(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
 	}
-	defer to.Close()
+	defer func() { _ = to.Close() }() // which ends with the connection that it is carried for
 	hijacker, ok := w.(http.Hijacker)
 	if !ok {
 		http.Error(w, errors.ErrUnsupported.Error(), http.StatusInternalServerError)
@@ -101,7 +101,7 @@ func (t *Tunnel) connect(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	defer from.Close()
+	defer func() { _ = from.Close() }()
 	if _, err := io.WriteString(from, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return
 	}
