@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
@@ -138,7 +139,8 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestAWaitEndsAtOnce where nothing more happens by itself; what a Subscription says of an older spec does not count.
+// TestAWaitEndsAtOnce where nothing more happens by itself; what a Subscription says of an older spec does not count, and what stopped it before the wait
+// began has to last for a moment.
 func TestAWaitEndsAtOnce(t *testing.T) {
 	sub := &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "etcd"}}
 	plan := &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "install-1"}}
@@ -149,27 +151,51 @@ func TestAWaitEndsAtOnce(t *testing.T) {
 		generation int64
 		plan       string
 		want       string
+		took       time.Duration
 	}{
-		"stalled":                    {stalled: "True", reason: "ResolutionFailed", want: "Subscription ops/etcd: ResolutionFailed: the reason"},
+		"stalled before":             {stalled: "True", reason: "ResolutionFailed", want: "Subscription ops/etcd: ResolutionFailed: the reason", took: settle},
 		"waits for approval":         {reason: "RequiresApproval", plan: "install-1", want: "InstallPlan install-1, which installs etcd.v1, waits for approval: fairlead approve etcd -n ops"},
-		"waits for another plan":     {reason: "RequiresApproval", plan: "install-2", want: "it is not ready: the reason"},
-		"stalled by an older spec":   {stalled: "True", reason: "ResolutionFailed", generation: 2, want: "it is not ready: the reason"},
-		"something else is going on": {stalled: "False", reason: "InstallPlanPending", want: "it is not ready: the reason"},
+		"waits for another plan":     {reason: "RequiresApproval", plan: "install-2", want: "it is not ready: the reason", took: time.Minute},
+		"stalled by an older spec":   {stalled: "True", reason: "ResolutionFailed", generation: 2, want: "it is not ready: the reason", took: time.Minute},
+		"something else is going on": {stalled: "False", reason: "InstallPlanPending", want: "it is not ready: the reason", took: time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sub := sub.DeepCopy()
-			sub.Generation, sub.Status.ObservedGeneration = test.generation, 1
-			sub.Status.Conditions = []v1alpha1.SubscriptionCondition{{Type: "Ready", Status: "False", Reason: test.reason, Message: "the reason"}, {Type: "Stalled", Status: test.stalled, Reason: test.reason}}
-			sub.Status.InstallPlanRef = &corev1.ObjectReference{Name: test.plan}
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-			defer cancel()
-			_, err := WaitPackage(ctx, cluster(t, sub, plan), client.ObjectKeyFromObject(sub), func(string, string) {})
-			must.Fail(t, "the wait", err, test.want)
-			if ends := errors.As(err, new(*StoppedError)) || errors.As(err, new(*WaitsError)); ends != !strings.Contains(test.want, "not ready") {
-				t.Errorf("it ended with %T", err)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				sub := sub.DeepCopy()
+				sub.Generation, sub.Status.ObservedGeneration = test.generation, 1
+				sub.Status.Conditions = []v1alpha1.SubscriptionCondition{{Type: "Ready", Status: "False", Reason: test.reason, Message: "the reason"}, {Type: "Stalled", Status: test.stalled, Reason: test.reason}}
+				sub.Status.InstallPlanRef = &corev1.ObjectReference{Name: test.plan}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				began := time.Now()
+				_, err := WaitPackage(ctx, cluster(t, sub, plan), client.ObjectKeyFromObject(sub), func(string, string) {})
+				must.Fail(t, "the wait", err, test.want)
+				must.Equal(t, "it took", time.Since(began), test.took)
+				if ends := errors.As(err, new(*StoppedError)) || errors.As(err, new(*WaitsError)); ends != !strings.Contains(test.want, "not ready") {
+					t.Errorf("it ended with %T", err)
+				}
+			})
 		})
 	}
+}
+
+// TestAWaitBelievesWhatIsNew: what stops an object while a command waits ends the wait at once, and what has gone meanwhile does not.
+func TestAWaitBelievesWhatIsNew(t *testing.T) {
+	var f finding
+	must.Equal(t, "nothing yet", f.believe(""), false)
+	must.Equal(t, "what is new", f.believe("stopped"), true)
+	f = finding{}
+	must.Equal(t, "what was there", f.believe("stopped"), false)
+	must.Equal(t, "what is another one", f.believe("stopped by something else"), true)
+	f = finding{}
+	for range int(settle / pollInterval) {
+		must.Equal(t, "what was there", f.believe("stopped"), false)
+	}
+	must.Equal(t, "what has lasted", f.believe("stopped"), true)
+	f = finding{}
+	f.believe("stopped")
+	must.Equal(t, "what has gone", f.believe(""), false)
+	must.Equal(t, "what comes back", f.believe("stopped"), true)
 }
 
 // TestSummarizePackage names the operator with those that came for its needs, by package and version.

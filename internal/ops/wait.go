@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -26,11 +27,36 @@ func (e *StoppedError) Error() string {
 	return fmt.Sprintf("%s: %s: %s", e.Object, e.Reason, e.Message)
 }
 
+// settle is how long a wait believes in a change of what it found stopped when it began: its cause may just have been removed.
+const settle = 5 * time.Second
+
+// finding is what a wait found when it began, and for how many polls it has stayed.
+type finding struct {
+	begun bool
+	text  string
+	polls int
+}
+
+// believe reports whether a reason why nothing more happens is to be believed: one that came while the command waits at once, and one that was there before
+// once it has lasted. Empty is for no reason.
+func (f *finding) believe(text string) bool {
+	if !f.begun {
+		f.begun, f.text = true, text
+	}
+	if text == "" || text != f.text {
+		f.text = ""
+		return text != ""
+	}
+	f.polls++
+	return f.polls > int(settle/pollInterval)
+}
+
 // WaitPackage returns when the operator of the Subscription runs. Whenever the reason why it does not changes, tell is called with it. When the
 // context ends first, the error says what the last reason was. Where nothing more happens by itself it ends at once: with a *StoppedError, or with
 // a *WaitsError when a plan waits for approval.
 func WaitPackage(ctx context.Context, reader client.Reader, key client.ObjectKey, tell func(reason, message string)) (csv string, err error) {
 	last := v1alpha1.SubscriptionCondition{Message: "Subscription not reconciled yet; is the manager running?"}
+	var found finding
 	for {
 		var sub v1alpha1.Subscription
 		if err := reader.Get(ctx, key, &sub); err != nil && !over(ctx) {
@@ -40,7 +66,10 @@ func WaitPackage(ctx context.Context, reader client.Reader, key client.ObjectKey
 		if ready.Status == "True" {
 			return sub.Status.InstalledCSV, nil
 		}
-		if err := stopped(ctx, reader, &sub, ready); err != nil {
+		err := stopped(ctx, reader, &sub, ready)
+		if halt := (*StoppedError)(nil); err == nil {
+			found.believe("")
+		} else if !errors.As(err, &halt) || found.believe(halt.Error()) {
 			return "", err
 		}
 		if ready.Message != "" && !ready.Equals(last) {

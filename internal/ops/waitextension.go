@@ -95,6 +95,7 @@ func notReady(e *olmv1.ClusterExtension) string {
 func WaitExtension(ctx context.Context, reader client.Reader, name string, tell func(reason, message string)) (*olmv1.ClusterExtension, error) {
 	last := Stand(&olmv1.ClusterExtension{}) // which is nothing to tell of yet
 	var lasting standstill
+	var found finding
 	for {
 		e := &olmv1.ClusterExtension{}
 		if err := reader.Get(ctx, client.ObjectKey{Name: name}, e); err != nil && !over(ctx) {
@@ -104,7 +105,11 @@ func WaitExtension(ctx context.Context, reader client.Reader, name string, tell 
 			if s.Done {
 				return e, nil
 			}
-			if s.Stopped || lasting.over(notReady(e), s.Message) {
+			stopped := ""
+			if s.Stopped {
+				stopped = s.Reason + ": " + s.Message
+			}
+			if found.believe(stopped) || lasting.over(notReady(e), s.Message) {
 				return e, &StoppedError{olmv1.ClusterExtensionKind + " " + name, cmp.Or(notReady(e), s.Reason), s.Message}
 			}
 			if s != last {
