@@ -19,6 +19,9 @@ import (
 	"fairlead.dev/fairlead/internal/ops"
 )
 
+// checkLimit is how long each check may take, where nothing else is said.
+const checkLimit = 10 * time.Second
+
 func newDoctorCommand(s command.Streams) *cobra.Command {
 	var k kubeconfig.Flags
 	var format command.Output
@@ -59,7 +62,7 @@ Exit code 0: nothing is wrong. 3: something is; with -o json or yaml, too. 1: th
 	k.AddNamespace(cmd.Flags())
 	format.Flag(cmd)
 	cmd.Flags().StringVar(&namespace, "manager-namespace", manager.DefaultGlobalNamespace, "namespace of the manager")
-	cmd.Flags().DurationVar(&limit, "check-timeout", 10*time.Second, "how long each check may take")
+	cmd.Flags().DurationVar(&limit, "check-timeout", checkLimit, "how long each check may take")
 	return cmd
 }
 

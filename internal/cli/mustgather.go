@@ -30,7 +30,7 @@ func newMustGatherCommand(s command.Streams) *cobra.Command {
 		Use:   "must-gather",
 		Short: "Write one archive of all that helps to find out what is wrong",
 		Long: `Write one archive, a tar file packed with gzip, of what a helper needs: the objects of both APIs, CustomResourceDefinitions,
-webhooks, APIServices and admission policies; and of the namespaces of operators, catalogs and the manager the Deployments, pods, Services, Events and
+webhooks, APIServices and admission policies; what fairlead doctor finds; and of the namespaces of operators, catalogs and the manager the Deployments, pods, Services, Events and
 the ends of logs.
 
 Of Secrets and ConfigMaps it has the names and sizes of values, and no value. Elsewhere what looks like a credential is replaced: read the archive
@@ -62,6 +62,11 @@ objects of all namespaces, those of -n, or of the context of the kubeconfig, are
 			}
 			g := ops.Gathering{Client: c, Namespace: namespace, Mine: mine, Now: now,
 				About: fmt.Sprintf("Gathered %s by %s, of Kubernetes %s.", now.Format(time.RFC3339), built(), server)}
+			with, err := examination(&k, namespace, checkLimit)
+			if err != nil {
+				return err
+			}
+			g.Doctor = func(ctx context.Context) *ops.Diagnosis { return ops.Examine(ctx, with) }
 			if withLogs {
 				g.Logs = logsOf(pods)
 			}

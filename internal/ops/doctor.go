@@ -175,9 +175,9 @@ func (c *Check) read(what string, err error) bool {
 	case apierrors.IsForbidden(err):
 		c.forbid(what)
 	case errors.Is(err, context.DeadlineExceeded) || apierrors.IsTimeout(err):
-		c.fail(what, "run fairlead doctor again; where it stays so, the API server or its etcd is overloaded: read their logs", "they were not read in time: %v", err)
+		c.fail(what, "run fairlead doctor again; where it stays so, the API server or its etcd is overloaded: read their logs", "not read in time: %v", err)
 	case !rollout.IsUnknownKind(err):
-		c.fail(what, "run fairlead doctor again; fairlead must-gather collects what a helper needs", "they cannot be read: %v", err)
+		c.fail(what, "run fairlead doctor again; fairlead must-gather collects what a helper needs", "cannot be read: %v", err)
 	}
 	return false
 }
@@ -215,9 +215,9 @@ func (c *Check) write(b *strings.Builder, wide int) {
 		summary = "not all could be examined"
 	}
 	fmt.Fprintf(b, "%s %-*s  %s\n", mark, wide, c.Name, summary)
-	for _, f := range c.Findings {
+	for i, f := range c.Findings {
 		fmt.Fprintf(b, "    %s: %s\n", messages.Clean(f.Object), f.Problem)
-		if f.Remedy != "" {
+		if i == len(c.Findings)-1 || c.Findings[i+1].Remedy != f.Remedy { // what helps against several is said once
 			fmt.Fprintf(b, "      → %s\n", messages.Line(f.Remedy, maxFinding))
 		}
 	}

@@ -171,7 +171,10 @@ func (e *examiner) catalogs(ctx context.Context, c *Check) {
 		}
 	}
 	c.Summary = counted(len(listing.Catalogs), "catalog")
-	if len(listing.Catalogs) == 0 {
+	switch {
+	case len(listing.Catalogs) == 0 && len(listing.Notes) > 0:
+		c.Summary = "" // there may be some
+	case len(listing.Catalogs) == 0:
 		c.Summary = "there is none; fairlead catalog add NAME IMAGE creates one"
 	}
 }

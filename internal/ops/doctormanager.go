@@ -119,12 +119,12 @@ func (l leader) describe() string { return "Lease " + client.ObjectKeyFromObject
 func (e *examiner) find(ctx context.Context, c *Check) {
 	var all appsv1.DeploymentList
 	labels := client.MatchingLabels{"app": managerName}
-	err := e.Client.List(ctx, &all, labels)
+	what, err := "Deployments", e.Client.List(ctx, &all, labels)
 	if apierrors.IsForbidden(err) {
 		c.note("you may not read the Deployments of all namespaces: managers are searched in namespace %s alone (--manager-namespace)", e.Namespace)
-		err = e.Client.List(ctx, &all, labels, client.InNamespace(e.Namespace))
+		what, err = "Deployments in namespace "+e.Namespace, e.Client.List(ctx, &all, labels, client.InNamespace(e.Namespace))
 	}
-	e.known = c.read("Deployments in namespace "+e.Namespace, err)
+	e.known = c.read(what, err)
 	e.managers = all.Items
 	namespaces := []string{e.Namespace}
 	for i := range e.managers {

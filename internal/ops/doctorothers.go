@@ -84,7 +84,7 @@ func (e *examiner) others(ctx context.Context, c *Check) []appsv1.Deployment {
 			var d appsv1.Deployment
 			if err := e.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &d); err == nil {
 				found = append(found, d)
-			} else if !apierrors.IsNotFound(err) && !c.read("Deployments there", err) {
+			} else if !apierrors.IsNotFound(err) && !c.read("Deployments of other managers", err) {
 				break
 			}
 		}

@@ -32,6 +32,8 @@ type Gathering struct {
 	Client client.Reader
 	// Logs opens the end of the log of a container, or of the one before it; nil gathers no logs.
 	Logs func(ctx context.Context, pod client.ObjectKey, container string, previous bool) (io.ReadCloser, error)
+	// Doctor examines the set-up of the cluster; nil examines nothing.
+	Doctor func(ctx context.Context) *Diagnosis
 	// Namespace is that of the manager, which is gathered as well as those of operators and catalogs.
 	Namespace string
 	// Mine is the namespace that is gathered alone by a user who may not list the objects of all; empty is none.
@@ -100,6 +102,9 @@ func (g Gathering) MustGather(ctx context.Context, w io.Writer) (*Gathered, erro
 			return nil, err
 		}
 	}
+	if err := c.doctor(ctx); err != nil {
+		return nil, err
+	}
 	about := g.About + "\n\nValues of Secrets and ConfigMaps are left out, and what looks like a credential elsewhere.\n"
 	if len(c.result.Notes) > 0 {
 		about += "\nWhat could not be read:\n- " + strings.Join(c.result.Notes, "\n- ") + "\n"
@@ -111,6 +116,18 @@ func (g Gathering) MustGather(ctx context.Context, w io.Writer) (*Gathered, erro
 		return nil, fmt.Errorf("write the archive: %w", err)
 	}
 	return &c.result, nil
+}
+
+// doctor writes what an examination has found.
+func (g *gatherer) doctor(ctx context.Context) error {
+	if g.Doctor == nil {
+		return nil
+	}
+	var report strings.Builder
+	if err := g.Doctor(ctx).Write(&report); err != nil {
+		return fmt.Errorf("examine the cluster: %w", err)
+	}
+	return g.file("doctor.txt", []byte(redactText(report.String())))
 }
 
 func (g *gatherer) note(format string, args ...any) {

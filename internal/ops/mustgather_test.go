@@ -105,11 +105,15 @@ func TestMustGather(t *testing.T) {
 	}
 	var out bytes.Buffer
 	g := Gathering{Client: c, Logs: logs, Namespace: "olm", About: "about this cluster", Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	g.Doctor = func(context.Context) *Diagnosis {
+		return &Diagnosis{Findings: 1, Checks: []Check{{Name: "catalogs", Result: CheckFailed, Findings: []Finding{{Object: "CatalogSource ops/a", Problem: "Authorization: Bearer " + canary(9)}}}}}
+	}
 	result := must.Value(g.MustGather(t.Context(), &out))(t)
 	files := unpackedArchive(t, out.Bytes())
 	must.Equal(t, "files", len(files), result.Files)
 	for name, part := range map[string]string{
 		"README.txt":                                               "about this cluster",
+		"doctor.txt":                                               "✗ catalogs            1 problem\n    CatalogSource ops/a: Authorization: Bearer (redacted)",
 		"namespaces/ops/Secret/mine.yaml":                          "password: (21 bytes)",
 		"namespaces/ops/ConfigMap/settings.yaml":                   "config: (2",
 		"namespaces/ops/Deployment/operator.yaml":                  "value: plain",
