@@ -171,8 +171,9 @@ func (c Claims) other(ctx context.Context, live client.Object) (*other, error) {
 	}
 	if release := live.GetAnnotations()[helmNameKey]; release != "" && live.GetLabels()[helmManagerKey] == helmManager {
 		namespace := live.GetAnnotations()[helmNamespaceKey]
-		return &other{fmt.Sprintf("Helm release %s/%s", namespace, release), fmt.Sprintf("to let Helm give it up, annotate it helm.sh/resource-policy=keep, then: helm uninstall %s --namespace %s, "+
-			"and remove label %s and annotation %s from it", release, namespace, helmManagerKey, helmNameKey)}, nil
+		return &other{fmt.Sprintf("Helm release %s/%s", namespace, release), fmt.Sprintf("to let Helm give it up, give it annotation helm.sh/resource-policy: keep in the chart, "+
+			"upgrade the release, and see that helm get manifest %[1]s --namespace %[2]s has it: on the object alone it does not count, and uninstalling deletes what has it not, "+
+			"with all custom resources of a definition. Then: helm uninstall %[1]s --namespace %[2]s, and remove label %[3]s and annotation %[4]s from it", release, namespace, helmManagerKey, helmNameKey)}, nil
 	}
 	return nil, nil
 }
@@ -228,6 +229,10 @@ func (c Claims) migrate(ctx context.Context, csv *v1alpha1.ClusterServiceVersion
 				return fmt.Sprintf("to make a ClusterExtension of that operator in place: %sfairlead migrate %s --namespace %s", first, subs.Items[i].Name, csv.Namespace)
 			}
 		}
+	}
+	if csv.Spec.Cleanup.Enabled {
+		return fmt.Sprintf("no Subscription has installed that, so nothing can migrate it; removing it deletes its custom resources, as its spec.cleanup.enabled asks for: to keep them, "+
+			"set that to false first, and then: kubectl delete csv %s --namespace %s", csv.Name, csv.Namespace)
 	}
 	return fmt.Sprintf("no Subscription has installed that, so nothing can migrate it; to remove it, and keep custom resources: kubectl delete csv %s --namespace %s", csv.Name, csv.Namespace)
 }

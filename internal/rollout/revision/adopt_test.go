@@ -31,6 +31,8 @@ func TestOwnersOfWhatIsThere(t *testing.T) {
 	const kites = "kites.example.com"
 	csv := &v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "hawk.v1"}}
 	csv.Spec.CustomResourceDefinitions.Owned = []v1alpha1.CRDDescription{{Name: kites}}
+	cleaning := csv.DeepCopy()
+	cleaning.Spec.Cleanup.Enabled = true
 	copied := csv.DeepCopy()
 	copied.Namespace, copied.Labels = "else", map[string]string{v1alpha1.CopiedFromLabel: "ops"}
 	sub := &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "hawk"}, Status: v1alpha1.SubscriptionStatus{InstalledCSV: "hawk.v1"}}
@@ -52,10 +54,11 @@ func TestOwnersOfWhatIsThere(t *testing.T) {
 		"a ConfigMap of no one":                {config: true, cluster: []client.Object{csv}, remedy: "--adopt"},
 		"referenced by the extension":          {meta: ours, remedy: "--adopt"},
 		"of an operator":                       {cluster: []client.Object{csv, copied, sub}, owner: "belongs to ClusterServiceVersion ops/hawk.v1", remedy: "fairlead uninstall ext, then: fairlead migrate hawk --namespace ops"},
+		"of an operator that cleans up":        {cluster: []client.Object{cleaning}, owner: "belongs to ClusterServiceVersion ops/hawk.v1", remedy: "removing it deletes its custom resources, as its spec.cleanup.enabled asks for"},
 		"of an operator without Subscription":  {cluster: []client.Object{csv}, owner: "belongs to ClusterServiceVersion ops/hawk.v1", remedy: "kubectl delete csv hawk.v1 --namespace ops"},
 		"labelled by an operator":              {config: true, meta: metav1.ObjectMeta{Labels: labelled}, cluster: []client.Object{csv, sub}, owner: "belongs to ClusterServiceVersion ops/hawk.v1", remedy: "fairlead migrate hawk"},
 		"labelled by an operator that is gone": {config: true, meta: metav1.ObjectMeta{Labels: labelled}, remedy: "--adopt"},
-		"of a Helm release":                    {meta: helm, owner: "belongs to Helm release n/r", remedy: "helm uninstall r --namespace n"},
+		"of a Helm release":                    {meta: helm, owner: "belongs to Helm release n/r", remedy: "see that helm get manifest r --namespace n has it: on the object alone it does not count"},
 		"managed by Helm, it says":             {meta: metav1.ObjectMeta{Labels: helm.Labels}, remedy: "--adopt"},
 		"of another extension":                 {meta: reference(olmv1.GroupVersion.String(), "ClusterObjectSet", "other-1", true), cluster: []client.Object{setOf("other", "")}, owner: "is controlled by ClusterObjectSet other-1", remedy: "fairlead uninstall other"},
 		"of a controller":                      {meta: reference("apps/v1", "Deployment", "web", true), owner: "is controlled by Deployment web", remedy: "let Deployment web give it up"},
