@@ -112,7 +112,11 @@ func (p *extensionPlan) run(ctx context.Context, args []string) error {
 		if p.roles {
 			return p.missingRoles(plan)
 		}
-		plan.Values = p.values
+		if plan.Values = p.values; !p.values { // which are asked for, in all formats
+			for i := range plan.Changed {
+				plan.Changed[i].Changes, plan.Changed[i].More = nil, 0
+			}
+		}
 		if err := p.output.Write(p.streams.Out, plan, plan.Write); err != nil {
 			return err
 		}

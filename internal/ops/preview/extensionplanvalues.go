@@ -113,14 +113,14 @@ func keyed(value any) (map[string]any, bool) {
 	return out, len(list) > 0
 }
 
-// withoutSecrets hides what a Secret holds.
+// withoutSecrets hides what a Secret holds, and its annotations, which may repeat it as it was applied last.
 func withoutSecrets(object map[string]any, all []FieldChange) []FieldChange {
 	if object["kind"] != "Secret" {
 		return all
 	}
 	for i := range all {
 		c := &all[i]
-		if !strings.HasPrefix(c.Path, ".data") && !strings.HasPrefix(c.Path, ".stringData") {
+		if !strings.HasPrefix(c.Path, ".data") && !strings.HasPrefix(c.Path, ".stringData") && !strings.HasPrefix(c.Path, ".metadata.annotations") {
 			continue
 		}
 		if c.Before != nil {

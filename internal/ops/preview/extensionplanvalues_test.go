@@ -42,7 +42,7 @@ spec:
 
 // TestPlanWithValues: changed fields with their values, as deep as they differ, and what becomes of all objects.
 func TestPlanWithValues(t *testing.T) {
-	const secret = "{apiVersion: v1, kind: Secret, metadata: {namespace: ops, name: key}, data: {key: %s}, type: Opaque}"
+	const secret = "{apiVersion: v1, kind: Secret, metadata: {namespace: ops, name: key, annotations: {last: %[1]s}}, data: {key: %[1]s}, type: Opaque}"
 	const text = "{apiVersion: v1, kind: ConfigMap, metadata: {namespace: ops, name: text}, data: {a.conf: %q}}"
 	same := "{apiVersion: v1, kind: Service, metadata: {namespace: ops, name: same}}"
 	now := []*unstructured.Unstructured{parsedObject(t, deploymentBefore), parsedObject(t, fmt.Sprintf(secret, "c2VjcmV0")), parsedObject(t, fmt.Sprintf(text, "one\ntwo\nthree\n")), parsedObject(t, same),
@@ -77,6 +77,7 @@ changed:
     .spec.template.spec.containers[name=web].image: a:1 -> a:2
   Secret ops/key
     .data.key: (not shown) -> (not shown)
+    .metadata.annotations.last: (not shown) -> (not shown)
 `, "\n6 objects: 1 created, 3 changed, 1 deleted, 1 unchanged\n")
 	must.Lack(t, "text", out.String(), "c2VjcmV0", "b3RoZXI=")
 	p.Values = false
