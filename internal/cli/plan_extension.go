@@ -105,17 +105,12 @@ func (p *extensionPlan) run(ctx context.Context, args []string) error {
 		}
 	}
 	return withLibrary(ctx, p.streams, func(library *preview.Library) error {
-		plan, err := preview.Planner{Client: c, Library: library, Fetch: fetcher(library)}.Plan(ctx, q, name)
+		plan, err := preview.Planner{Client: c, Library: library, Fetch: fetcher(library), Values: p.values}.Plan(ctx, q, name)
 		if err != nil {
 			return err
 		}
 		if p.roles {
 			return p.missingRoles(plan)
-		}
-		if plan.Values = p.values; !p.values { // which are asked for, in all formats
-			for i := range plan.Changed {
-				plan.Changed[i].Changes, plan.Changed[i].More = nil, 0
-			}
 		}
 		if err := p.output.Write(p.streams.Out, plan, plan.Write); err != nil {
 			return err

@@ -76,7 +76,7 @@ type ExtensionPlan struct {
 	MissingRoles string   `json:"missingRoles,omitempty"`
 	Notes        []string `json:"notes,omitempty"`
 
-	// Values asks Write for the values of changed fields, rather than their paths alone.
+	// Values asks for the values of changed fields, rather than their paths alone.
 	Values bool `json:"-"`
 }
 
@@ -92,11 +92,16 @@ func (p *ExtensionPlan) compare(now, wanted []*unstructured.Unstructured) {
 			p.Added = append(p.Added, name)
 			continue
 		}
-		if fields := differences("", there, will[name]); len(fields) > 0 {
-			all := withoutSecrets(will[name], changes("", there, will[name]))
-			shown := min(len(all), maxChanges)
-			p.Changed = append(p.Changed, ChangedObject{Name: name, Fields: fields, Changes: all[:shown], More: len(all) - shown})
+		all := changes("", there, will[name])
+		if len(all) == 0 {
+			continue
 		}
+		object := ChangedObject{Name: name, Fields: fields(all)}
+		if p.Values {
+			shown := min(len(all), maxChanges)
+			object.Changes, object.More = withoutSecrets(will[name], all)[:shown], len(all)-shown
+		}
+		p.Changed = append(p.Changed, object)
 	}
 	for _, name := range slices.Sorted(maps.Keys(is)) {
 		if _, ok := will[name]; !ok {

@@ -2,8 +2,7 @@ package preview
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
+	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout"
@@ -63,33 +62,20 @@ func withoutTrust(value any) {
 // maxFields is how many fields of an object are named.
 const maxFields = 20
 
-// differences are the paths of the fields that differ.
-func differences(path string, before, after any) []string {
-	a, isA := before.(map[string]any)
-	b, isB := after.(map[string]any)
-	if !isA || !isB {
-		one, _ := json.Marshal(before) // read as JSON, they encode
-		other, _ := json.Marshal(after)
-		if string(one) == string(other) {
-			return nil
+// fields are the paths of what differs; lists are named as a whole.
+func fields(all []FieldChange) []string {
+	var paths []string
+	for _, c := range all {
+		path, _, _ := strings.Cut(c.Path, itemStep)
+		if n := len(paths); n > 0 && paths[n-1] == path {
+			continue
 		}
-		return []string{path}
-	}
-	keys := map[string]bool{}
-	for key := range a {
-		keys[key] = true
-	}
-	for key := range b {
-		keys[key] = true
-	}
-	var all []string
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		all = append(all, differences(path+"."+key, a[key], b[key])...)
-		if len(all) > maxFields {
-			return append(all[:maxFields], "…")
+		if len(paths) == maxFields {
+			return append(paths, "…")
 		}
+		paths = append(paths, path)
 	}
-	return all
+	return paths
 }
 
 // images are those of all containers.

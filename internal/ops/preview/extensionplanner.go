@@ -30,6 +30,8 @@ type Planner struct {
 	Library *Library
 	// Fetch gets a bundle.
 	Fetch func(ctx context.Context, r bundleio.Request) (*bundle.Bundle, error)
+	// Values asks for the values of changed fields.
+	Values bool
 }
 
 // decision is the next step of an extension, and why catalogs offer nothing; empty when they do.
@@ -55,7 +57,7 @@ func (p Planner) Plan(ctx context.Context, q *Question, name string) (*Extension
 	if err != nil {
 		return nil, err
 	}
-	plan := &ExtensionPlan{Extension: name}
+	plan := &ExtensionPlan{Extension: name, Values: p.Values}
 	installed := revision.Installed(revisions)
 	if installed != nil {
 		plan.Installed = PlannedVersion{Bundle: installed.Annotations[olmv1.BundleNameKey], Version: installed.Annotations[olmv1.BundleVersionKey], Image: installed.Annotations[olmv1.BundleReferenceKey]}

@@ -10,12 +10,13 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"sigs.k8s.io/yaml"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/messages"
 )
 
 // FieldChange is a field with its values. One that is not there before, or afterwards, has no value.
 type FieldChange struct {
-	// Path has the items of lists that are told apart by name as [name=NAME].
+	// Path has items of lists, where each has a name of its own, as [name=NAME].
 	Path   string `json:"path"`
 	Before any    `json:"before,omitempty"`
 	After  any    `json:"after,omitempty"`
@@ -40,24 +41,23 @@ func (t Totals) String() string {
 			parts = append(parts, fmt.Sprintf("%d %s", one.n, one.what))
 		}
 	}
-	all, objects := t.Created+t.Changed+t.Deleted+t.Unchanged, "objects"
-	if all == 1 {
-		objects = "object"
-	}
 	if len(parts) == 0 {
-		return "no " + objects
+		return "no objects"
 	}
-	return fmt.Sprintf("%d %s: %s", all, objects, strings.Join(parts, ", "))
+	return safetext.Count(t.Created+t.Changed+t.Deleted+t.Unchanged, "object") + ": " + strings.Join(parts, ", ")
 }
 
 const (
-	maxChanges    = 50  // of an object that are told with their values
+	maxChanges    = 50  // of an object that have their values
 	maxValueLines = 40  // of the text of a value
 	maxValue      = 400 // bytes of a line of it
 )
 
 // notShown takes the place of what Secrets hold.
 const notShown = "(not shown)"
+
+// itemStep begins the step of a path to an item of a list.
+const itemStep = "[name="
 
 // changes are the fields that differ, each as deep as it differs. Items of lists that have a name are compared with those of the same name, other lists
 // as a whole.
@@ -77,7 +77,7 @@ func changes(path string, before, after any) []FieldChange {
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		step := "." + key
 		if list {
-			step = "[name=" + key + "]"
+			step = itemStep + key + "]"
 		}
 		all = append(all, changes(path+step, a[key], b[key])...)
 	}
