@@ -28,17 +28,21 @@ const completionTime = 2 * time.Second
 // completer finds what a word of a command line may be. What it cannot find out, for whatever reason, it leaves out.
 type completer func(ctx context.Context, cmd *cobra.Command, args []string) []string
 
+// installed are what is installed by either API.
+var installed = objects(kindSubscription, kindExtension)
+
 // argumentsOf are what the first argument of commands may be, by their names below the root.
 var argumentsOf = map[string]completer{
 	"approve": installed, "history": installed, "hold": installed, "migrate": installed, "operands": installed, "plan": installed, "rollback": installed, "status": installed,
 	"unhold": installed, "uninstall": installed, "upgrade": installed, "why": installed,
 	"info": packages, "install": packages, "versions": packages, "why-not": packages,
-	"trace": traceable, "catalog remove": catalogNames, "plan show": installPlans,
+	"trace": traceable, "catalog remove": objects(kindCatalogSource, kindCatalog), "plan show": objects(kindInstallPlan),
 }
 
 // flagsOf are what flags may be.
 var flagsOf = map[string]completer{
-	"namespace": namespaces, "manager-namespace": namespaces, "global-namespace": namespaces, "channel": channels, "version": versions,
+	"namespace": objects(kindNamespace), "manager-namespace": objects(kindNamespace), "global-namespace": objects(kindNamespace),
+	"channel": ofPackage(channelsOf), "version": ofPackage(versionsOf),
 	"output": words("text", "json", "yaml"), "color": words("auto", "always", "never"), "api": words(apiV0, apiV1),
 }
 
@@ -111,6 +115,29 @@ func given(cmd *cobra.Command, flags *pflag.FlagSet) {
 	})
 }
 
+// objects completes the names of the objects of kinds, in the namespace where they have one.
+func objects(kinds ...schema.GroupVersionKind) completer {
+	return func(ctx context.Context, cmd *cobra.Command, _ []string) []string {
+		c, namespace := connected(cmd)
+		if c == nil {
+			return nil
+		}
+		var all []string
+		for _, kind := range kinds {
+			all = append(all, namesOf(ctx, c, kind, within(c, kind, namespace))...)
+		}
+		return all
+	}
+}
+
+// within is the namespace to list a kind in; empty for one that belongs to none.
+func within(c client.Client, kind schema.GroupVersionKind, namespace string) string {
+	if mapping, err := c.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version); err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot {
+		return ""
+	}
+	return namespace
+}
+
 // namesOf are the names of the objects of a kind, in a namespace or in all.
 func namesOf(ctx context.Context, c client.Reader, kind schema.GroupVersionKind, namespace string) []string {
 	list := &metav1.PartialObjectMetadataList{}
@@ -134,35 +161,6 @@ var (
 	kindCatalog       = olmv1.GroupVersion.WithKind("ClusterCatalog")
 )
 
-func namespaces(ctx context.Context, cmd *cobra.Command, _ []string) []string {
-	if c, _ := connected(cmd); c != nil {
-		return namesOf(ctx, c, kindNamespace, "")
-	}
-	return nil
-}
-
-// installed are what is installed by either API.
-func installed(ctx context.Context, cmd *cobra.Command, _ []string) []string {
-	if c, namespace := connected(cmd); c != nil {
-		return append(namesOf(ctx, c, kindSubscription, namespace), namesOf(ctx, c, kindExtension, "")...)
-	}
-	return nil
-}
-
-func catalogNames(ctx context.Context, cmd *cobra.Command, _ []string) []string {
-	if c, namespace := connected(cmd); c != nil {
-		return append(namesOf(ctx, c, kindCatalogSource, namespace), namesOf(ctx, c, kindCatalog, "")...)
-	}
-	return nil
-}
-
-func installPlans(ctx context.Context, cmd *cobra.Command, _ []string) []string {
-	if c, namespace := connected(cmd); c != nil {
-		return namesOf(ctx, c, kindInstallPlan, namespace)
-	}
-	return nil
-}
-
 // tracedKinds are what people trace, as resources and kinds.
 var tracedKinds = []struct {
 	resource string
@@ -184,11 +182,7 @@ func traceable(ctx context.Context, cmd *cobra.Command, _ []string) []string {
 		return all
 	}
 	for _, one := range tracedKinds {
-		in := namespace
-		if mapping, err := c.RESTMapper().RESTMapping(one.kind.GroupKind(), one.kind.Version); err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot {
-			in = ""
-		}
-		for _, name := range namesOf(ctx, c, one.kind, in) {
+		for _, name := range namesOf(ctx, c, one.kind, within(c, one.kind, namespace)) {
 			all = append(all, one.resource+"/"+name)
 		}
 	}
@@ -216,30 +210,29 @@ func packages(ctx context.Context, cmd *cobra.Command, _ []string) []string {
 	return preview.Names(offered(ctx, cmd, ""))
 }
 
-// channels are those of the package that is the argument.
-func channels(ctx context.Context, cmd *cobra.Command, args []string) []string {
-	var all []string
-	if len(args) == 0 {
-		return nil
-	}
-	for _, p := range offered(ctx, cmd, args[0]) {
-		for _, c := range p.Channels {
-			all = append(all, c.Name)
+// ofPackage completes what the package that is the argument has.
+func ofPackage(has func(p *preview.Package) []string) completer {
+	return func(ctx context.Context, cmd *cobra.Command, args []string) []string {
+		var all []string
+		if len(args) > 0 {
+			for _, p := range offered(ctx, cmd, args[0]) {
+				all = append(all, has(p)...)
+			}
 		}
+		return all
 	}
-	return all
 }
 
-// versions are those of the package that is the argument.
-func versions(ctx context.Context, cmd *cobra.Command, args []string) []string {
-	var all []string
-	if len(args) == 0 {
-		return nil
+func channelsOf(p *preview.Package) (names []string) {
+	for _, c := range p.Channels {
+		names = append(names, c.Name)
 	}
-	for _, p := range offered(ctx, cmd, args[0]) {
-		for _, v := range p.Versions {
-			all = append(all, v.Version)
-		}
+	return names
+}
+
+func versionsOf(p *preview.Package) (names []string) {
+	for _, v := range p.Versions {
+		names = append(names, v.Version)
 	}
-	return all
+	return names
 }
