@@ -3,10 +3,10 @@ package ops
 import (
 	"context"
 	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"time"
 
+	"fairlead.dev/fairlead/internal/rollout/serving"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -137,7 +137,7 @@ func (e certificateExam) servedIn(ctx context.Context, c *Check, namespace strin
 // servedBy is the certificate of a Secret, if it holds one.
 func servedBy(secret *corev1.Secret) (served, bool) {
 	s := served{secret: "Secret " + client.ObjectKeyFromObject(secret).String(), others: x509.NewCertPool()}
-	for _, certificate := range parsed(secret.Data[corev1.TLSCertKey]) {
+	for _, certificate := range serving.Certificates(secret.Data[corev1.TLSCertKey]) {
 		if s.leaf == nil {
 			s.leaf = certificate
 		} else {
@@ -148,21 +148,10 @@ func servedBy(secret *corev1.Secret) (served, bool) {
 	return s, s.leaf != nil
 }
 
-// parsed are the certificates of a PEM text.
-func parsed(text []byte) []*x509.Certificate {
-	var all []*x509.Certificate
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
-		if certificate, err := x509.ParseCertificate(block.Bytes); err == nil {
-			all = append(all, certificate)
-		}
-	}
-	return all
-}
-
 // pool is a CA bundle, and the certificate of it that is valid longest. Nothing is trusted by an empty one.
 func pool(bundle []byte) (roots *x509.CertPool, newest *x509.Certificate) {
 	roots = x509.NewCertPool()
-	for _, certificate := range parsed(bundle) {
+	for _, certificate := range serving.Certificates(bundle) {
 		roots.AddCert(certificate)
 		if newest == nil || certificate.NotAfter.After(newest.NotAfter) {
 			newest = certificate

@@ -68,9 +68,8 @@ func (f fitting) unfit(csv *v1alpha1.ClusterServiceVersion) (reason, advice stri
 	case len(groups) == 0:
 		return "", ""
 	}
-	group := groups[0].DeepCopy()
-	group.Namespace = f.namespace.Name
-	if group.Status.Namespaces = targetsOf(group); group.Status.Namespaces == nil {
+	group := f.group()
+	if group == nil {
 		return "", ""
 	}
 	if missing := tenancy.Supports(csv, group); missing != nil {
@@ -79,14 +78,23 @@ func (f fitting) unfit(csv *v1alpha1.ClusterServiceVersion) (reason, advice stri
 	return "", ""
 }
 
-// contested says which OperatorGroup provides APIs of an operator already where this namespace's reaches, by the rule of the controllers.
-func (f fitting) contested(csv *v1alpha1.ClusterServiceVersion) string {
+// group is the only OperatorGroup of the namespace, with its targets; nil where there is no such, or these are not known.
+func (f fitting) group() *operatorsv1.OperatorGroup {
 	if len(f.namespace.Groups) != 1 {
-		return ""
+		return nil
 	}
 	group := f.namespace.Groups[0].DeepCopy()
 	group.Namespace = f.namespace.Name
 	if group.Status.Namespaces = targetsOf(group); group.Status.Namespaces == nil {
+		return nil
+	}
+	return group
+}
+
+// contested says which OperatorGroup provides APIs of an operator already where this namespace's reaches, by the rule of the controllers.
+func (f fitting) contested(csv *v1alpha1.ClusterServiceVersion) string {
+	group := f.group()
+	if group == nil {
 		return ""
 	}
 	csv.Namespace = group.Namespace

@@ -51,10 +51,10 @@ func NewServers(config *rest.Config) (*Servers, error) {
 
 // place is where to ask for a URL, and whether that is the API server.
 func (s *Servers) place(u *url.URL) (*url.URL, bool) {
-	labels := strings.Split(u.Hostname(), ".")
-	if len(labels) < 3 || labels[2] != "svc" {
+	if !isService(u.Hostname()) {
 		return u, false
 	}
+	labels := strings.Split(u.Hostname(), ".")
 	port := cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[u.Scheme])
 	at := s.proxy.JoinPath("api/v1/namespaces", labels[1], "services", u.Scheme+":"+labels[0]+":"+port, "proxy", u.Path)
 	at.RawQuery = u.RawQuery

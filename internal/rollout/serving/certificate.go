@@ -126,14 +126,24 @@ func (s Certificate) Due(hosts []string, now time.Time) error {
 	return nil
 }
 
+// Certificates are those of a PEM text. Anything else in it is left out.
+func Certificates(text []byte) []*x509.Certificate {
+	var all []*x509.Certificate
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if c, err := x509.ParseCertificate(block.Bytes); err == nil {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
 // Merge lists the authorities of several CA bundles that are still valid at the time now, each once and at most so many: the first bundles come
 // first. Anything but a certificate is left out.
 func Merge(now time.Time, atMost int, lists ...[]byte) []byte {
 	var all [][]byte
 	for _, list := range lists {
-		for block, rest := pem.Decode(list); block != nil; block, rest = pem.Decode(rest) {
-			c, err := x509.ParseCertificate(block.Bytes)
-			if err != nil || !now.Before(c.NotAfter) || len(all) == atMost {
+		for _, c := range Certificates(list) {
+			if !now.Before(c.NotAfter) || len(all) == atMost {
 				continue
 			}
 			if text := encode(c); !slices.ContainsFunc(all, func(known []byte) bool { return bytes.Equal(known, text) }) {
