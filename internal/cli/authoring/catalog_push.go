@@ -80,7 +80,7 @@ func newCatalogDockerfileCommand(s command.Streams) *cobra.Command {
 	var labels []string
 	cmd := &cobra.Command{
 		Use:     "dockerfile DIRECTORY",
-		Example: `  fairlead catalog dockerfile ./catalog > catalog.Dockerfile`,
+		Example: `  fairlead catalog dockerfile ./catalog`,
 		Short:   "Write a Dockerfile for the image of a catalog",
 		Long: `Write a Dockerfile for the image of a catalog beside its directory, as DIRECTORY.Dockerfile. A file that is there already is not
 overwritten. To have an image without building one with Docker, see fairlead catalog push.`,
