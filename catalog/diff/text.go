@@ -45,15 +45,8 @@ func (r *Report) Write(w io.Writer) error {
 		changes += len(p.Changes)
 	}
 	fmt.Fprintf(out, "%s added, %d removed, %d changed; %s, %d breaking\n",
-		number(count[Added], "package"), count[Removed], count[Changed], number(changes, "change"), r.Breaking())
+		safetext.Count(count[Added], "package"), count[Removed], count[Changed], safetext.Count(changes, "change"), r.Breaking())
 	return out.Flush()
-}
-
-func number(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // writeFields writes the fields below the thing they belong to.

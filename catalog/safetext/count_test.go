@@ -1,4 +1,4 @@
-package command
+package safetext
 
 import "testing"
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops/preview"
@@ -143,6 +144,6 @@ func (c *catalogs) answer(a preview.Answer, found int, what string, result comma
 	if a.Catalogs == 0 {
 		return errors.New("there is no catalog to look into; create a ClusterCatalog or a CatalogSource, or name a directory or an image with --catalog" + a.Elsewhere)
 	}
-	fmt.Fprintf(c.streams.Err, "%s; looked into %s\n", what, command.Count(a.Catalogs, "catalog"))
+	fmt.Fprintf(c.streams.Err, "%s; looked into %s\n", what, safetext.Count(a.Catalogs, "catalog"))
 	return command.ExitError{Code: command.ExitNo}
 }

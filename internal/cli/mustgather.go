@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/manager"
@@ -94,7 +95,7 @@ func writeArchive(ctx context.Context, s command.Streams, g ops.Gathering, file 
 	for _, note := range gathered.Notes {
 		fmt.Fprintf(s.Err, "note: %s\n", note)
 	}
-	fmt.Fprintf(s.Out, "%s has %s\n", file, command.Count(gathered.Files, "file"))
+	fmt.Fprintf(s.Out, "%s has %s\n", file, safetext.Count(gathered.Files, "file"))
 	return nil
 }
 

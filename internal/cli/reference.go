@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/cli/command"
 )
 
@@ -52,7 +53,7 @@ fairlead writes the same pages.`,
 			if err != nil {
 				return fmt.Errorf("count the pages of the reference: %w", err)
 			}
-			fmt.Fprintf(s.Out, "%s has %s\n", dir, command.Count(len(entries), "page"))
+			fmt.Fprintf(s.Out, "%s has %s\n", dir, safetext.Count(len(entries), "page"))
 			return nil
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/rollout"
 
@@ -77,11 +78,11 @@ type Finding struct {
 // examiner examines a cluster. What the first checks find the later ones use.
 type examiner struct {
 	Examination
-	// ahead is by how much the clock of the API server is ahead of the one here; clocked tells whether it is known.
+	// ahead is by how much the clock of the API server is ahead of the one here, where that is known: clocked.
 	ahead   time.Duration
 	clocked bool
 	// managers are the Deployments of Fairlead's manager, and leaders the leases of managers.
-	// known tells whether the Deployments could be read.
+	// known: the Deployments could be read.
 	managers []appsv1.Deployment
 	known    bool
 	leaders  []leader
@@ -196,9 +197,9 @@ func (d *Diagnosis) Write(w io.Writer) error {
 		counts[c.Result]++
 		c.write(&b, wide)
 	}
-	fmt.Fprintf(&b, "\n%s: %d found nothing wrong, %d failed, %d with notes only", counted(len(d.Checks), "check"), counts[CheckOK], counts[CheckFailed], counts[CheckNote])
+	fmt.Fprintf(&b, "\n%s: %d found nothing wrong, %d failed, %d with notes only", safetext.Count(len(d.Checks), "check"), counts[CheckOK], counts[CheckFailed], counts[CheckNote])
 	if d.Findings > 0 {
-		fmt.Fprintf(&b, "; %s to solve", counted(d.Findings, "problem"))
+		fmt.Fprintf(&b, "; %s to solve", safetext.Count(d.Findings, "problem"))
 	}
 	b.WriteString("\n")
 	_, err := io.WriteString(w, b.String())
@@ -210,7 +211,7 @@ func (c *Check) write(b *strings.Builder, wide int) {
 	summary := messages.Line(c.Summary, maxFinding)
 	switch {
 	case c.Result == CheckFailed:
-		summary = counted(len(c.Findings), "problem")
+		summary = safetext.Count(len(c.Findings), "problem")
 	case c.Result == CheckNote && summary == "":
 		summary = "not all could be examined"
 	}
@@ -224,12 +225,4 @@ func (c *Check) write(b *strings.Builder, wide int) {
 	for _, note := range c.Notes {
 		fmt.Fprintf(b, "    note: %s\n", note)
 	}
-}
-
-// counted is a number of things.
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/fairlead/api/crds"
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -51,7 +52,7 @@ func (e *examiner) definitions(ctx context.Context, c *Check) {
 			}
 		}
 	}
-	c.Summary = counted(examined, "definition") + ", none older than those of this program"
+	c.Summary = safetext.Count(examined, "definition") + ", none older than those of this program"
 }
 
 // older are the differences of a definition that is older than it should be.
@@ -170,7 +171,7 @@ func (e *examiner) catalogs(ctx context.Context, c *Check) {
 			c.fail(one.Describe(), remedy, "what is newer cannot be read from %s, and older content is served: %s", source, one.Message)
 		}
 	}
-	c.Summary = counted(len(listing.Catalogs), "catalog")
+	c.Summary = safetext.Count(len(listing.Catalogs), "catalog")
 	switch {
 	case len(listing.Catalogs) == 0 && len(listing.Notes) > 0:
 		c.Summary = "" // there may be some

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/rollout"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -49,7 +50,7 @@ func (e servedAPIs) webhooks(ctx context.Context, c *Check) {
 			c.fail(r.name(), e.bringBack(r), "it cannot be reached: Service %s %s; %s", r.service, problem, r.means)
 		}
 	}
-	c.Summary = counted(len(all), "webhook") + " of Services"
+	c.Summary = safetext.Count(len(all), "webhook") + " of Services"
 }
 
 // bringBack is what to do about a Service that leads nowhere.
@@ -149,7 +150,7 @@ func (e servedAPIs) asked(ctx context.Context, c *Check, key types.NamespacedNam
 	if count == 0 {
 		return "has no endpoint: its selector matches no pod"
 	}
-	return fmt.Sprintf("has no ready endpoint: none of %s is ready", counted(count, "pod"))
+	return fmt.Sprintf("has no ready endpoint: none of %s is ready", safetext.Count(count, "pod"))
 }
 
 // packagesGroup is the group that the manager itself serves.
@@ -178,7 +179,7 @@ func (e servedAPIs) apiServices(ctx context.Context, c *Check) {
 		}
 		c.fail(r.object, remedy, "%s; nothing of API %s can be read, and namespaces cannot be deleted meanwhile", problem, strings.TrimPrefix(a.Spec.Group+"/"+a.Spec.Version, "/"))
 	}
-	c.Summary = counted(len(all), "API") + " of Services"
+	c.Summary = safetext.Count(len(all), "API") + " of Services"
 }
 
 // aggregated are the APIServices that Services stand for.

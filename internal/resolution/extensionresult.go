@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 )
 
 // Change is what becomes of an extension.
@@ -194,7 +195,7 @@ func (b *extensionFront) held(chosen *candidate) *Held {
 		switch {
 		case later[c] > 0:
 			h := heldAt(chosen, c, fmt.Sprintf("no upgrade edge leads from the installed %s straight to %s: the next step is %s, and the edges lead on from there, %s later",
-				b.in.Installed.Name, c.bundle.Name, chosen.bundle.Name, plural(later[c], "upgrade")), "")
+				b.in.Installed.Name, c.bundle.Name, chosen.bundle.Name, safetext.Count(later[c], "upgrade")), "")
 			h.Upgrades, h.Object, h.Field = later[c], "", ""
 			return h
 		case ways[c] != nil:

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/catalog/constraint"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/test/sweep"
 
 	"github.com/google/go-cmp/cmp"
@@ -205,7 +206,7 @@ func checkNamespace(t testing.TB, data []byte, shuffles int) NamespaceResult {
 // withoutCounts leaves out how many packages a catalog has.
 func withoutCounts(text string) string {
 	for n := range randomPackages + 2 {
-		text = strings.ReplaceAll(text, "has "+plural(n, "package"), "has packages")
+		text = strings.ReplaceAll(text, "has "+safetext.Count(n, "package"), "has packages")
 	}
 	return text
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -108,7 +109,7 @@ func (b *pool) oneOf(nodes []resolve.Var) string {
 	for i, n := range nodes {
 		switch {
 		case i == shown && len(nodes) > shown+1:
-			return fmt.Sprintf("%s or one of %s", text, plural(len(nodes)-shown, "other version"))
+			return fmt.Sprintf("%s or one of %s", text, safetext.Count(len(nodes)-shown, "other version"))
 		case i > 0 && i == len(nodes)-1:
 			text += " or "
 		case i > 0:

@@ -42,7 +42,7 @@ func findChannels(r *request) *trouble {
 				"catalog %s has the package, but nothing of it can be used: %s", s.Package, s.Name, s.Catalog, problem), mend, false, nil}
 		}
 		return &trouble{fieldName, fmt.Sprintf("no operators found in package %s in the catalog referenced by subscription %s: catalog %s has %s%s",
-			s.Package, s.Name, s.Catalog, plural(len(x.PackageNames()), "package"), similar(s.Package, x.PackageNames())),
+			s.Package, s.Name, s.Catalog, safetext.Count(len(x.PackageNames()), "package"), similar(s.Package, x.PackageNames())),
 			fmt.Sprintf(correct+"spec.name of Subscription %s", s.Name), false, nil}
 	}
 	if r.channels = followed(p, s.Channel); len(r.channels) > 0 {

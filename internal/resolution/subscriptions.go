@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -131,7 +132,7 @@ func (b *namespaceFront) members(e *explanation, bound resolve.Clause) string {
 		return ""
 	}
 	if len(names) > shown {
-		names = append(names[:shown-1:shown-1], plural(len(names)-shown+1, "other"))
+		names = append(names[:shown-1:shown-1], safetext.Count(len(names)-shown+1, "other"))
 	}
 	return ": " + strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }

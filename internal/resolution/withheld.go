@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/resolve"
 )
 
@@ -63,7 +64,7 @@ func (b *dependencies) withholding(pkg string) withholding {
 		}
 		text := strings.Join(names, ", ")
 		if more := len(bundles) - shown; more > 0 {
-			text += " and " + plural(more, "older version")
+			text += " and " + safetext.Count(more, "older version")
 		}
 		h := withholding{text: fmt.Sprintf(": catalog %s has %s", s.Ref, text)}
 		// The first error about a served package, one of whose channels or entries is not served.

@@ -40,13 +40,6 @@ func oneOf(noun string, names []string) string {
 	return list(noun, names)
 }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // texts joins how things read.
 func texts[T any](list []T, word string, text func(T) string) string {
 	out := ""

@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/bundle/validate"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
@@ -163,9 +164,9 @@ func printReport(w io.Writer, ref string, report validate.Report) error {
 		}
 	}
 	errs := len(report.Errors())
-	text := fmt.Sprintf("%s is not valid: %s, %s", ref, command.Count(errs, "error"), command.Count(len(report.Findings)-errs, "warning"))
+	text := fmt.Sprintf("%s is not valid: %s, %s", ref, safetext.Count(errs, "error"), safetext.Count(len(report.Findings)-errs, "warning"))
 	if report.Passed {
-		text = fmt.Sprintf("%s is valid, %s", ref, command.Count(len(report.Findings), "warning"))
+		text = fmt.Sprintf("%s is valid, %s", ref, safetext.Count(len(report.Findings), "warning"))
 	}
 	_, err := fmt.Fprintln(w, text)
 	return err

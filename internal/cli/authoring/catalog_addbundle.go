@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/catalog/scaffold"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
@@ -72,7 +73,7 @@ func oneBundle(cmd *cobra.Command, s command.Streams, ref string) (*catalog.Bund
 		return nil, fmt.Errorf("read bundle %s: %w", ref, err)
 	}
 	if len(c.Bundles) != 1 || len(c.Packages) > 0 || len(c.Channels) > 0 {
-		return nil, fmt.Errorf("read bundle %s: it holds a catalog, with %s; name the image of one bundle, or merge the catalogs", ref, command.Count(len(c.Packages), "package"))
+		return nil, fmt.Errorf("read bundle %s: it holds a catalog, with %s; name the image of one bundle, or merge the catalogs", ref, safetext.Count(len(c.Packages), "package"))
 	}
 	return &c.Bundles[0], nil
 }

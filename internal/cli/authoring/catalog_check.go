@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/constraint"
 	"fairlead.dev/fairlead/catalog/graph"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 )
@@ -173,7 +174,7 @@ func printJudgement(w io.Writer, ref string, j judgement, hidden int) error {
 		}
 	}
 	counts[catalog.Error] += len(j.Images)
-	text := fmt.Sprintf("%s: %s, %s", ref, command.Count(counts[catalog.Error], "error"), command.Count(counts[catalog.Warning], "warning"))
+	text := fmt.Sprintf("%s: %s, %s", ref, safetext.Count(counts[catalog.Error], "error"), safetext.Count(counts[catalog.Warning], "warning"))
 	if n := len(j.Installed); n > 0 {
 		there := 0
 		for _, o := range j.Installed {

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/graph"
 	"fairlead.dev/fairlead/catalog/listing"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 )
@@ -90,7 +91,7 @@ func catalogListCommand[T any](s command.Streams, use, short string, args cobra.
 			return err
 		}
 		if n := len(x.Problems().Errors()); n > 0 {
-			fmt.Fprintf(s.Err, "warning: %s in %s: what is broken may be missing here; fairlead catalog validate lists it\n", command.Count(n, "error"), args[0])
+			fmt.Fprintf(s.Err, "warning: %s in %s: what is broken may be missing here; fairlead catalog validate lists it\n", safetext.Count(n, "error"), args[0])
 		}
 		only := ""
 		if len(args) > 1 {

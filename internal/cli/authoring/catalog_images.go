@@ -89,7 +89,7 @@ func unpinned(c *catalog.Catalog, pkg string) []graph.Finding {
 		findings = append(findings, graph.Finding{Semantics: []graph.Semantics{graph.V0, graph.V1}, Problem: catalog.Problem{
 			Severity: catalog.Warning, Rule: ruleUnpinned, Position: p.first.Position,
 			Object:  catalog.Object{Schema: catalog.SchemaPackage, Name: name},
-			Message: fmt.Sprintf("%s of its bundles have no digest, so that a signature on the catalog does not cover them: %s", command.Count(len(p.images), "image"), safetext.List(p.images, maxUnpinned, ", ")),
+			Message: fmt.Sprintf("%s of its bundles have no digest, so that a signature on the catalog does not cover them: %s", safetext.Count(len(p.images), "image"), safetext.List(p.images, maxUnpinned, ", ")),
 			Fix:     "name each as REPOSITORY@DIGEST",
 		}})
 	}

@@ -11,6 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/catalog/constraint"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 )
@@ -58,9 +59,9 @@ Exit code 0: valid, perhaps with warnings. 3: not valid. 1: the catalog cannot b
 				}
 			}
 			errs := len(result.Problems.Errors())
-			text := fmt.Sprintf("%s is not valid: %s, %s", dir, command.Count(errs, "error"), command.Count(len(result.Problems)-errs, "warning"))
+			text := fmt.Sprintf("%s is not valid: %s, %s", dir, safetext.Count(errs, "error"), safetext.Count(len(result.Problems)-errs, "warning"))
 			if result.Passed {
-				text = fmt.Sprintf("%s is valid, %s", dir, command.Count(len(result.Problems), "warning"))
+				text = fmt.Sprintf("%s is valid, %s", dir, safetext.Count(len(result.Problems), "warning"))
 			}
 			_, err := fmt.Fprintln(w, text)
 			return err

@@ -87,14 +87,6 @@ func Silent(err error) bool {
 	return err == nil || errors.As(err, &exit)
 }
 
-// Count says how many there are of something: "1 error", "2 errors".
-func Count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // Open opens a file for reading, or standard input under the name -.
 func (s Streams) Open(file string) (io.ReadCloser, error) {
 	if file == "-" {

@@ -223,10 +223,9 @@ func (s *styled) marked(cell string) string {
 func continued(branch string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
-		case '├', '│', '|':
-			if r == '├' {
-				return '│'
-			}
+		case '├':
+			return '│'
+		case '│', '|':
 			return r
 		}
 		return ' '

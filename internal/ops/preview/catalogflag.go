@@ -44,7 +44,7 @@ func isDirectory(text string) bool {
 	return err == nil && info.IsDir()
 }
 
-// ParseOfflineCatalog is ParseCatalogFlag for commands that read the catalogs of the cluster anyway, unless they are told to read others.
+// ParseOfflineCatalog is ParseCatalogFlag for commands that read the catalogs of the cluster anyway, but for those that are named.
 func ParseOfflineCatalog(text string) (Catalog, error) {
 	c, err := ParseCatalogFlag(text)
 	if err == nil && !c.Offline() {
