@@ -86,7 +86,7 @@ func TestHostileGraphs(t *testing.T) {
 func bounded(t *testing.T, c *catalog.Catalog, n int, draw bool) {
 	t.Helper()
 	const held = 1 << 30 // bytes, at the end
-	most := time.Duration(n) * 150 * time.Microsecond
+	most := must.Within(time.Duration(n) * 150 * time.Microsecond)
 	start := processorTime(t)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -108,7 +108,7 @@ func TestRefusedLayers(t *testing.T) {
 
 // TestHostileLayersStayWithinMemory is not parallel: it measures the heap.
 func TestHostileLayersStayWithinMemory(t *testing.T) {
-	if raceEnabled {
+	if must.Race {
 		t.Skip("the race detector changes what is measured")
 	}
 	anyRatio := Limits{Ratio: math.MaxInt}
