@@ -162,6 +162,10 @@ func (i *extensionInstall) fromImage(ctx context.Context, s command.Streams, c c
 	if o.Image, o.Package, b, err = chosenImage(ctx, s, i.image, both.Package); err != nil {
 		return err
 	}
+	there, err := o.AdoptsInto(ctx, c) // of the name that the package gives it
+	if err != nil || there {
+		return kubeconfig.Explain(err)
+	}
 	suggested := ""
 	if b != nil && b.CSV != nil {
 		suggested = preview.SuggestedNamespace(b.CSV.Annotations)

@@ -71,6 +71,21 @@ func TestInstallFromAnImage(t *testing.T) {
 	}
 }
 
+// TestInstallFromAnImageAdopts: the extension that is there has the name of the bundle's package, and the namespace need not be given.
+func TestInstallFromAnImageAdopts(t *testing.T) {
+	tagged, pinned := pushGreeter(t)
+	e := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "greeter-operator", Annotations: map[string]string{snapshot.BundleImageKey: pinned}}}
+	e.Spec.Namespace = "far-away"
+	e.Spec.Source = olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: "greeter-operator"}}
+	c := cluster(t, e)
+	_, errs, err := asked(t, c, bothAPIs{}, "--image", tagged, "--adopt")
+	if err != nil || !strings.Contains(errs, "ClusterExtension greeter-operator is there already: it may adopt") {
+		t.Errorf("%v, %q", err, errs)
+	}
+	must.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(e), e))
+	must.Equal(t, "leave to adopt", e.Annotations["operators.fairlead.dev/adopt-existing"], "true")
+}
+
 // TestInstallLooksBeforeItPulls: what the cluster lacks, and a file that cannot be read, are told before anything is read from a registry.
 func TestInstallLooksBeforeItPulls(t *testing.T) {
 	t.Setenv("OLM_CACHE_DIR", t.TempDir())

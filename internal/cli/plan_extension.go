@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"k8s.io/client-go/discovery"
@@ -93,6 +94,7 @@ func (p *extensionPlan) run(ctx context.Context, args []string) error {
 			return p.subscription(ctx, reached, catalogs, name)
 		}
 	}
+	again := p.again(name)
 	c := reached.client
 	q, err := reached.question(ctx)
 	if err != nil {
@@ -105,7 +107,7 @@ func (p *extensionPlan) run(ctx context.Context, args []string) error {
 		}
 	}
 	return withLibrary(ctx, p.streams, func(library *preview.Library) error {
-		plan, err := preview.Planner{Client: c, Library: library, Fetch: fetcher(library), Values: p.values}.Plan(ctx, q, name)
+		plan, err := preview.Planner{Client: c, Library: library, Fetch: fetcher(library), Values: p.values, Command: again}.Plan(ctx, q, name)
 		if err != nil {
 			return err
 		}
@@ -127,12 +129,36 @@ func (p *extensionPlan) run(ctx context.Context, args []string) error {
 
 // missingRoles prints the roles with what the service account lacks, to be applied, and nothing where it lacks nothing.
 func (p *extensionPlan) missingRoles(plan *preview.ExtensionPlan) error {
-	if plan.MissingRoles == "" {
+	switch {
+	case plan.MissingRoles != "":
+		_, err := io.WriteString(p.streams.Out, plan.MissingRoles)
+		return err
+	case plan.RightsExamined:
 		fmt.Fprintf(p.streams.Err, "ClusterExtension %s: no role is missing\n", plan.Extension)
 		return nil
+	case len(plan.Blocked) == 0 && !plan.Changes():
+		fmt.Fprintf(p.streams.Err, "ClusterExtension %s: nothing would be written, so no role is needed\n", plan.Extension)
+		return nil
 	}
-	_, err := io.WriteString(p.streams.Out, plan.MissingRoles)
-	return err
+	reasons := slices.Concat(plan.Blocked, plan.Notes)
+	return fmt.Errorf("find the roles that ClusterExtension %s lacks: its rights were not examined:\n%s", plan.Extension, strings.Join(reasons, "\n"))
+}
+
+// again is the command line of the plan, but for what it is to print.
+func (p *extensionPlan) again(name string) string {
+	line := []string{"fairlead", "plan"}
+	if name != "" {
+		line = append(line, preview.Quoted(name))
+	}
+	if p.file == "-" {
+		line = append(line, "-f", "FILE") // what standard input had is gone
+	} else if p.file != "" {
+		line = append(line, "-f", preview.Quoted(p.file))
+	}
+	for _, catalog := range p.catalogs {
+		line = append(line, "--catalog", preview.Quoted(catalog))
+	}
+	return strings.Join(line, " ")
 }
 
 // reach connects to the cluster.

@@ -79,13 +79,13 @@ func fill(wanted, is *olmv1.ClusterExtensionSpec) {
 }
 
 // AdoptsInto reports whether only a ClusterExtension that is there is given leave to adopt, so that nothing has to be looked up for it, and goes into its
-// namespace where none was chosen.
+// namespace where none was chosen. Without a name, which the bundle of an image may yet give, there is none.
 func (o *ExtensionOptions) AdoptsInto(ctx context.Context, c client.Client) (bool, error) {
-	if !o.Adopt {
+	name := cmp.Or(o.Name, o.Package)
+	if !o.Adopt || name == "" {
 		return false, nil
 	}
 	live := &olmv1.ClusterExtension{}
-	name := cmp.Or(o.Name, o.Package)
 	err := c.Get(ctx, client.ObjectKey{Name: name}, live)
 	if apierrors.IsNotFound(err) {
 		return false, nil

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -117,22 +116,4 @@ func (r Ref) String() string {
 		return fmt.Sprintf("%s %s", r.Kind, r.Name)
 	}
 	return fmt.Sprintf("%s %s/%s", r.Kind, r.Namespace, r.Name)
-}
-
-// CollisionError reports that an object belongs to another owner.
-type CollisionError struct {
-	Ref      Ref
-	Owner    string // who wants the object
-	Claimant string // who has it
-	Remedy   string // what to do; empty is to remove or rename one of the two
-}
-
-// Fact names the object and both parties.
-func (e *CollisionError) Fact() string {
-	return fmt.Sprintf("%s is wanted by %s but %s", e.Ref, cmp.Or(e.Owner, "this installation"), e.Claimant)
-}
-
-// Error is the fact, and what to do.
-func (e *CollisionError) Error() string {
-	return e.Fact() + "; " + cmp.Or(e.Remedy, "remove or rename one of the two")
 }

@@ -33,6 +33,10 @@ func (a *adopter) adopt(ctx context.Context, s *state, t *desired.Target, made *
 	if text == "" || len(s.revisions) > 0 {
 		return nil
 	}
+	if revision.Adopts(s.ext) { // what the first revision adopts is what the ClusterServiceVersion has, and nothing else
+		return revision.Misconfigured(fmt.Errorf("annotations %s and %s exclude each other: remove the second one; it can be set again when what ClusterServiceVersion %s has installed is adopted",
+			migrate.AdoptsKey, revision.AdoptKey, text))
+	}
 	namespace, name, ok := strings.Cut(text, "/")
 	if !ok || namespace != s.ext.Spec.Namespace || name == "" {
 		return revision.Misconfigured(fmt.Errorf("annotation %s is %q, which is not %s/NAME of a ClusterServiceVersion in the namespace of the extension", migrate.AdoptsKey, text, s.ext.Spec.Namespace))

@@ -8,6 +8,8 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/ops/migrate"
+	"fairlead.dev/fairlead/internal/rollout/revision"
+	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,4 +81,18 @@ func TestAdopts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOneKindOfAdoption: what a ClusterServiceVersion has is adopted by itself, and not together with what has no owner.
+func TestOneKindOfAdoption(t *testing.T) {
+	w := newWorld(t, want("my", "a", ""))
+	w.add(&v1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a.v1.0.0"}})
+	w.annotate("my", migrate.AdoptsKey, "ns/a.v1.0.0")
+	w.annotate("my", revision.AdoptKey, "true")
+	w.serve("cat", pkg("a", "1.0.0"))
+	w.pass("my")
+	if r := w.revisions("my").Newest(); r != nil {
+		t.Errorf("revision %s", r.Name)
+	}
+	must.Contain(t, "the condition", w.condition("my", olmv1.TypeProgressing), "InvalidConfiguration: annotations operators.fairlead.dev/adopts and operators.fairlead.dev/adopt-existing exclude each other: remove the second one")
 }

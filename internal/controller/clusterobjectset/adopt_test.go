@@ -28,7 +28,7 @@ func adopting(n int64, objects ...*unstructured.Unstructured) revision.Options {
 	return o
 }
 
-// TestAdoptionIsOffered: what is there without an owner is refused with the number of custom resources and how to have it; with leave it is adopted as it is.
+// TestAdoptionIsOffered: what is there without an owner is refused with the number of custom resources and how to have it; with leave it is adopted.
 func TestAdoptionIsOffered(t *testing.T) {
 	ext := &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "ext", UID: "ext-uid"}, Spec: olmv1.ClusterExtensionSpec{Namespace: "ns",
 		Source: olmv1.SourceConfig{Catalog: &olmv1.CatalogFilter{PackageName: "pkg"}}}}
@@ -38,7 +38,7 @@ func TestAdoptionIsOffered(t *testing.T) {
 	w.revise(options(1, existing(t, "ours"), configMap(t, "config", "ours")))
 	_, err := w.pass("ext-1")
 	must.NoError(t, err)
-	const offer = "to adopt what exists and has no owner, as it is and with all custom resources: fairlead install pkg --api v1 --name ext --namespace ns --adopt, which sets annotation " +
+	const offer = "to adopt what exists and has no owner, which overwrites the fields that the bundle sets, keeps custom resources, and deletes the rest with the ClusterExtension: fairlead install pkg --api v1 --name ext --namespace ns --adopt, which sets annotation " +
 		"operators.fairlead.dev/adopt-existing: \"true\" of ClusterExtension ext"
 	w.expect("ext-1", "Progressing=True/Retrying: revision object collisions in phase configuration: ConfigMap ns/config is wanted by ClusterObjectSet ext-1 "+
 		"but exists already, and nothing controls it\nrevision object collisions in phase crds: CustomResourceDefinition things.example.com is wanted by ClusterObjectSet ext-1 "+
@@ -94,4 +94,30 @@ func TestAdoptionKilledAtEveryWrite(t *testing.T) {
 		}
 		reached = w.Killed()
 	}
+}
+
+// TestWhatWasKeptIsAdoptedOnce: what says for whom a definition was kept goes when it is adopted.
+func TestWhatWasKeptIsAdoptedOnce(t *testing.T) {
+	kept := existing(t, "theirs")
+	kept.SetAnnotations(map[string]string{revision.KeptKey: revision.KeptOf("ext", "before"), "team": "kites"})
+	w := newWorld(t, kept)
+	w.revise(options(1, existing(t, "ours")))
+	w.settle()
+	w.expect("ext-1", "Progressing=True/Succeeded")
+	after := w.definition()
+	if _, there := after.Annotations[revision.KeptKey]; there || after.Annotations["team"] != "kites" || metav1.GetControllerOf(after) == nil {
+		t.Errorf("%+v", after.ObjectMeta)
+	}
+}
+
+// TestRemediesNameTheirObjects: where collisions need different things to be done, each says for what.
+func TestRemediesNameTheirObjects(t *testing.T) {
+	other := configMap(t, "b", "theirs")
+	other.SetLabels(map[string]string{"app.kubernetes.io/managed-by": "Helm"})
+	other.SetAnnotations(map[string]string{"meta.helm.sh/release-name": "r", "meta.helm.sh/release-namespace": "n"})
+	w := newWorld(t, configMap(t, "a", "theirs"), other, configMap(t, "c", "theirs"))
+	w.revise(options(1, configMap(t, "a", ""), configMap(t, "b", ""), configMap(t, "c", "")))
+	_, err := w.pass("ext-1")
+	must.NoError(t, err)
+	must.Contain(t, "the condition", w.condition("ext-1", "Progressing"), "; of ConfigMap ns/a, ConfigMap ns/c: to adopt what exists", "\nof ConfigMap ns/b: to let Helm give it up")
 }

@@ -96,6 +96,19 @@ func (h *handover) removeOwners(ctx context.Context, live *unstructured.Unstruct
 	return h.edit(ctx, live, func(u *unstructured.Unstructured) { u.SetOwnerReferences(owners) })
 }
 
+// settle removes owners of an object that a set controls, and what says for whom it was kept.
+func (h *handover) settle(ctx context.Context, live *unstructured.Unstructured, which func(metav1.OwnerReference) bool) error {
+	if live.GetAnnotations()[revision.KeptKey] == "" {
+		return h.removeOwners(ctx, live, which)
+	}
+	return h.edit(ctx, live, func(u *unstructured.Unstructured) {
+		u.SetOwnerReferences(slices.DeleteFunc(u.GetOwnerReferences(), which))
+		annotations := u.GetAnnotations()
+		delete(annotations, revision.KeptKey)
+		u.SetAnnotations(annotations)
+	})
+}
+
 // orphan leaves the objects of a set to themselves, without what says that they are managed.
 func (h *handover) orphan(ctx context.Context, set *olmv1.ClusterObjectSet, known *notes) error {
 	for _, p := range known.phases {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -105,7 +104,8 @@ func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_
 			if o.Err == nil && attempted && metav1.IsControlledBy(o.Live, f.set) {
 				// Take the object from the extension of the set. Implementations that install by way of Helm make that the controller, so that all objects go
 				// with it, those included that are kept when the set goes. An apply cannot take away what others have written.
-				o.Err = c.handover.removeOwners(ctx, o.Live, func(r metav1.OwnerReference) bool { return extension != "" && r.UID == extension })
+				// What says for whom it was kept is over, too: it is adopted once by that.
+				o.Err = c.handover.settle(ctx, o.Live, func(r metav1.OwnerReference) bool { return extension != "" && r.UID == extension })
 			}
 			e.version, e.left = "", o.Outcome == rollout.Left
 			if o.Err == nil && o.Waiting == "" && attempted {
@@ -123,7 +123,7 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 	handover := !succeeded && len(f.older()) > 0
 	converted := rollout.Phase{Name: "conversion", Barrier: true, Client: writer}
 	var converters []*entry
-	claims := revision.Claims{Reader: c.live, Count: c.count, Set: f.set, Siblings: f.siblings}
+	claims := &revision.Claims{Reader: c.live, Count: c.count, Set: f.set, Siblings: f.siblings}
 	pods := func(live client.Object) []corev1.Pod { return rollout.Pods(ctx, c.live, live, c.clock.Now()) }
 	for i := range f.set.Spec.Phases {
 		if !revision.SameRank(f.set, i) || len(phases) == 0 {
@@ -190,7 +190,8 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 // judge says what a run came to.
 func (c *Controller) judge(set *olmv1.ClusterObjectSet, result *rollout.Result) outcome {
 	o := outcome{retry: progressRetry}
-	var collisions, failures, remedies []string
+	var collisions, failures []string
+	var collided []*rollout.CollisionError
 	for _, p := range result.Phases {
 		var colliding []string
 		for _, r := range p.Objects {
@@ -202,9 +203,7 @@ func (c *Controller) judge(set *olmv1.ClusterObjectSet, result *rollout.Result) 
 				o.missing = append(o.missing, missing(r))
 			case errors.As(r.Err, &collision):
 				colliding = append(colliding, collision.Fact())
-				if !slices.Contains(remedies, collision.Remedy) { // the same for many objects is said once
-					remedies = append(remedies, collision.Remedy)
-				}
+				collided = append(collided, collision)
 			case r.Err != nil:
 				failures = append(failures, c.identities.explain(set, r.Err))
 			case r.Waiting != "":
@@ -218,8 +217,8 @@ func (c *Controller) judge(set *olmv1.ClusterObjectSet, result *rollout.Result) 
 			collisions = append(collisions, fmt.Sprintf("revision object collisions in phase %s: %s", p.Name, list(colliding)))
 		}
 	}
-	if len(remedies) > 0 {
-		collisions[len(collisions)-1] += "; " + list(remedies)
+	if len(collided) > 0 {
+		collisions[len(collisions)-1] += "; " + list(rollout.Remedies(collided))
 	}
 	if len(collisions)+len(failures) > 0 {
 		o.err = errors.New(strings.Join(append(collisions, failures...), "\n"))

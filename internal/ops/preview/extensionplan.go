@@ -78,10 +78,14 @@ type ExtensionPlan struct {
 
 	// Values asks for the values of changed fields, rather than their paths alone.
 	Values bool `json:"-"`
+	// RightsExamined is true where it is known what the service account lacks. One that acts as the manager lacks nothing.
+	RightsExamined bool `json:"-"`
+	// Command plans the same once more.
+	Command string `json:"-"`
 }
 
 // Changes reports whether anything would be written.
-func (p *ExtensionPlan) Changes() bool { return len(p.Added)+len(p.Changed)+len(p.Removed) > 0 }
+func (p *ExtensionPlan) Changes() bool { return len(p.Added)+len(p.Adopted)+len(p.Changed)+len(p.Removed) > 0 }
 
 // compare lists what differs. What every revision writes again does not count.
 func (p *ExtensionPlan) compare(now, wanted []*unstructured.Unstructured) {
@@ -152,7 +156,7 @@ func (p *ExtensionPlan) Write(w io.Writer) error {
 		definitions = append(definitions, text)
 	}
 	section("added", p.Added)
-	section("adopted as they exist, since they have no other owner; custom resources stay", p.Adopted)
+	section("adopted, since they exist and have no other owner: the fields that the bundle sets are overwritten, custom resources stay", p.Adopted)
 	if p.Values {
 		p.writeValues(&b)
 	} else {
@@ -177,7 +181,7 @@ func (p *ExtensionPlan) Write(w io.Writer) error {
 	section("notes", p.Notes)
 	section("blocked, so nothing would be written", p.Blocked)
 	if p.MissingRoles != "" {
-		fmt.Fprintf(&b, "\nRoles with what the service account lacks, as YAML to be applied: fairlead plan %s --missing-roles\n", messages.Clean(p.Extension))
+		fmt.Fprintf(&b, "\nRoles with what the service account lacks, as YAML to be applied: %s --missing-roles\n", messages.Clean(p.Command))
 	}
 	if p.Totals != nil {
 		fmt.Fprintf(&b, "\n%s\n", p.Totals)

@@ -334,12 +334,18 @@ func TestPlanAdoptsWhatWasKept(t *testing.T) {
 	ask := func(annotation string) (*ExtensionPlan, string) {
 		return planned(t, planner(t, namespace(), kept.DeepCopy()), extension(func(e *olmv1.ClusterExtension) { e.Annotations = map[string]string{revision.AdoptKey: annotation} }))
 	}
-	if plan, text := ask("true"); len(plan.Adopted) != 1 || strings.Contains(text, "is wanted by") ||
-		!strings.Contains(text, "adopted as they exist, since they have no other owner; custom resources stay:\n  CustomResourceDefinition greetings.demo.fairlead.dev\n") {
+	const name = "CustomResourceDefinition greetings.demo.fairlead.dev"
+	if plan, text := ask("true"); len(plan.Adopted) != 1 || strings.Contains(text, "is wanted by") || slices.Contains(plan.Added, name) || plan.Totals.Adopted != 1 || plan.Totals.Created != len(plan.Added) ||
+		!strings.Contains(text, "adopted, since they exist and have no other owner: the fields that the bundle sets are overwritten, custom resources stay:\n  "+name+"\n") ||
+		!strings.Contains(text, " created, 1 adopted\n") {
 		t.Errorf("leave to adopt it is not taken:\n%s", text)
 	}
 	if _, text := ask("false"); !strings.Contains(text, "--namespace ops --adopt, which sets annotation operators.fairlead.dev/adopt-existing") || strings.Contains(text, "rename") {
 		t.Errorf("it is not offered:\n%s", text)
+	}
+	const written = "with the ClusterExtension: set annotation operators.fairlead.dev/adopt-existing: \"true\" of ClusterExtension greeter where it is written"
+	if _, text := planned(t, planner(t, namespace(), kept.DeepCopy()), extension(func(e *olmv1.ClusterExtension) { e.UID = "" })); !strings.Contains(text, written) {
+		t.Errorf("it is not offered to one of a file:\n%s", text)
 	}
 	_, objects := installed(t, "1.0.0")
 	for _, o := range objects {
@@ -435,4 +441,15 @@ func TestPlanHasTheRolesThatAreMissing(t *testing.T) {
 		t.Errorf("%q\n%s", plan.Blocked, text)
 	}
 	must.Contain(t, "missing roles", plan.MissingRoles, "kind: ClusterRole\n", "kind: ClusterRoleBinding\n", "name: greeter-installer\n", "- kind: ServiceAccount\n  name: sa\n  namespace: ops\n")
+	p := planner(t, namespace(), account)
+	p.Command = "fairlead plan -f new.yaml"
+	if _, text := planned(t, p, extension(named)); !strings.Contains(text, "applied: fairlead plan -f new.yaml --missing-roles\n") {
+		t.Errorf("the roles of a file are not to be had by the command:\n%s", text)
+	}
+	if plan, _ := planned(t, planner(t, namespace()), extension(named)); plan.RightsExamined {
+		t.Error("the rights of an account that is not there were examined")
+	}
+	if plan, _ := planned(t, planner(t, namespace()), extension(nil)); !plan.RightsExamined {
+		t.Error("who installs as the manager lacks nothing")
+	}
 }

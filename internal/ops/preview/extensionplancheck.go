@@ -50,9 +50,13 @@ func (p Planner) check(ctx context.Context, change revision.Change, now []*unstr
 	}
 	// What the service account lacks, with the roles that give it that.
 	err = checks.Account(ctx, change)
-	plan.refuse(err)
 	var lacking *permissions.Lacking
 	if errors.As(err, &lacking) {
+		lacking.Plan = p.Command
+	}
+	plan.refuse(err)
+	plan.RightsExamined = err == nil || lacking != nil
+	if lacking != nil {
 		roles, err := permissions.Manifests(lacking.RoleName(), lacking.Account, lacking.Missing)
 		plan.MissingRoles = string(roles)
 		if err != nil {
@@ -125,7 +129,7 @@ func (p Planner) collisions(ctx context.Context, change revision.Change, plan *E
 	}
 	next.Spec.CollisionProtection = revision.Protection(ext)
 	var refused []*rollout.CollisionError
-	claims := revision.Claims{Reader: p.Client, Set: next, Siblings: siblings, Planned: ext}
+	claims := &revision.Claims{Reader: p.Client, Set: next, Siblings: siblings, Planned: ext}
 	for _, u := range change.Objects {
 		live := &metav1.PartialObjectMetadata{}
 		live.SetGroupVersionKind(u.GroupVersionKind())
@@ -153,12 +157,32 @@ func (p Planner) collisions(ctx context.Context, change revision.Change, plan *E
 			plan.Adopted = append(plan.Adopted, rollout.RefOf(u).String())
 		}
 	}
-	for i, collision := range refused { // the same remedy of several is said once, with the last of them
-		if slices.ContainsFunc(refused[i+1:], func(other *rollout.CollisionError) bool { return other.Remedy == collision.Remedy }) {
-			plan.refuse(errors.New(collision.Fact()))
+	plan.collide(refused)
+	plan.adopt()
+	return nil
+}
+
+// adopt takes what is adopted from what is added.
+func (p *ExtensionPlan) adopt() {
+	added := slices.DeleteFunc(slices.Clone(p.Added), func(name string) bool { return slices.Contains(p.Adopted, name) })
+	if p.Totals != nil {
+		p.Totals.Adopted = len(p.Added) - len(added)
+		p.Totals.Created -= p.Totals.Adopted
+	}
+	p.Added = added
+}
+
+// collide notes collisions. Those with the same remedy come together, and the last of them has it.
+func (p *ExtensionPlan) collide(refused []*rollout.CollisionError) {
+	first := func(e *rollout.CollisionError) int {
+		return slices.IndexFunc(refused, func(other *rollout.CollisionError) bool { return other.Remedy == e.Remedy })
+	}
+	sorted := slices.SortedStableFunc(slices.Values(refused), func(a, b *rollout.CollisionError) int { return cmp.Compare(first(a), first(b)) })
+	for i, collision := range sorted {
+		if i+1 < len(sorted) && sorted[i+1].Remedy == collision.Remedy {
+			p.refuse(errors.New(collision.Fact()))
 			continue
 		}
-		plan.refuse(collision)
+		p.refuse(collision)
 	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ type Planner struct {
 	Fetch func(ctx context.Context, r bundleio.Request) (*bundle.Bundle, error)
 	// Values asks for the values of changed fields.
 	Values bool
+	// Command is the command line of the plan, for what is advised; empty is that of an extension in the cluster.
+	Command string
 }
 
 // decision is the next step of an extension, and why catalogs offer nothing; empty when they do.
@@ -57,7 +60,8 @@ func (p Planner) Plan(ctx context.Context, q *Question, name string) (*Extension
 	if err != nil {
 		return nil, err
 	}
-	plan := &ExtensionPlan{Extension: name, Values: p.Values}
+	p.Command = cmp.Or(p.Command, "fairlead plan "+name)
+	plan := &ExtensionPlan{Extension: name, Values: p.Values, Command: p.Command}
 	installed := revision.Installed(revisions)
 	if installed != nil {
 		plan.Installed = PlannedVersion{Bundle: installed.Annotations[olmv1.BundleNameKey], Version: installed.Annotations[olmv1.BundleVersionKey], Image: installed.Annotations[olmv1.BundleReferenceKey]}

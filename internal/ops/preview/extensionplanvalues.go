@@ -25,6 +25,7 @@ type FieldChange struct {
 // Totals are how many objects come, change, go and stay.
 type Totals struct {
 	Created   int `json:"created"`
+	Adopted   int `json:"adopted"`
 	Changed   int `json:"changed"`
 	Deleted   int `json:"deleted"`
 	Unchanged int `json:"unchanged"`
@@ -36,7 +37,7 @@ func (t Totals) String() string {
 	for _, one := range []struct {
 		n    int
 		what string
-	}{{t.Created, "created"}, {t.Changed, "changed"}, {t.Deleted, "deleted"}, {t.Unchanged, "unchanged"}} {
+	}{{t.Created, "created"}, {t.Adopted, "adopted"}, {t.Changed, "changed"}, {t.Deleted, "deleted"}, {t.Unchanged, "unchanged"}} {
 		if one.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", one.n, one.what))
 		}
@@ -44,7 +45,7 @@ func (t Totals) String() string {
 	if len(parts) == 0 {
 		return "no objects"
 	}
-	return safetext.Count(t.Created+t.Changed+t.Deleted+t.Unchanged, "object") + ": " + strings.Join(parts, ", ")
+	return safetext.Count(t.Created+t.Adopted+t.Changed+t.Deleted+t.Unchanged, "object") + ": " + strings.Join(parts, ", ")
 }
 
 const (

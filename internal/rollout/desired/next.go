@@ -119,7 +119,7 @@ func (in Observed) next(ext *olmv1.ClusterExtension, offer Offer, now time.Time)
 	offered, reason := offer.target(in.Revisions)
 	switch {
 	case revision.RollsBack(ext) && newest != nil && installed != nil && newest != installed && revision.Failed(newest) &&
-		newest.Annotations[CopyKey] == "" && !asksForOther(ext, newest) &&
+		newest.Annotations[CopyKey] == "" && !asksForOther(ext, newest) && (offered == nil || !adoptsSince(ext, newest)) &&
 		newest.Annotations[InputsKey] != installed.Annotations[InputsKey]: // otherwise it repeats what is installed, and trusts other certificates
 		t := repeated(installed)
 		t.Undone = newest
@@ -150,11 +150,12 @@ func (in Observed) toward(ext *olmv1.ClusterExtension, t *Target, reason string)
 	provider := Provider(in.Providers, newest)
 	step := Step{Action: Write, Reason: reason, Target: t, Provider: provider, Inputs: t.inputs(ext, provider)}
 	switch {
-	case t.is(newest, step.Inputs) && revision.Adopts(ext) && newest.Spec.CollisionProtection == olmv1.CollisionProtectionPrevent:
+	case t.is(newest, step.Inputs) && adoptsSince(ext, newest):
 		step.Reason = "annotation " + revision.AdoptKey + " asks to adopt what revision " + newest.Name + " may not"
 	case t.is(newest, step.Inputs):
 		step.Action, step.Reason = Keep, "the newest revision is of "+t.Name
-	case t.Source == nil && revision.RollsBack(ext) && newest != nil && newest.Annotations[FailedKey] != "" && newest.Annotations[FailedKey] == step.Inputs:
+	case t.Source == nil && revision.RollsBack(ext) && newest != nil && newest.Annotations[FailedKey] != "" && newest.Annotations[FailedKey] == step.Inputs &&
+		!adoptsSince(ext, in.failed()):
 		step.Action = Refuse
 		step.Err = revision.Blocked(fmt.Errorf("the rollout of revision %s failed, and revision %s rolled back to what was installed before; to try again, change the "+
 			"spec of the ClusterExtension or remove its annotation %s", newest.Annotations[FailedNameKey], newest.Name, revision.OnFailureKey))
@@ -225,6 +226,22 @@ func pinned(ext *olmv1.ClusterExtension, revisions revision.History, text string
 	}
 	return nil, revision.Misconfigured(fmt.Errorf("annotation %s asks for revision %d, which is not there: the %d newest are kept; correct or remove the annotation",
 		RollbackToKey, n, revision.Retention))
+}
+
+// failed is the revision that the newest one has rolled back, or, where that is removed as too old, the newest one.
+func (in Observed) failed() *olmv1.ClusterObjectSet {
+	newest := in.Revisions.Newest()
+	for i := range in.Revisions {
+		if in.Revisions[i].Name == newest.Annotations[FailedNameKey] {
+			return &in.Revisions[i]
+		}
+	}
+	return newest
+}
+
+// adoptsSince reports whether an extension was allowed to adopt what exists since a revision was made for it.
+func adoptsSince(ext *olmv1.ClusterExtension, r *olmv1.ClusterObjectSet) bool {
+	return revision.Adopts(ext) && r.Spec.CollisionProtection == olmv1.CollisionProtectionPrevent
 }
 
 // asksForOther reports whether the extension was changed since a revision was made for it. An annotation raises no generation.

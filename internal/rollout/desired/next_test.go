@@ -80,6 +80,12 @@ func TestNext(t *testing.T) {
 	rolling.Spec.CollisionProtection = olmv1.CollisionProtectionPrevent
 	adopting := made(2, "1.1.0", "rolling")
 	adopting.Spec.CollisionProtection = olmv1.CollisionProtectionIfNoController
+	// What failed may not adopt, and what was made to roll it back may, since leave was given in between.
+	refused, refusedAdopting, rolledBack := made(2, "1.1.0", "failed"), made(2, "1.1.0", "failed"), undone.DeepCopy()
+	refused.Spec.CollisionProtection = olmv1.CollisionProtectionPrevent
+	refusedAdopting.Spec.CollisionProtection = olmv1.CollisionProtectionIfNoController
+	rolledBack.Spec.CollisionProtection = olmv1.CollisionProtectionIfNoController
+	leave := append(rollback[:2:2], revision.AdoptKey, "true")
 	fresh.CreationTimestamp = metav1.NewTime(now.Add(-time.Minute))
 	within := func(o Offer, text string) Offer { o.Range = text; return o }
 	configured := extension()
@@ -102,6 +108,11 @@ func TestNext(t *testing.T) {
 		"leave to adopt what is there":                  {ext: extension(revision.AdoptKey, "true"), revisions: revision.History{rolling}, offer: offers("1.1.0"), want: "Write a.v1.1.0"},
 		"leave to adopt is given already":               {ext: extension(revision.AdoptKey, "true"), revisions: revision.History{adopting}, offer: offers("1.1.0"), want: "Keep a.v1.1.0"},
 		"leave to adopt is taken back":                  {revisions: revision.History{adopting}, offer: offers("1.1.0"), want: "Keep a.v1.1.0"},
+		"leave to adopt what a rollout failed on":       {ext: extension(leave...), revisions: revision.History{v1, refused}, offer: offers("1.1.0"), want: "Write a.v1.1.0"},
+		"leave to adopt, and no catalogs":               {ext: extension(leave...), revisions: revision.History{v1, refused}, want: "Write a.v1.0.0 of my-1 for my-2"},
+		"leave to adopt after a rollback":               {ext: extension(leave...), revisions: revision.History{v1, refused, *rolledBack}, offer: offers("1.1.0"), want: "Write a.v1.1.0"},
+		"leave to adopt did not help":                   {ext: extension(leave...), revisions: revision.History{v1, refusedAdopting, *rolledBack}, offer: offers("1.1.0"), want: "Refuse a.v1.1.0", err: "the rollout of revision my-2 failed"},
+		"leave to adopt, what failed is removed":        {ext: extension(leave...), revisions: revision.History{v1, *rolledBack}, offer: offers("1.1.0"), want: "Refuse a.v1.1.0", err: "the rollout of revision my-2 failed"},
 		"an upgrade":                                    {revisions: revision.History{v1}, offer: offers("1.1.0"), want: "Write a.v1.1.0"},
 		"another configuration":                         {ext: configured, revisions: revision.History{v1}, offer: offers("1.0.0"), want: "Write a.v1.0.0"},
 		"a conflict, what is installed is kept":         {revisions: revision.History{v1}, offer: conflict, want: "Keep a.v1.0.0"},

@@ -1,6 +1,7 @@
 package permissions
 
 import (
+	"cmp"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -113,13 +114,15 @@ type Lacking struct {
 	Missing   []MissingRule
 	// Incomplete is why more may be missing; nil when that is all.
 	Incomplete error
+	// Plan is the command that plans the extension; empty is that of one in the cluster.
+	Plan string
 }
 
 // Error ends with the one command that grants what is missing.
 func (l *Lacking) Error() string {
 	command, ok := Command(l.RoleName(), l.Account, l.Missing)
 	if !ok {
-		command = fmt.Sprintf("fairlead plan %s --missing-roles | kubectl auth reconcile -f -", l.Extension)
+		command = cmp.Or(l.Plan, "fairlead plan "+l.Extension) + " --missing-roles | kubectl auth reconcile -f -"
 	}
 	return Message(l.Missing, l.Incomplete) + "\nafter reading them, an administrator of the cluster grants them with: " + command
 }

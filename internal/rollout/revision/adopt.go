@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -33,16 +34,8 @@ func Protection(ext metav1.Object) olmv1.CollisionProtection {
 	return olmv1.CollisionProtectionPrevent
 }
 
-// Marks by which Helm knows what belongs to a release. It takes no object without both.
-const (
-	helmManagerKey   = "app.kubernetes.io/managed-by"
-	helmManager      = "Helm"
-	helmNameKey      = "meta.helm.sh/release-name"
-	helmNamespaceKey = "meta.helm.sh/release-namespace"
-)
-
 // Claims judges the claims of a revision by what the cluster has: some owners are no controllers, or are not named by the object at all. It reads, and
-// writes nothing.
+// writes nothing. It reads the ClusterServiceVersions once, so it is for one pass over the objects of a revision.
 type Claims struct {
 	// Reader must not be a cache.
 	Reader client.Reader
@@ -51,16 +44,17 @@ type Claims struct {
 	Set   *olmv1.ClusterObjectSet
 	// Siblings are the other revisions of its extension.
 	Siblings map[types.UID]*olmv1.ClusterObjectSet
-	// Planned is the extension of a set that is not in the cluster; nil looks it up.
+	// Planned is the extension of a set that is not in the cluster; nil looks it up. One without UID is not in the cluster either.
 	Planned *olmv1.ClusterExtension
-}
 
-// other is an owner that no controller reference names, and what to do about it.
-type other struct{ name, remedy string }
+	mu   sync.Mutex
+	csvs []v1alpha1.ClusterServiceVersion
+	read bool
+}
 
 // Judge is Claim, but for an object without controller that has another owner: a revision of an extension adopts none, and where it may adopt nothing
 // at all, the owner is named. Where that cannot be read the object is refused, with the error.
-func (c Claims) Judge(ctx context.Context, protection olmv1.CollisionProtection, live client.Object) (rollout.Ownership, error) {
+func (c *Claims) Judge(ctx context.Context, protection olmv1.CollisionProtection, live client.Object) (rollout.Ownership, error) {
 	verdict := Claim(c.Set, c.Siblings, protection, live)
 	if !c.othersCount(protection, live) {
 		return verdict, nil
@@ -81,15 +75,15 @@ func (c Claims) Judge(ctx context.Context, protection olmv1.CollisionProtection,
 }
 
 // othersCount reports whether owners that are no controllers of an object count. What a set of a user says of objects without controller is taken at its
-// word, and so is what a migration says of single ones.
-func (c Claims) othersCount(protection olmv1.CollisionProtection, live metav1.Object) bool {
-	name, uid := ExtensionOf(c.Set)
+// word, and so is what a migration says of single ones. What was kept for an extension may have got another owner since.
+func (c *Claims) othersCount(protection olmv1.CollisionProtection, live metav1.Object) bool {
+	name, _ := ExtensionOf(c.Set)
 	adopting := name != "" && protection == olmv1.CollisionProtectionIfNoController && c.Set.Spec.CollisionProtection == protection
-	return metav1.GetControllerOfNoCopy(live) == nil && !KeptFor(live, name, uid) && (adopting || protection == olmv1.CollisionProtectionPrevent)
+	return metav1.GetControllerOfNoCopy(live) == nil && (adopting || protection == olmv1.CollisionProtectionPrevent)
 }
 
 // Remedy says what to do about an object that Judge refuses.
-func (c Claims) Remedy(ctx context.Context, live client.Object) string {
+func (c *Claims) Remedy(ctx context.Context, live client.Object) string {
 	if controller := metav1.GetControllerOfNoCopy(live); controller != nil {
 		return c.giveUp(ctx, *controller)
 	}
@@ -109,13 +103,17 @@ func (c Claims) Remedy(ctx context.Context, live client.Object) string {
 }
 
 // offer is how objects without owner are adopted.
-func (c Claims) offer(ctx context.Context, name string) string {
+func (c *Claims) offer(ctx context.Context, name string) string {
+	const what = "to adopt what exists and has no owner, which overwrites the fields that the bundle sets, keeps custom resources, and deletes the rest with the ClusterExtension: "
 	ext := c.Planned
 	if ext == nil {
 		ext = &olmv1.ClusterExtension{}
 		if err := c.Reader.Get(ctx, client.ObjectKey{Name: name}, ext); err != nil || ext.Spec.Source.Catalog == nil {
-			return fmt.Sprintf("to adopt what exists and has no owner, as it is and with all custom resources: kubectl annotate clusterextension %s %s=true", name, AdoptKey)
+			return fmt.Sprintf(what+"kubectl annotate clusterextension %s %s=true", name, AdoptKey)
 		}
+	}
+	if ext.UID == "" { // another one must not be created in its place
+		return fmt.Sprintf(what+"set annotation %s: \"true\" of ClusterExtension %s where it is written", AdoptKey, name)
 	}
 	pkg := ext.Spec.Source.Catalog.PackageName
 	command := "fairlead install " + pkg + " --api v1"
@@ -123,11 +121,11 @@ func (c Claims) offer(ctx context.Context, name string) string {
 		command += " --name " + name
 	}
 	command += " --namespace " + ext.Spec.Namespace
-	return fmt.Sprintf("to adopt what exists and has no owner, as it is and with all custom resources: %s --adopt, which sets annotation %s: \"true\" of ClusterExtension %s", command, AdoptKey, name)
+	return fmt.Sprintf(what+"%s --adopt, which sets annotation %s: \"true\" of ClusterExtension %s", command, AdoptKey, name)
 }
 
 // number is how many custom resources a CustomResourceDefinition has; empty for other objects.
-func (c Claims) number(ctx context.Context, live client.Object) string {
+func (c *Claims) number(ctx context.Context, live client.Object) string {
 	if live.GetObjectKind().GroupVersionKind().GroupKind() != definitionKind {
 		return ""
 	}
@@ -139,7 +137,7 @@ func (c Claims) number(ctx context.Context, live client.Object) string {
 }
 
 // giveUp is what has to happen for a controller to give an object up. The set that is a controller need not be there any more.
-func (c Claims) giveUp(ctx context.Context, controller metav1.OwnerReference) string {
+func (c *Claims) giveUp(ctx context.Context, controller metav1.OwnerReference) string {
 	extension := ""
 	switch {
 	case IsExtension(controller):
@@ -158,7 +156,7 @@ func (c Claims) giveUp(ctx context.Context, controller metav1.OwnerReference) st
 }
 
 // other is the owner of an object without controller; nil when it has none. Names that no object has any more count for nothing.
-func (c Claims) other(ctx context.Context, live client.Object) (*other, error) {
+func (c *Claims) other(ctx context.Context, live client.Object) (*other, error) {
 	owner, err := c.operator(ctx, live)
 	if owner != nil || err != nil {
 		return owner, err
@@ -169,17 +167,11 @@ func (c Claims) other(ctx context.Context, live client.Object) (*other, error) {
 			return &other{r.Kind + " " + r.Name, c.giveUp(ctx, r)}, nil
 		}
 	}
-	if release := live.GetAnnotations()[helmNameKey]; release != "" && live.GetLabels()[helmManagerKey] == helmManager {
-		namespace := live.GetAnnotations()[helmNamespaceKey]
-		return &other{fmt.Sprintf("Helm release %s/%s", namespace, release), fmt.Sprintf("to let Helm give it up, give it annotation helm.sh/resource-policy: keep in the chart, "+
-			"upgrade the release, and see that helm get manifest %[1]s --namespace %[2]s has it: on the object alone it does not count, and uninstalling deletes what has it not, "+
-			"with all custom resources of a definition. Then: helm uninstall %[1]s --namespace %[2]s, and remove label %[3]s and annotation %[4]s from it", release, namespace, helmManagerKey, helmNameKey)}, nil
-	}
-	return nil, nil
+	return delivered(live), nil
 }
 
 // operator is the ClusterServiceVersion that has an object: that says that it owns the definition, or that references or labels of the object name.
-func (c Claims) operator(ctx context.Context, live client.Object) (*other, error) {
+func (c *Claims) operator(ctx context.Context, live client.Object) (*other, error) {
 	defines := live.GetObjectKind().GroupVersionKind().GroupKind() == definitionKind
 	var named []rollout.Holder
 	for _, h := range rollout.Holders(live) {
@@ -190,23 +182,12 @@ func (c Claims) operator(ctx context.Context, live client.Object) (*other, error
 	if !defines && len(named) == 0 {
 		return nil, nil
 	}
-	originals, err := labels.NewRequirement(v1alpha1.CopiedFromLabel, selection.DoesNotExist, nil)
+	all, err := c.operators(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var all v1alpha1.ClusterServiceVersionList
-	err = c.Reader.List(ctx, &all, client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*originals)})
-	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) { // a cluster without that API
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list the ClusterServiceVersions: %w", err)
-	}
-	for i := range all.Items {
-		csv := &all.Items[i]
-		if csv.IsCopied() {
-			continue
-		}
+	for i := range all {
+		csv := &all[i]
 		has := defines && csv.OwnsCRD(live.GetName()) ||
 			slices.ContainsFunc(named, func(h rollout.Holder) bool { return h.Name == csv.Name && h.Namespace == csv.Namespace })
 		if has {
@@ -216,8 +197,28 @@ func (c Claims) operator(ctx context.Context, live client.Object) (*other, error
 	return nil, nil
 }
 
+// operators are the ClusterServiceVersions of the cluster, without copies.
+func (c *Claims) operators(ctx context.Context) ([]v1alpha1.ClusterServiceVersion, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.read {
+		return c.csvs, nil
+	}
+	originals, err := labels.NewRequirement(v1alpha1.CopiedFromLabel, selection.DoesNotExist, nil)
+	if err != nil {
+		return nil, err
+	}
+	var all v1alpha1.ClusterServiceVersionList
+	err = c.Reader.List(ctx, &all, client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*originals)})
+	if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) { // a cluster without that API has none
+		return nil, fmt.Errorf("list the ClusterServiceVersions: %w", err)
+	}
+	c.csvs, c.read = slices.DeleteFunc(all.Items, func(csv v1alpha1.ClusterServiceVersion) bool { return csv.IsCopied() }), true
+	return c.csvs, nil
+}
+
 // migrate is how the operator of a ClusterServiceVersion becomes a ClusterExtension.
-func (c Claims) migrate(ctx context.Context, csv *v1alpha1.ClusterServiceVersion) string {
+func (c *Claims) migrate(ctx context.Context, csv *v1alpha1.ClusterServiceVersion) string {
 	first := ""
 	if name, _ := ExtensionOf(c.Set); name != "" && c.Planned == nil && c.Set.Spec.Revision == 1 {
 		first = fmt.Sprintf("fairlead uninstall %s, then: ", name)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	v2 "fairlead.dev/fairlead/api/operators/v2"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,7 +30,7 @@ var errRefused = errors.New("connection refused")
 
 var preflightScheme = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(olmv1.AddToScheme(scheme), v2.AddToScheme(scheme), corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(olmv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), v2.AddToScheme(scheme), corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
 		panic(err)
 	}
 	kites := schema.GroupVersion{Group: "example.com", Version: "v1"}

@@ -41,7 +41,7 @@ func TestAdoptingWhatIsThere(t *testing.T) {
 	w.extend(w.name, w.name)
 	offer := fmt.Sprintf("fairlead install %s --api v1 --namespace %[1]s --adopt", w.name)
 	w.says(w.name, "Progressing", "True", "Retrying", "CustomResourceDefinition "+w.things()+" is wanted by ClusterObjectSet "+w.name+
-		"-1 but exists already, and nothing controls it, and it has 3 custom resources; to adopt what exists and has no owner, as it is and with all custom resources: "+offer)
+		"-1 but exists already, and nothing controls it, and it has 3 custom resources; to adopt what exists and has no owner, which overwrites the fields that the bundle sets, keeps custom resources, and deletes the rest with the ClusterExtension: "+offer)
 
 	asked, err := ops.InstallExtension(t.Context(), w, ops.ExtensionOptions{Package: w.name, Namespace: w.name, Adopt: true})
 	must.NoError(w, err)
