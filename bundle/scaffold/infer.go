@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 )
 
-var errByHand = errors.New("please manually input channels and packageName")
+var errByHand = errors.New("please manually input channels and packageName, with --package and --channels")
 
 // infer finds out what package and channels the manifests belong to, from the package-manifest directory above them.
 func (r *Request) infer(ctx context.Context, files []bundle.File) error {

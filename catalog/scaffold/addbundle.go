@@ -34,7 +34,7 @@ type File struct {
 }
 
 // AddBundle returns the files of a catalog that change when a version comes into it: the channels get an entry, where they stand in YAML or JSON, and the
-// bundle a file of its own beside its package. A package or a channel that is not there is made. Comments stay. read returns the content of a file of
+// bundle a file of its own beside its package; one that is there comes into more channels. A package or a channel that is not there is made. Comments stay. read returns the content of a file of
 // the catalog, and c is what the catalog is now: it changes to what it is to be. A catalog that would break rules which it keeps now is an error.
 func AddBundle(c *catalog.Catalog, read func(name string) ([]byte, error), a Addition) ([]File, error) {
 	before := catalog.Validate(c)
@@ -84,10 +84,9 @@ func (e *addition) add() error {
 			return fmt.Errorf("%s cannot be the name of a file", safetext.Quote(name))
 		}
 	}
-	for i := range e.catalog.Bundles {
-		if is := &e.catalog.Bundles[i]; is.Package == b.Package && is.Name == b.Name {
-			return fmt.Errorf("it is there already, at %s", is.Position)
-		}
+	there, err := e.there()
+	if err != nil {
+		return err
 	}
 	dir, err := e.pkg()
 	if err != nil {
@@ -98,8 +97,31 @@ func (e *addition) add() error {
 			return err
 		}
 	}
+	if there {
+		return nil
+	}
 	e.catalog.Bundles = append(e.catalog.Bundles, *b)
 	return e.create(path.Join(dir, b.Name+".yaml"), &catalog.Catalog{Bundles: []catalog.Bundle{*b}})
+}
+
+// there reports whether the catalog has the bundle, which then comes into channels that do not have it yet. Another one of its name, and a channel
+// that has it, are errors.
+func (e *addition) there() (bool, error) {
+	at := slices.IndexFunc(e.catalog.Bundles, func(b catalog.Bundle) bool { return b.Package == e.Bundle.Package && b.Name == e.Bundle.Name })
+	if at < 0 {
+		return false, nil
+	}
+	is := &e.catalog.Bundles[at]
+	if is.Image != e.Bundle.Image {
+		return false, fmt.Errorf("it is there already, at %s, with image %s rather than %s: give the version another number, or change the image there", is.Position, safetext.Quote(is.Image), safetext.Quote(e.Bundle.Image))
+	}
+	for _, c := range e.catalog.Channels {
+		has := c.Package == e.Bundle.Package && slices.ContainsFunc(c.Entries, func(entry catalog.Entry) bool { return entry.Name == e.Bundle.Name })
+		if has && slices.Contains(e.Channels, c.Name) {
+			return false, fmt.Errorf("it is there already, at %s, and in channel %s: name channels that do not have it", is.Position, safetext.Quote(c.Name))
+		}
+	}
+	return true, nil
 }
 
 // pkg is the directory of the package, which is made where it is not there.

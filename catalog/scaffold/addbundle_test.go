@@ -89,6 +89,16 @@ func TestAddBundle(t *testing.T) {
 	must.Contain(t, "the package", texts["new/package.yaml"], "defaultChannel: alpha")
 }
 
+// TestAddBundleToMoreChannels: a version that is there is put into the channels that do not have it, and its bundle stays as it is.
+func TestAddBundleToMoreChannels(t *testing.T) {
+	files := fstest.MapFS{"app/catalog.yaml": {Data: []byte(commented)}, "app/fast.yaml": {Data: []byte("schema: olm.channel\npackage: app\nname: fast\nentries:\n- name: app.v1.1.0\n")},
+		"app/second.yaml": {Data: []byte("schema: olm.bundle\npackage: app\nname: app.v1.1.0\nimage: registry.example.com/app:1.1.0\nproperties:\n- type: olm.package\n  value: {packageName: app, version: 1.1.0}\n")}}
+	texts := must.Value(added(t, files, Addition{Bundle: versionOf("app", "1.1.0"), Channels: []string{"stable"}}))(t)
+	if len(texts) != 1 || !strings.Contains(strings.ReplaceAll(texts["app/catalog.yaml"], "  ", ""), "- name: app.v1.1.0\nreplaces: app.v1.0.0\n") {
+		t.Errorf("%v", texts)
+	}
+}
+
 // TestAddBundleToJSON: one object of a stream changes.
 func TestAddBundleToJSON(t *testing.T) {
 	const first = `{"schema":"olm.package","name":"app","defaultChannel":"stable"}
@@ -109,12 +119,15 @@ func TestAddBundleToJSON(t *testing.T) {
 func TestAddBundleRefuses(t *testing.T) {
 	two := strings.Replace(commented, "- name: app.v1.0.0 # the first\n", "- name: app.v1.0.0\n- name: app.v0.9.0\n", 1)
 	gone := "app.v0.1.0"
+	otherImage := versionOf("app", "1.0.0")
+	otherImage.Image = "elsewhere/app"
 	for name, test := range map[string]struct {
 		text string
 		a    Addition
 		want string
 	}{
-		"a version that is there":   {commented, Addition{Bundle: versionOf("app", "1.0.0"), Channels: []string{"stable"}}, "it is there already, at catalog.yaml:13"},
+		"a version that is there":   {commented, Addition{Bundle: versionOf("app", "1.0.0"), Channels: []string{"stable"}}, "it is there already, at catalog.yaml:13, and in channel \"stable\": name channels that do not have it"},
+		"another image of the version": {commented, Addition{Bundle: otherImage, Channels: []string{"fast"}}, `it is there already, at catalog.yaml:13, with image "registry.example.com/app:1.0.0" rather than "elsewhere/app"`},
 		"no channel":                {commented, Addition{Bundle: versionOf("app", "1.1.0")}, "no channel is named"},
 		"two heads":                 {two, Addition{Bundle: versionOf("app", "1.1.0"), Channels: []string{"stable"}}, `channel "stable" has 2 heads ("app.v1.0.0", "app.v0.9.0"), so it is not clear what the version replaces`},
 		"a name that leads outside": {commented, Addition{Bundle: versionOf("app", "1.1.0"), Channels: []string{"../x"}}, `"../x" cannot be the name of a file`},

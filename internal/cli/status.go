@@ -21,7 +21,8 @@ func newStatusCommand(s command.Streams) *cobra.Command {
 		Short: "Show the state of the operators of a namespace, of both APIs, and the reason for what is not done",
 		Long: `Show the state of the operators of a namespace: its OperatorGroup and catalogs, each Subscription with its InstallPlan, its
 ClusterServiceVersion and Deployments, each ClusterExtension with its revisions and Deployments, and the reason for everything that is not
-done yet. With names only what has one of them is shown: of an object, a package, or anything below it. With -A the operators of all namespaces are
+done yet. With names only what has one of them is shown: of an object, a package, or anything below it; and ClusterExtensions of
+these names, wherever they install. With -A the operators of all namespaces are
 shown.
 ` + overviewHelp,
 		Example: `  fairlead status -n operators
@@ -45,7 +46,7 @@ shown.
 				}
 				return o.answer(s, survey)
 			}
-			report, err := ops.InspectNamespace(cmd.Context(), c, namespace)
+			report, err := ops.InspectNamespace(cmd.Context(), c, namespace, names...)
 			if err != nil {
 				return kubeconfig.Explain(err)
 			}

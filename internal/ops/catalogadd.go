@@ -127,9 +127,12 @@ func WaitCatalog(ctx context.Context, reader client.Reader, key client.ObjectKey
 	return waitCatalog(ctx, reader, key, problemLasts, tell)
 }
 
+// reconciledWithin is how soon a manager that runs sets the first status.
+const reconciledWithin = 3 * time.Second
+
 func waitCatalog(ctx context.Context, reader client.Reader, key client.ObjectKey, lasts time.Duration, tell func(message string)) (is InstalledCatalog, err error) {
 	var since time.Time
-	last := ""
+	last, begun := "", time.Now()
 	for {
 		live := emptyCatalog(key.Namespace)
 		if err := reader.Get(ctx, key, live); err != nil && !over(ctx) {
@@ -148,7 +151,7 @@ func waitCatalog(ctx context.Context, reader client.Reader, key client.ObjectKey
 		if is.stopped || !since.IsZero() && time.Since(since) >= lasts {
 			return is, &StoppedError{is.Describe(), is.State, is.Message}
 		}
-		if is.Message != last {
+		if is.Message != last && (is.Message != unreconciled || time.Since(begun) > reconciledWithin) {
 			last = is.Message
 			tell(last)
 		}

@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -192,7 +193,7 @@ func TestWaitCatalog(t *testing.T) {
 		var told []string
 		_, err := waitCatalog(ctx, catalogCluster(t, nil, test.o), client.ObjectKeyFromObject(test.o), time.Millisecond, func(message string) { told = append(told, message) })
 		cancel()
-		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) || len(told) > 1 {
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) || len(told) > 1 || slices.Contains(told, unreconciled) {
 			t.Errorf("%s: %v, told %q", name, err, told)
 		}
 	}

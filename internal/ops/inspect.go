@@ -35,8 +35,9 @@ type objects struct {
 	unserved      error // that the cluster does not serve the v0 API; nil when it does
 }
 
-// InspectNamespace reads a namespace and returns the state of its operators, of both APIs. A namespace that does not exist is an error.
-func InspectNamespace(ctx context.Context, reader client.Reader, namespace string) (Report, error) {
+// InspectNamespace reads a namespace and returns the state of its operators, of both APIs, and of the ClusterExtensions of some names, wherever they
+// install. A namespace that does not exist is an error.
+func InspectNamespace(ctx context.Context, reader client.Reader, namespace string, names ...string) (Report, error) {
 	o, err := readObjects(ctx, reader, namespace)
 	if err != nil {
 		return Report{}, err
@@ -45,7 +46,7 @@ func InspectNamespace(ctx context.Context, reader client.Reader, namespace strin
 	if err != nil {
 		return Report{}, err
 	}
-	v1, note, err := readExtensions(ctx, reader, namespace)
+	v1, note, err := readExtensions(ctx, reader, namespace, names...)
 	if err == nil && v1.unserved {
 		err = o.unserved // a cluster may lack one of the APIs, but not both
 	}
@@ -139,6 +140,14 @@ func (o *objects) deploymentsOf(ctx context.Context, reader client.Reader, names
 		return fmt.Errorf("list the Deployments of namespace %s: %w", namespace, err)
 	}
 	v1.deployments = o.deployments.Items
+	for _, other := range v1.elsewhere() {
+		var more appsv1.DeploymentList
+		err := reader.List(ctx, &more, client.InNamespace(other))
+		if err != nil && !apierrors.IsForbidden(err) { // how its revision is, that says itself
+			return fmt.Errorf("list the Deployments of namespace %s: %w", other, err)
+		}
+		v1.deployments = append(v1.deployments[:len(v1.deployments):len(v1.deployments)], more.Items...)
+	}
 	return nil
 }
 

@@ -21,6 +21,7 @@ import (
 
 // extensions is what the v1 API has for a namespace, in the order of names. The catalogs are all those of the cluster.
 type extensions struct {
+	namespace   string // that is looked into; empty is all
 	extensions  []olmv1.ClusterExtension
 	catalogs    []olmv1.ClusterCatalog
 	revisions   []olmv1.ClusterObjectSet
@@ -28,14 +29,28 @@ type extensions struct {
 	unserved    bool // the cluster does not serve the v1 API
 }
 
-// readExtensions reads the ClusterExtensions that install into a namespace, or all when it is empty. A cluster without the v1 API has none. Where the objects of the
+// elsewhere are the other namespaces that ClusterExtensions install into which were named.
+func (e *extensions) elsewhere() []string {
+	var all []string
+	for i := range e.extensions {
+		if n := e.extensions[i].Spec.Namespace; e.namespace != "" && n != e.namespace && !slices.Contains(all, n) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// readExtensions reads the ClusterExtensions that install into a namespace, and those of some names, which belong to none; or all when it is empty. A cluster without the v1 API has none. Where the objects of the
 // cluster are not for this user to list, the note says so.
-func readExtensions(ctx context.Context, reader client.Reader, namespace string) (e extensions, note string, err error) {
+func readExtensions(ctx context.Context, reader client.Reader, namespace string, names ...string) (e extensions, note string, err error) {
 	var all olmv1.ClusterExtensionList
 	var catalogs olmv1.ClusterCatalogList
 	var sets olmv1.ClusterObjectSetList
 	err = reader.List(ctx, &all)
-	e.extensions = slices.DeleteFunc(all.Items, func(x olmv1.ClusterExtension) bool { return namespace != "" && x.Spec.Namespace != namespace })
+	e.namespace = namespace
+	e.extensions = slices.DeleteFunc(all.Items, func(x olmv1.ClusterExtension) bool {
+		return namespace != "" && x.Spec.Namespace != namespace && !slices.Contains(names, x.Name)
+	})
 	if err == nil && (len(e.extensions) > 0 || namespace == "") {
 		err = errors.Join(reader.List(ctx, &catalogs), reader.List(ctx, &sets))
 	}
@@ -91,6 +106,9 @@ func (e *extensions) extension(x *olmv1.ClusterExtension) Node {
 		}
 		if c.Version != "" {
 			n.Detail += ", version " + c.Version
+		}
+		if e.namespace != "" && x.Spec.Namespace != e.namespace {
+			n.Detail += ", in namespace " + x.Spec.Namespace
 		}
 	}
 	switch {

@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/test/must"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -123,6 +124,27 @@ func TestBothAPIsInOneTree(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAnExtensionThatIsNamed is shown wherever it installs: it belongs to no namespace.
+func TestAnExtensionThatIsNamed(t *testing.T) {
+	scheme := runtime.NewScheme()
+	must.NoError(t, errors.Join(v1alpha1.AddToScheme(scheme), operatorsv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), olmv1.AddToScheme(scheme), corev1.AddToScheme(scheme)))
+	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(bothAPIs(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}})...).Build()
+	look := func(names ...string) string {
+		report, err := InspectNamespace(t.Context(), reader, "default", names...)
+		if err == nil {
+			report, err = report.Only(names)
+		}
+		var tree strings.Builder
+		if err != nil {
+			return err.Error()
+		}
+		must.NoError(t, report.Write(&tree))
+		return tree.String()
+	}
+	must.Contain(t, "text", look("db"), "Namespace default\n", "ClusterExtension db (package database", ", in namespace "+ns+")", "Deployment db-controller")
+	must.Equal(t, "a name that nothing has", look("gone"), "namespace default has nothing with the name gone; it has no operator and no catalog; fairlead list -A lists what all namespaces have")
 }
 
 // TestAnExtensionNamesTheCommand that says what to do: one that is stopped, and one for which there is no answer.

@@ -11,6 +11,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -229,7 +230,7 @@ func findCatalog(ctx context.Context, c client.Client, o InstallOptions) (client
 	for _, key := range inView {
 		names = append(names, key.String())
 	}
-	there := cmp.Or(strings.Join(names, ", "), "none: create one first")
+	there := cmp.Or(strings.Join(names, ", "), "none")
 	if o.Catalog != "" {
 		for _, key := range inView {
 			if o.Catalog == key.String() || o.Catalog == key.Name {
@@ -247,6 +248,10 @@ func findCatalog(ctx context.Context, c client.Client, o InstallOptions) (client
 	}
 	if notSeen != nil {
 		return client.ObjectKey{}, fmt.Errorf("install package %s: %w", o.Package, notSeen)
+	}
+	if len(inView) == 0 {
+		return client.ObjectKey{}, fmt.Errorf("install package %s: no CatalogSource is in view of namespace %s%s; create one with fairlead catalog add NAME IMAGE -n NAMESPACE, %s for all namespaces",
+			o.Package, o.Namespace, snapshot.Elsewhere(ctx, c, o.Namespace), o.GlobalNamespace)
 	}
 	if len(inView) != 1 {
 		return client.ObjectKey{}, fmt.Errorf("install package %s: name the CatalogSource with --catalog; in view of namespace %s there is %s",

@@ -157,7 +157,7 @@ func (o ExtensionOptions) noCatalog(ctx context.Context, c client.Client, a *Ask
 	case err != nil:
 		return err
 	case len(names) == 0:
-		return errors.New("there is no ClusterCatalog: create one first, with the image of a catalog in spec.source.image.ref; or name the image of a bundle with --image")
+		return errors.New("there is no ClusterCatalog: create one with fairlead catalog add NAME IMAGE --api v1, or name the image of a bundle with --image")
 	case len(selected) == 0:
 		return fmt.Errorf("none of the ClusterCatalogs is selected; there is %s", strings.Join(names, ", "))
 	case len(selected) < len(o.Catalogs):

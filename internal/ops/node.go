@@ -49,7 +49,8 @@ func (r Report) Only(names []string) (Report, error) {
 	}
 	for _, name := range names {
 		if !found[name] {
-			return Report{}, fmt.Errorf("namespace %s has nothing with the name %s; it has %s", r.Namespace, name, safetext.List(has, maxNamed, ", "))
+			return Report{}, fmt.Errorf("namespace %s has nothing with the name %s; it has %s; fairlead list -A lists what all namespaces have", r.Namespace, name,
+				cmp.Or(safetext.List(has, maxNamed, ", "), "no operator and no catalog"))
 		}
 	}
 	return only, nil

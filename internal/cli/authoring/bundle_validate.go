@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -85,11 +86,24 @@ Exit code 0: valid, perhaps with warnings. 3: not valid. 1: the bundle cannot be
 			return err
 		}
 		if !report.Passed {
+			if parent := filepath.Dir(filepath.Clean(args[0])); isBundle(parent) {
+				fmt.Fprintf(s.Err, "note: %s is the bundle that it belongs to: fairlead bundle validate %[1]s\n", parent)
+			}
 			return command.ExitError{Code: command.ExitNo}
 		}
 		return nil
 	}
 	return cmd
+}
+
+// isBundle reports whether a directory has the two that every bundle has.
+func isBundle(dir string) bool {
+	for _, name := range []string{"manifests", "metadata"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
 }
 
 // validateOptions reads what the flags and the environment say.

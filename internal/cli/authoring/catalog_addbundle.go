@@ -23,7 +23,8 @@ func newCatalogAddBundleCommand(s command.Streams) *cobra.Command {
 		Use:   "add-bundle IMAGE [CATALOG]",
 		Short: "Put a version into a catalog: its bundle, and an entry in channels",
 		Long: `Put a version into a catalog. The bundle of an image gets a file of its own beside its package, and each channel that is named an
-entry that replaces its head, where it stands; everything else stays as it is, comments included. A package or a channel that is not there is made.
+entry that replaces its head, where it stands; everything else stays as it is, comments included. A package or a channel that is not there is made. A version that the catalog has
+already, with that image, comes into the channels that are named.
 
 CATALOG is the directory of the catalog, by default the current one. Nothing is written when the catalog would break rules that it keeps now, or when a channel
 has no single head: say then with --replaces what the version upgrades from.`,
@@ -43,6 +44,9 @@ has no single head: say then with --replaces what the version upgrades from.`,
 				return err
 			}
 			c, err := catalog.Load(cmd.Context(), os.DirFS(dir), catalog.LoadOptions{})
+			if err != nil && isBundle(dir) {
+				err = errors.New("it is a bundle: name the directory of a catalog, which may be empty, after the image")
+			}
 			if err != nil {
 				return fmt.Errorf("read catalog %s: %w", dir, err)
 			}

@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -146,7 +147,7 @@ func (c BrowseCluster) V0(ctx context.Context, pkg string) (Answer, error) {
 		return a, nil
 	}
 	if err == nil && a.Catalogs == 0 {
-		a.Elsewhere = elsewhere(ctx, c.Reader, c.Namespace)
+		a.Elsewhere = snapshot.Elsewhere(ctx, c.Reader, c.Namespace)
 	}
 	return a, err
 }

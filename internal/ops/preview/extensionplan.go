@@ -85,7 +85,9 @@ type ExtensionPlan struct {
 }
 
 // Changes reports whether anything would be written.
-func (p *ExtensionPlan) Changes() bool { return len(p.Added)+len(p.Adopted)+len(p.Changed)+len(p.Removed) > 0 }
+func (p *ExtensionPlan) Changes() bool {
+	return len(p.Added)+len(p.Adopted)+len(p.Changed)+len(p.Removed) > 0
+}
 
 // compare lists what differs. What every revision writes again does not count.
 func (p *ExtensionPlan) compare(now, wanted []*unstructured.Unstructured) {
