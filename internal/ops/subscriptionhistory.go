@@ -12,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -80,7 +81,11 @@ func ReadSubscriptionHistory(ctx context.Context, reader client.Reader, key clie
 // subscriptionOf reads a Subscription. That there is none is an error.
 func subscriptionOf(ctx context.Context, reader client.Reader, key client.ObjectKey) (*v1alpha1.Subscription, error) {
 	sub := &v1alpha1.Subscription{}
-	if err := reader.Get(ctx, key, sub); err != nil {
+	err := reader.Get(ctx, key, sub)
+	if apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("read Subscription %s: there is none of that name; fairlead list -n %s lists what the namespace has, and fairlead resolve --subscribe PACKAGE -n %[2]s decides what a new one would install", key, key.Namespace)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read Subscription %s: %w", key, err)
 	}
 	return sub, nil

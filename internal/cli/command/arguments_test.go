@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"testing"
 
 	"fairlead.dev/fairlead/test/must"
@@ -36,9 +37,12 @@ func TestArguments(t *testing.T) {
 		}
 		must.Equal(t, test.use, err.Error(), test.want)
 	}
-	group := Group("catalog", "write catalogs", &cobra.Command{Use: "render"})
-	(&cobra.Command{Use: "fairlead"}).AddCommand(group)
-	if err := group.Args(group, []string{"rendr"}); err == nil || err.Error() != `unknown command "rendr" for "fairlead catalog"` {
-		t.Errorf("%v", err)
+	nothing := func(*cobra.Command, []string) {}
+	group := Group("catalog", "write catalogs", &cobra.Command{Use: "render", Run: nothing})
+	(&cobra.Command{Use: "fairlead"}).AddCommand(group, Group("bundle", "write bundles", &cobra.Command{Use: "push", Run: nothing}))
+	for word, want := range map[string]string{"rendr": "; did you mean render?", "push": "; did you mean fairlead bundle push?", "nothing-like-it": ""} {
+		if err := group.Args(group, []string{word}); err == nil || err.Error() != fmt.Sprintf("unknown command %q for \"fairlead catalog\"%s", word, want) {
+			t.Errorf("%s: %v", word, err)
+		}
 	}
 }
