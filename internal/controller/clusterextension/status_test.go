@@ -103,7 +103,7 @@ func TestStatus(t *testing.T) {
 			active: []string{"my-1 Available Progressing"},
 		},
 		"the first revision collides": {
-			verdict:   "Ready=False/Retrying Reconciling=True",
+			verdict:   "Ready=False/ObjectCollision Stalled=True",
 			revisions: revision.History{set(1, "1.0.0", collides...)}, outcome: outcome{resolved: known(resolution.Deprecation{})},
 			want:   slices.Concat([]string{"Installed=False/Failed: No bundle installed", "Progressing=True/Retrying: revision object collisions in phase deploy"}, fine, []string{noBundle}),
 			active: []string{"my-1 Progressing"},

@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,6 +52,8 @@ func (v view) verdict(next *olmv1.ClusterExtensionStatus) reconcile.Verdict {
 			return reconcile.Progressing(reason, progressing.Message)
 		}
 		return reconcile.Stalled(reason, progressing.Message)
+	case revision.Collides(progressing):
+		return reconcile.Stalled(revision.ReasonCollision, progressing.Message)
 	case progressing.Reason != olmv1.ReasonSucceeded:
 		return reconcile.Progressing(progressing.Reason, progressing.Message)
 	case next.Install == nil:

@@ -43,6 +43,7 @@ func TestAdoptionIsOffered(t *testing.T) {
 	w.expect("ext-1", "Progressing=True/Retrying: revision object collisions in phase configuration: ConfigMap ns/config is wanted by ClusterObjectSet ext-1 "+
 		"but exists already, and nothing controls it\nrevision object collisions in phase crds: CustomResourceDefinition things.example.com is wanted by ClusterObjectSet ext-1 "+
 		"but exists already, and nothing controls it, and it has 3 custom resources; "+offer)
+	must.Contain(t, "the verdict", w.condition("ext-1", "Stalled"), "ObjectCollision: revision object collisions")
 	if got := w.condition("ext-1", "Progressing"); strings.Count(got, offer) != 1 || strings.Contains(got, "remove or rename") {
 		t.Errorf("the advice does harm: %s", got)
 	}

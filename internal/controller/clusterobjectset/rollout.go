@@ -214,7 +214,7 @@ func (c *Controller) judge(set *olmv1.ClusterObjectSet, result *rollout.Result) 
 			}
 		}
 		if len(colliding) > 0 {
-			collisions = append(collisions, fmt.Sprintf("revision object collisions in phase %s: %s", p.Name, list(colliding)))
+			collisions = append(collisions, fmt.Sprintf(revision.CollisionText+"%s: %s", p.Name, list(colliding)))
 		}
 	}
 	if len(collided) > 0 {

@@ -7,6 +7,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,6 +29,8 @@ func verdictOf(set *olmv1.ClusterObjectSet) reconcile.Verdict {
 		return reconcile.Done(olmv1.ReasonArchived, progressing.Message)
 	case progressing.Status == metav1.ConditionFalse:
 		return reconcile.Stalled(progressing.Reason, progressing.Message)
+	case revision.Collides(progressing):
+		return reconcile.Stalled(revision.ReasonCollision, progressing.Message)
 	case progressing.Reason != olmv1.ReasonSucceeded || available == nil:
 		return reconcile.Progressing(progressing.Reason, progressing.Message)
 	case available.Status != metav1.ConditionTrue:
