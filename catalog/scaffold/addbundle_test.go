@@ -126,12 +126,12 @@ func TestAddBundleRefuses(t *testing.T) {
 		a    Addition
 		want string
 	}{
-		"a version that is there":   {commented, Addition{Bundle: versionOf("app", "1.0.0"), Channels: []string{"stable"}}, "it is there already, at catalog.yaml:13, and in channel \"stable\": name channels that do not have it"},
+		"a version that is there":      {commented, Addition{Bundle: versionOf("app", "1.0.0"), Channels: []string{"stable"}}, "it is there already, at catalog.yaml:13, and in channel \"stable\": name channels that do not have it"},
 		"another image of the version": {commented, Addition{Bundle: otherImage, Channels: []string{"fast"}}, `it is there already, at catalog.yaml:13, with image "registry.example.com/app:1.0.0" rather than "elsewhere/app"`},
-		"no channel":                {commented, Addition{Bundle: versionOf("app", "1.1.0")}, "no channel is named"},
-		"two heads":                 {two, Addition{Bundle: versionOf("app", "1.1.0"), Channels: []string{"stable"}}, `channel "stable" has 2 heads ("app.v1.0.0", "app.v0.9.0"), so it is not clear what the version replaces`},
-		"a name that leads outside": {commented, Addition{Bundle: versionOf("app", "1.1.0"), Channels: []string{"../x"}}, `"../x" cannot be the name of a file`},
-		"a second head":             {commented, Addition{Bundle: versionOf("app", "1.1.0"), Channels: []string{"stable"}, Replaces: &gone}, "the catalog would break rules"},
+		"no channel":                   {commented, Addition{Bundle: versionOf("app", "1.1.0")}, "no channel is named"},
+		"two heads":                    {two, Addition{Bundle: versionOf("app", "1.1.0"), Channels: []string{"stable"}}, `channel "stable" has 2 heads ("app.v1.0.0", "app.v0.9.0"), so it is not clear what the version replaces`},
+		"a name that leads outside":    {commented, Addition{Bundle: versionOf("app", "1.1.0"), Channels: []string{"../x"}}, `"../x" cannot be the name of a file`},
+		"a second head":                {commented, Addition{Bundle: versionOf("app", "1.1.0"), Channels: []string{"stable"}, Replaces: &gone}, "the catalog would break rules"},
 	} {
 		_, err := added(t, fstest.MapFS{"catalog.yaml": {Data: []byte(test.text)}}, test.a)
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), fmt.Sprintf("add bundle %q to package", test.a.Bundle.Name)) {

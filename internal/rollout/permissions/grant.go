@@ -1,8 +1,8 @@
 package permissions
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
