@@ -34,9 +34,11 @@ func newDoctorCommand(s command.Streams) *cobra.Command {
 CustomResourceDefinitions and admission policies; the namespace of its catalogs, and whether these can be read; webhooks, APIServices and their
 certificates; and clocks. Below each check that fails is said with which object something is wrong, and what to do about it.
 
-Nothing is written. What you may not read is a note, and does not make the examination fail.
+Nothing is written. What you may not read is a note, and does not make the examination fail. Where another lifecycle manager works on the cluster,
+and Fairlead's does not, that is a note, too.
 
-Exit code 0: nothing is wrong. 3: something is; with -o json or yaml, too. 1: there is no cluster to examine. 2: wrong usage.`,
+Exit code 0: nothing is wrong; there may be notes. 3: something is, or the cluster does not answer; with -o json or yaml, too. 1: no cluster could be
+asked, because the kubeconfig cannot be read or names none. 2: wrong usage.`,
 		Example: `  fairlead doctor
   fairlead doctor --manager-namespace fairlead -o json`,
 		Args: command.Usage(cobra.NoArgs),

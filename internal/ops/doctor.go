@@ -82,10 +82,16 @@ type examiner struct {
 	ahead   time.Duration
 	clocked bool
 	// managers are the Deployments of Fairlead's manager, and leaders the leases of managers.
-	// known: the Deployments could be read.
+	// known: the Deployments could be read. unread are the namespaces whose leases could not be.
 	managers []appsv1.Deployment
 	known    bool
 	leaders  []leader
+	unread   []string
+	// found are other lifecycle managers, and rivalsRead what there is to say of reading them; nil as long as that was not done.
+	// foreign: they manage the cluster, and Fairlead does not.
+	found      []rival
+	rivalsRead *Check
+	foreign    bool
 	// backends are why Services lead nowhere, as far as that was asked; empty for one that leads to something.
 	backends map[types.NamespacedName]string
 }

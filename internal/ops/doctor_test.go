@@ -310,10 +310,6 @@ func TestDoctor(t *testing.T) {
 			w.drop("Deployment olm/"+managerName, "Lease olm/"+managerName)
 			w.add(&v1alpha1.Subscription{ObjectMeta: named("ops", "greeter")})
 		}, []string{"manager: Subscription ops/greeter: no manager runs: nothing has worked on it in 1m0s, there is no Deployment with the label app=fairlead-manager and no lease is held"}, "fairlead manager"},
-		"a manager outside that has stopped": {func(w *ward) {
-			w.drop("Deployment olm/" + managerName)
-			w.add(leased("olm", managerName, "", time.Hour, 0))
-		}, []string{"manager: Lease olm/fairlead-manager: no manager runs: there is no Deployment with the label app=fairlead-manager, and the lease is not held"}, "fairlead manager"},
 		"a manager that is scaled to 0": {func(w *ward) {
 			objectOf[*appsv1.Deployment](w, "Deployment olm/"+managerName).Spec.Replicas = new(int32(0))
 		},
@@ -352,7 +348,8 @@ func TestDoctor(t *testing.T) {
 			w.add(managerDeployment("olm", managerName, "--apis=v0"), &appsv1.Deployment{ObjectMeta: named("olmv1-system", "operator-controller-controller-manager")})
 		}, nil, ""},
 		"a second manager of Fairlead": {func(w *ward) {
-			w.add(managerDeployment("zeta", managerName, "--namespaces=a,b"), managerDeployment("yota", managerName, "--namespaces=c"))
+			w.add(managerDeployment("zeta", managerName, "--namespaces=a,b"), managerDeployment("yota", managerName, "--namespaces=c"),
+				leased("zeta", managerName, "z_1", time.Second, 0), leased("yota", managerName, "y_1", time.Second, 0))
 		}, []string{"other managers: Deployment yota/fairlead-manager: a second manager of Fairlead works on what Deployment olm/fairlead-manager works on",
 			"other managers: Deployment zeta/fairlead-manager: a second manager of Fairlead works on what Deployment olm/fairlead-manager works on"}, "--replicas=0"},
 		"an older definition": {func(w *ward) {

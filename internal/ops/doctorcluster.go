@@ -23,6 +23,10 @@ const maxSkew = 10 * time.Second
 
 // definitions compares the CustomResourceDefinitions of both APIs with those of this program. Newer ones have more, which is no fault.
 func (e *examiner) definitions(ctx context.Context, c *Check) {
+	if e.foreign {
+		c.Summary = "not compared: they are those of the other lifecycle manager"
+		return
+	}
 	shipped, err := crds.All()
 	if !c.read("definitions of this program", err) {
 		return
@@ -120,6 +124,10 @@ func lacking(path string, want, have *apiextensionsv1.JSONSchemaProps, out *[]st
 
 // policies examines the admission policies that the v1 API relies on.
 func (e *examiner) policies(ctx context.Context, c *Check) {
+	if e.foreign {
+		c.Summary = "none is needed without Fairlead's manager"
+		return
+	}
 	if !e.works("v1") || !(servedAPIs{e}).servedKind(ctx, "clusterextensions.olm.operatorframework.io") {
 		c.Summary = "none is needed without the v1 API"
 		return
@@ -154,6 +162,11 @@ func (e *examiner) catalogs(ctx context.Context, c *Check) {
 	for _, note := range listing.Notes {
 		c.note("%s", note)
 	}
+	c.Summary = safetext.Count(len(listing.Catalogs), "catalog")
+	if e.foreign {
+		c.Summary += "; how they are is not judged: the other lifecycle manager reports it in conditions of its own"
+		return
+	}
 	for _, one := range listing.Catalogs {
 		source := one.Source
 		if source == "" {
@@ -171,7 +184,6 @@ func (e *examiner) catalogs(ctx context.Context, c *Check) {
 			c.fail(one.Describe(), remedy, "what is newer cannot be read from %s, and older content is served: %s", source, one.Message)
 		}
 	}
-	c.Summary = safetext.Count(len(listing.Catalogs), "catalog")
 	switch {
 	case len(listing.Catalogs) == 0 && len(listing.Notes) > 0:
 		c.Summary = "" // there may be some

@@ -12,10 +12,8 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 
 	appsv1 "k8s.io/api/apps/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -57,118 +55,6 @@ func (e *examiner) connection(ctx context.Context, c *Check) {
 	c.Summary = fmt.Sprintf("Kubernetes %s at %s", cmp.Or(answer.Version, "of an unknown version"), answer.Address)
 }
 
-// leader is a manager that has, or had, a lease.
-type leader struct {
-	lease  coordinationv1.Lease
-	holder string
-	// ahead is by how much its clock is ahead of that of the API server, and age how long ago it renewed its lease, by the latter.
-	ahead, age time.Duration
-}
-
-// leaderOf reads a lease. The API server notes by its own clock when a client wrote it, so a wrong clock of the client does not make it seem dead.
-func (e *examiner) leaderOf(lease coordinationv1.Lease) leader {
-	l := leader{lease: lease}
-	if lease.Spec.HolderIdentity != nil {
-		l.holder = *lease.Spec.HolderIdentity
-	}
-	if lease.Spec.RenewTime == nil {
-		l.holder = ""
-		return l
-	}
-	renewed := lease.Spec.RenewTime.Time
-	written := writtenAt(lease.ManagedFields)
-	if written.IsZero() {
-		l.age = e.now().Sub(renewed)
-		return l
-	}
-	l.age = e.now().Sub(written)
-	if l.ahead = renewed.Sub(written); l.ahead > 0 {
-		l.ahead = max(0, l.ahead-time.Second) // written is cut to the second
-	}
-	return l
-}
-
-func writtenAt(fields []metav1.ManagedFieldsEntry) time.Time {
-	var last time.Time
-	for _, f := range fields {
-		if f.Time != nil && f.Time.After(last) {
-			last = f.Time.Time
-		}
-	}
-	return last
-}
-
-// alive reports whether the lease is held: leaders renew theirs every few seconds.
-func (l leader) alive() bool {
-	life := 15 * time.Second
-	if s := l.lease.Spec.LeaseDurationSeconds; s != nil {
-		life = time.Duration(*s) * time.Second
-	}
-	return l.holder != "" && l.age <= 4*life
-}
-
-// name is the pod or host that holds the lease, without the random part of its identity.
-func (l leader) name() string {
-	name, _, _ := strings.Cut(l.holder, "_")
-	return name
-}
-
-func (l leader) describe() string { return "Lease " + client.ObjectKeyFromObject(&l.lease).String() }
-
-// find reads the Deployments and leases of managers.
-func (e *examiner) find(ctx context.Context, c *Check) {
-	var all appsv1.DeploymentList
-	labels := client.MatchingLabels{"app": managerName}
-	what, err := "Deployments", e.Client.List(ctx, &all, labels)
-	if apierrors.IsForbidden(err) {
-		c.note("you may not read the Deployments of all namespaces: managers are searched in namespace %s alone (--manager-namespace)", e.Namespace)
-		what, err = "Deployments in namespace "+e.Namespace, e.Client.List(ctx, &all, labels, client.InNamespace(e.Namespace))
-	}
-	e.known = c.read(what, err)
-	e.managers = all.Items
-	namespaces := []string{e.Namespace}
-	for i := range e.managers {
-		if ns := e.managers[i].Namespace; !slices.Contains(namespaces, ns) {
-			namespaces = append(namespaces, ns)
-		}
-	}
-	for _, ns := range namespaces {
-		var lease coordinationv1.Lease
-		err := e.Client.Get(ctx, client.ObjectKey{Namespace: ns, Name: managerName}, &lease)
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if c.read("Leases in namespace "+ns, err) {
-			e.leaders = append(e.leaders, e.leaderOf(lease))
-		}
-	}
-}
-
-// manager finds out whether a manager works.
-func (e *examiner) manager(ctx context.Context, c *Check) {
-	e.find(ctx, c)
-	if len(e.managers) == 0 {
-		e.outside(ctx, c)
-		return
-	}
-	var well []string
-	for i := range e.managers {
-		if text := e.deployment(c, &e.managers[i]); text != "" {
-			well = append(well, text)
-		}
-	}
-	for _, l := range e.leaders {
-		switch {
-		case l.alive():
-			well = append(well, l.name()+" leads")
-		case len(c.Findings) == 0 && l.age > settled:
-			c.fail(l.describe(), fmt.Sprintf("read why no manager leads: kubectl -n %s logs -l app=%s --tail=50", l.lease.Namespace, managerName),
-				"no manager leads: %s renewed the lease %s ago, and leaders do so every few seconds", cmp.Or(l.name(), "one that stopped"), l.age.Round(time.Second))
-		}
-	}
-	c.Summary = strings.Join(well, "; ")
-}
-
 // deployment examines a manager of the cluster. It returns what it is when it works.
 func (e *examiner) deployment(c *Check, d *appsv1.Deployment) string {
 	wanted := replicas(d)
@@ -201,28 +87,37 @@ func replicas(d *appsv1.Deployment) int32 {
 
 // outside finds out whether a manager works that has no Deployment. One without a lease is known by its work alone.
 func (e *examiner) outside(ctx context.Context, c *Check) {
-	for _, l := range e.leaders {
-		if l.alive() {
-			c.Summary = l.name() + " leads, without a Deployment"
-			return
-		}
+	if well := e.elsewhere(c); len(well) > 0 {
+		c.Summary = strings.Join(well, "; ")
+		return
 	}
-	waits, worked := e.waiting(ctx)
+	rivals := e.rivals(ctx)
+	e.rivalsRead.into(c)
+	none := "no manager runs"
+	if e.foreign = len(rivals) > 0; e.foreign {
+		none = "no manager works on its API"
+		e.managedBy(c, rivals)
+	}
+	waits, worked := e.waiting(ctx, c, rivals)
 	switch {
 	case waits != "":
-		c.fail(waits, installManager, "no manager runs: nothing has worked on it in %s, there is no Deployment with the label app=%s and no lease is held", settled, managerName)
-	case len(e.leaders) > 0 && e.known:
-		c.fail(e.leaders[0].describe(), installManager, "no manager runs: there is no Deployment with the label app=%s, and the lease is not held", managerName)
+		c.fail(waits, installManager, "%s: nothing has worked on it in %s, there is no Deployment with the label app=%s and no lease is held", none, settled, managerName)
+	case e.foreign:
 	case worked:
 		c.note("there is no Deployment with the label app=%s and no lease is held; nothing waits for a manager, so one may run outside of the cluster, as fairlead manager does", managerName)
 	case !e.known: // which is noted
 	default:
-		c.fail("cluster", installManager, "no manager runs: there is no Deployment with the label app=%s in any namespace, no Lease %s/%s, and no object that a manager has worked on", managerName, e.Namespace, managerName)
+		lease := fmt.Sprintf("no Lease %s/%s", e.Namespace, managerName)
+		if len(e.leaders) > 0 {
+			lease = e.leaders[0].describe() + " is not held"
+		}
+		c.fail("cluster", installManager, "no manager runs: there is no Deployment with the label app=%s in any namespace, %s, and no object that a manager has worked on", managerName, lease)
 	}
 }
 
-// waiting is an object on which no manager has worked for a while, and whether there are others on which one has. What cannot be read is left out.
-func (e *examiner) waiting(ctx context.Context) (waits string, worked bool) {
+// waiting is an object on which no manager has worked for a while, and whether there are others on which one has. Objects of an API that another
+// lifecycle manager works on are left to it. What cannot be read is noted, and left out.
+func (e *examiner) waiting(ctx context.Context, c *Check, rivals []rival) (waits string, worked bool) {
 	judge := func(kind string, o client.Object, has bool) {
 		worked = worked || has
 		if !has && waits == "" && e.now().Sub(o.GetCreationTimestamp().Time) > settled {
@@ -233,8 +128,13 @@ func (e *examiner) waiting(ctx context.Context) (waits string, worked bool) {
 	var sources v1alpha1.CatalogSourceList
 	var extensions olmv1.ClusterExtensionList
 	var catalogs olmv1.ClusterCatalogList
-	for _, list := range []client.ObjectList{&subscriptions, &sources, &extensions, &catalogs} {
-		_ = e.Client.List(ctx, list) // the lists stay empty
+	for _, one := range []struct {
+		what, api string
+		list      client.ObjectList
+	}{{"Subscriptions", "v0", &subscriptions}, {"CatalogSources", "v0", &sources}, {"ClusterExtensions", "v1", &extensions}, {"ClusterCatalogs", "v1", &catalogs}} {
+		if !slices.ContainsFunc(rivals, func(r rival) bool { return r.api == one.api }) {
+			c.read(one.what, e.Client.List(ctx, one.list)) // where it cannot be read the list stays empty
+		}
 	}
 	for i := range subscriptions.Items {
 		s := &subscriptions.Items[i]
@@ -258,12 +158,13 @@ func (e *examiner) waiting(ctx context.Context) (waits string, worked bool) {
 // argument is the value of a flag of a manager; empty when it is not given.
 func argument(d *appsv1.Deployment, flag string) string {
 	for _, container := range d.Spec.Template.Spec.Containers {
-		for i, arg := range container.Args {
+		all := slices.Concat(container.Command, container.Args)
+		for i, arg := range all {
 			if value, ok := strings.CutPrefix(arg, "--"+flag+"="); ok {
 				return value
 			}
-			if arg == "--"+flag && i+1 < len(container.Args) {
-				return container.Args[i+1]
+			if arg == "--"+flag && i+1 < len(all) {
+				return all[i+1]
 			}
 		}
 	}

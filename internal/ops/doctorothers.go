@@ -27,29 +27,94 @@ var otherNamespaces = []string{"olm", "operator-lifecycle-manager", "openshift-o
 
 const twoManagers = "both write the same objects: keep one; docs/migrating.md says how to go from the other implementation to this one. To stop it: "
 
+// rival is another lifecycle manager that works, or is meant to.
+type rival struct {
+	// object is its Deployment or its lease, holder who has the lease.
+	object, holder string
+	api            string
+	// stop is the command that stops it, and describe the one that shows why it does not run.
+	stop, describe string
+	// pods are those that its Deployment asks for, and available those that are; both 0 without a Deployment.
+	pods, available int32
+}
+
+// rivals finds the other lifecycle managers, once. What could not be read is kept for the checks that use them.
+func (e *examiner) rivals(ctx context.Context) []rival {
+	if e.rivalsRead != nil {
+		return e.found
+	}
+	e.rivalsRead = &Check{}
+	there := map[string]bool{} // namespaces with a Deployment
+	for _, d := range e.others(ctx, e.rivalsRead) {
+		there[d.Namespace] = true
+		if replicas(&d) == 0 {
+			continue
+		}
+		command := func(verb, flag string) string {
+			return strings.TrimSpace(fmt.Sprintf("kubectl -n %s %s deployment %s %s", d.Namespace, verb, d.Name, flag))
+		}
+		e.found = append(e.found, rival{object: "Deployment " + client.ObjectKeyFromObject(&d).String(), api: otherDeployments[d.Name], pods: replicas(&d), available: d.Status.AvailableReplicas,
+			stop: command("scale", "--replicas=0"), describe: command("describe", "")})
+	}
+	e.found = append(e.found, e.otherLeases(ctx, e.rivalsRead, there)...)
+	return e.found
+}
+
+// into adds what a check has found to another.
+func (c *Check) into(other *Check) {
+	other.Findings = append(other.Findings, c.Findings...)
+	other.Notes = append(other.Notes, c.Notes...)
+	for _, what := range c.forbidden {
+		other.forbid(what)
+	}
+}
+
 // otherManagers finds managers that work on the same objects as the first one.
 func (e *examiner) otherManagers(ctx context.Context, c *Check) {
-	deployments := e.others(ctx, c)
-	there := map[string]bool{} // namespaces with a Deployment that was judged
-	for i := range deployments {
-		d := &deployments[i]
-		api := otherDeployments[d.Name]
-		there[d.Namespace] = true
-		name := "Deployment " + client.ObjectKeyFromObject(d).String()
-		stop := fmt.Sprintf("kubectl -n %s scale deployment %s --replicas=0", d.Namespace, d.Name)
-		switch {
-		case replicas(d) == 0:
-		case !e.present():
-			c.note("%s is another lifecycle manager, for the %s API; fairlead migrates from it: docs/migrating.md", name, api)
-		case e.works(api):
-			c.fail(name, twoManagers+stop, "another lifecycle manager works on the %s API beside Fairlead's", api)
+	rivals := e.rivals(ctx)
+	if !e.foreign { // otherwise the check of the manager has it
+		e.rivalsRead.into(c)
+	}
+	var names []string
+	for _, r := range rivals {
+		names = append(names, r.object)
+		if !e.present() || !e.works(r.api) {
+			continue
 		}
+		who := "another lifecycle manager"
+		if r.holder != "" {
+			who += ", " + r.holder + ","
+		}
+		c.fail(r.object, twoManagers+r.stop, "%s works on the %s API beside Fairlead's", who, r.api)
 	}
-	e.otherLeases(ctx, c, there)
 	e.second(c)
-	if c.Summary = "none"; e.present() {
+	switch {
+	case e.present():
 		c.Summary = "none beside Fairlead's"
+	case len(names) > 0:
+		c.Summary = strings.Join(names, ", ") + "; none of Fairlead's beside them"
+	default:
+		c.Summary = "none"
 	}
+}
+
+// managedBy says what it means that other lifecycle managers work on the cluster, and Fairlead's does not.
+func (e *examiner) managedBy(c *Check, rivals []rival) {
+	var names []string
+	for _, r := range rivals {
+		if r.pods > 0 && r.available == 0 {
+			c.fail(r.object, "see why: "+r.describe, "this cluster is managed by it (%s API), and it does not run: 0 of %d pods are available", r.api, r.pods)
+		}
+		name := r.object
+		if r.holder != "" {
+			name = r.holder + ", by " + r.object
+		}
+		names = append(names, name+" ("+r.api+" API)")
+	}
+	c.Summary = "another lifecycle manager than Fairlead's"
+	c.note("this cluster is managed by %s", strings.Join(names, ", "))
+	c.note("the commands of fairlead read and write the same objects, and work with it; upgrade windows, holds and automatic rollback are for Fairlead's manager alone")
+	c.note("do not install Fairlead's manager beside it: two managers undo each other's work; docs/migrating.md says how to go from the other implementation to this one")
 }
 
 // present reports whether a manager of Fairlead is known to run.
@@ -92,26 +157,33 @@ func (e *examiner) others(ctx context.Context, c *Check) []appsv1.Deployment {
 	return found
 }
 
-// otherLeases finds other managers that have no Deployment.
-func (e *examiner) otherLeases(ctx context.Context, c *Check, there map[string]bool) {
+// otherLeases finds other managers that have no Deployment: those that hold a lease in another namespace than these.
+func (e *examiner) otherLeases(ctx context.Context, c *Check, there map[string]bool) (found []rival) {
 	for _, namespace := range otherNamespaces {
 		for _, name := range slices.Sorted(maps.Keys(otherLeases)) {
 			var lease coordinationv1.Lease
-			if err := e.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &lease); err != nil {
-				if apierrors.IsNotFound(err) || c.read("Leases of other managers", err) {
-					continue
-				}
+			err := e.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &lease)
+			if apierrors.IsNotFound(err) {
+				continue
+			}
+			if !c.read("Leases of other managers", err) {
 				break
 			}
-			if l, api := e.leaderOf(lease), otherLeases[name]; l.alive() && !there[namespace] && e.present() && e.works(api) {
-				c.fail(l.describe(), twoManagers+"stop the process "+l.name(), "another lifecycle manager, %s, works on the %s API beside Fairlead's", l.name(), api)
+			if l := e.leaderOf(lease); l.alive() && !there[namespace] {
+				found = append(found, rival{object: l.describe(), holder: l.name(), api: otherLeases[name], stop: "stop the process " + l.name()})
 			}
 		}
 	}
+	return found
 }
 
-// second finds a second manager of Fairlead.
+// second finds a second manager of Fairlead. What one without a Deployment works on is not known.
 func (e *examiner) second(c *Check) {
+	for _, l := range e.leaders {
+		if running := slices.IndexFunc(e.managers, func(d appsv1.Deployment) bool { return replicas(&d) > 0 }); l.alive() && running >= 0 && !e.taken(l) {
+			c.note("%s, which leads by %s, is a second manager of Fairlead: stop it where it works on the same namespaces as Deployment %s", l.name(), l.describe(), client.ObjectKeyFromObject(&e.managers[running]))
+		}
+	}
 	for i := range e.managers {
 		for j := range i {
 			one, other := &e.managers[j], &e.managers[i]
@@ -134,6 +206,10 @@ func shares(one, other string) bool {
 
 // catalogNamespace examines the namespace of the catalogs that all namespaces see.
 func (e *examiner) catalogNamespace(ctx context.Context, c *Check) {
+	if e.foreign {
+		c.Summary = "that of the other lifecycle manager is not examined"
+		return
+	}
 	name := e.Namespace
 	for i := range e.managers {
 		if given := argument(&e.managers[i], "global-namespace"); given != "" {

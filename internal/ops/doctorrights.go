@@ -22,6 +22,8 @@ func (e *examiner) rights(ctx context.Context, c *Check) {
 	}
 	switch {
 	case len(e.managers) > 0:
+	case e.foreign:
+		c.Summary = "those of the other lifecycle manager are not examined"
 	case !e.known:
 		c.forbid("the Deployment of the manager, and its rights")
 	default:
