@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/cli/command"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops/preview"
 )
@@ -29,7 +30,12 @@ type catalogs struct {
 	from    []string
 	api     string
 	output  command.Output
+	// noImages leaves out what would have to be pulled as an image.
+	noImages bool
 }
+
+// errNoImages is why an image is not read.
+var errNoImages = errors.New("images are not pulled to complete a command line")
 
 const catalogsHelp = `
 The catalogs are those of the cluster: its ClusterCatalogs, which are read over their HTTP API, and the packages that the v0 API shows in
@@ -44,7 +50,7 @@ func (c *catalogs) flags(cmd *cobra.Command) {
 	c.cluster.AddCluster(cmd.Flags())
 	c.cluster.AddNamespace(cmd.Flags())
 	flags := cmd.Flags()
-	flags.StringArrayVar(&c.named, "catalog", nil, "catalog to look into, the only ones of those that are named; an image or a directory instead of the cluster: "+preview.CatalogGrammar+" (may be repeated)")
+	flags.StringArrayVar(&c.named, "catalog", nil, "catalog to look into, and no other; an image or a directory is read without a cluster: "+preview.CatalogGrammar+" (may be repeated)")
 	flags.StringSliceVar(&c.from, "from", nil, "look only into the catalogs of these names")
 	flags.StringVar(&c.api, "api", "", "look only at catalogs of this API: v0 or v1 (default: both)")
 	cmd.MarkFlagsMutuallyExclusive("catalog", "from")
@@ -77,12 +83,15 @@ func (c *catalogs) check() error {
 // read reads all packages, or the one that is named, and tells what could not be read.
 func (c *catalogs) read(ctx context.Context, pkg string) (a preview.Answer, err error) {
 	err = withLibrary(ctx, c.streams, func(library *preview.Library) (err error) {
+		if c.noImages {
+			library.Images = func(context.Context) (*image.Store, error) { return nil, errNoImages }
+		}
 		if len(c.offline) == 0 {
 			a, err = c.online(ctx, library, pkg)
 			return err
 		}
 		for _, named := range c.offline {
-			if err := a.Offline(ctx, library, named.Ref.Name, named.Source, pkg); err != nil {
+			if err := a.Offline(ctx, library, named.Ref.Name, named.Source, pkg); err != nil && !errors.Is(err, errNoImages) {
 				return err
 			}
 		}

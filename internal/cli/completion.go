@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,11 +23,12 @@ import (
 	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
-// completionTime bounds how long a shell waits for names of a cluster or a catalog.
+// completionTime bounds how long a shell waits for names of a cluster or a catalog, whatever it is that does not answer: also while an API server is
+// asked which kinds it has, and while a program of the kubeconfig is asked for credentials.
 const completionTime = 2 * time.Second
 
 // completer finds what a word of a command line may be. What it cannot find out, for whatever reason, it leaves out.
-type completer func(ctx context.Context, cmd *cobra.Command, args []string) []string
+type completer func(ctx context.Context, cmd *cobra.Command, args []string, found func(names ...string))
 
 // installed are what is installed by either API.
 var installed = objects(kindSubscription, kindExtension)
@@ -47,7 +49,7 @@ var flagsOf = map[string]completer{
 }
 
 func words(all ...string) completer {
-	return func(context.Context, *cobra.Command, []string) []string { return all }
+	return func(_ context.Context, _ *cobra.Command, _ []string, found func(...string)) { found(all...) }
 }
 
 // complete lets shells complete names for a command and those below it.
@@ -79,7 +81,7 @@ func (find completer) first(cmd *cobra.Command, args []string, begun string) ([]
 func (find completer) any(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 	defer cancel()
-	all := slices.DeleteFunc(slices.Clone(find(ctx, cmd, args)), func(name string) bool { return !strings.HasPrefix(name, begun) })
+	all := slices.DeleteFunc(find.within(ctx, cmd, args), func(name string) bool { return !strings.HasPrefix(name, begun) })
 	slices.SortFunc(all, safetext.Natural)
 	directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	if len(all) == 1 && strings.HasSuffix(all[0], "/") {
@@ -88,13 +90,35 @@ func (find completer) any(cmd *cobra.Command, args []string, begun string) ([]st
 	return slices.Compact(all), directive
 }
 
+// within is what is found until a context ends. The search itself may go on: not all that it waits for ends with a context.
+func (find completer) within(ctx context.Context, cmd *cobra.Command, args []string) []string {
+	var mu sync.Mutex
+	var all []string
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		find(ctx, cmd, args, func(names ...string) {
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, names...)
+		})
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return slices.Clone(all)
+}
+
 // connected is the cluster that the flags of a command line name, and the namespace; nil where there is none.
 func connected(cmd *cobra.Command) (client.Client, string) {
 	var k kubeconfig.Flags
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	k.AddCluster(flags)
 	k.AddNamespace(flags)
-	given(cmd, flags)
+	hasten(cmd, flags)
 	c, namespace, err := k.Connect()
 	if err != nil {
 		return nil, ""
@@ -115,18 +139,22 @@ func given(cmd *cobra.Command, flags *pflag.FlagSet) {
 	})
 }
 
+// hasten sets flags as a command line has them, and bounds requests whose answer would come too late.
+func hasten(cmd *cobra.Command, flags *pflag.FlagSet) {
+	_ = flags.Set("request-timeout", completionTime.String()) // which a command line may shorten
+	given(cmd, flags)
+}
+
 // objects completes the names of the objects of kinds, in the namespace where they have one.
 func objects(kinds ...schema.GroupVersionKind) completer {
-	return func(ctx context.Context, cmd *cobra.Command, _ []string) []string {
+	return func(ctx context.Context, cmd *cobra.Command, _ []string, found func(...string)) {
 		c, namespace := connected(cmd)
 		if c == nil {
-			return nil
+			return
 		}
-		var all []string
 		for _, kind := range kinds {
-			all = append(all, namesOf(ctx, c, kind, within(c, kind, namespace))...)
+			found(namesOf(ctx, c, kind, within(c, kind, namespace))...)
 		}
-		return all
 	}
 }
 
@@ -172,29 +200,28 @@ var tracedKinds = []struct {
 }
 
 // traceable are KIND/NAME: kinds as long as none is written.
-func traceable(ctx context.Context, cmd *cobra.Command, _ []string) []string {
-	var all []string
+func traceable(ctx context.Context, cmd *cobra.Command, _ []string, found func(...string)) {
 	for _, one := range tracedKinds {
-		all = append(all, one.resource+"/")
+		found(one.resource + "/")
 	}
 	c, namespace := connected(cmd)
 	if c == nil {
-		return all
+		return
 	}
 	for _, one := range tracedKinds {
 		for _, name := range namesOf(ctx, c, one.kind, within(c, one.kind, namespace)) {
-			all = append(all, one.resource+"/"+name)
+			found(one.resource + "/" + name)
 		}
 	}
-	return all
 }
 
-// offered are what the catalogs have that a command line means, of one package or of all.
+// offered are what the catalogs have that a command line means, of one package or of all: those in directories, and those that the cluster serves. No
+// image is pulled for it.
 func offered(ctx context.Context, cmd *cobra.Command, pkg string) []*preview.Package {
-	c := catalogs{streams: command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}}
+	c := catalogs{streams: command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, noImages: true}
 	flags := &cobra.Command{}
 	c.flags(flags)
-	given(cmd, flags.Flags())
+	hasten(cmd, flags.Flags())
 	c.output = command.OutputText
 	if c.check() != nil {
 		return nil
@@ -206,20 +233,19 @@ func offered(ctx context.Context, cmd *cobra.Command, pkg string) []*preview.Pac
 	return a.Packages
 }
 
-func packages(ctx context.Context, cmd *cobra.Command, _ []string) []string {
-	return preview.Names(offered(ctx, cmd, ""))
+func packages(ctx context.Context, cmd *cobra.Command, _ []string, found func(...string)) {
+	found(preview.Names(offered(ctx, cmd, ""))...)
 }
 
 // ofPackage completes what the package that is the argument has.
 func ofPackage(has func(p *preview.Package) []string) completer {
-	return func(ctx context.Context, cmd *cobra.Command, args []string) []string {
-		var all []string
-		if len(args) > 0 {
-			for _, p := range offered(ctx, cmd, args[0]) {
-				all = append(all, has(p)...)
-			}
+	return func(ctx context.Context, cmd *cobra.Command, args []string, found func(...string)) {
+		if len(args) == 0 {
+			return
 		}
-		return all
+		for _, p := range offered(ctx, cmd, args[0]) {
+			found(has(p)...)
+		}
 	}
 }
 

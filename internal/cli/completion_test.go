@@ -2,9 +2,17 @@ package cli
 
 import (
 	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -35,17 +43,103 @@ func TestCompletion(t *testing.T) {
 		"info ":              nil,
 		"install --channel ": nil,
 	} {
-		var out, errs bytes.Buffer
-		words := strings.Split(line, " ")
-		Run(t.Context(), append([]string{"__complete"}, words...), strings.NewReader(""), &out, &errs)
-		var got []string
-		for word := range strings.Lines(out.String()) {
-			if word = strings.TrimSpace(word); !strings.HasPrefix(word, ":") {
-				got = append(got, word)
-			}
-		}
-		must.Equal(t, line, got, want)
+		must.Equal(t, line, completed(t, line), want)
 	}
+}
+
+// completed are the words that complete a line.
+func completed(t *testing.T, line string) (words []string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	Run(t.Context(), append([]string{"__complete"}, strings.Split(line, " ")...), strings.NewReader(""), &out, &errs)
+	for word := range strings.Lines(out.String()) {
+		if word = strings.TrimSpace(word); !strings.HasPrefix(word, ":") {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// serverAt writes a kubeconfig for an API server.
+func serverAt(t *testing.T, handler http.Handler) string {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	must.NoError(t, os.WriteFile(file, []byte("apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts:\n- {name: c, context: {cluster: c}}\nclusters:\n- {name: c, cluster: {server: "+server.URL+"}}\n"), 0o600))
+	return file
+}
+
+// TestCompletionIsBounded: an API server that accepts connections and answers nothing, not even which kinds it has, keeps no shell waiting; what needs no
+// cluster is completed nevertheless.
+func TestCompletionIsBounded(t *testing.T) {
+	t.Setenv("OLM_CACHE_DIR", t.TempDir())
+	ended := make(chan struct{})
+	t.Setenv("KUBECONFIG", serverAt(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-ended })))
+	t.Cleanup(func() { close(ended) }) // before the server is closed, which waits for its requests
+	lines := []string{"status -n ", "install kite --channel ", "install kite --version "}
+	for name := range argumentsOf {
+		lines = append(lines, name+" ")
+	}
+	got, took := make([][]string, len(lines)), make([]time.Duration, len(lines))
+	var all sync.WaitGroup
+	for i, line := range lines {
+		all.Go(func() {
+			begun := time.Now()
+			got[i] = completed(t, line)
+			took[i] = time.Since(begun)
+		})
+	}
+	all.Wait()
+	for i, line := range lines {
+		if took[i] > 3*completionTime {
+			t.Errorf("%sis completed after %s", line, took[i])
+		}
+		want := []string(nil)
+		if line == "trace " {
+			want = []string{"clusterextension/", "clusterserviceversion/", "deployment/", "pod/", "service/", "subscription/"}
+		}
+		if line == "plan " { // the command below it is there anyway
+			must.Contain(t, line, strings.Join(got[i], "\n"), "show\t")
+			want = got[i][:1]
+		}
+		must.Equal(t, line, got[i], want)
+	}
+}
+
+// TestCompletionPullsNoImage: neither one that the command line names, nor that of a ClusterCatalog which is not served; what else is named is read.
+func TestCompletionPullsNoImage(t *testing.T) {
+	t.Setenv("OLM_CACHE_DIR", t.TempDir())
+	var asked atomic.Int32
+	registry := httptest.NewUnstartedServer(http.NotFoundHandler())
+	registry.Config.ConnState = func(net.Conn, http.ConnState) { asked.Add(1) }
+	registry.Start()
+	t.Cleanup(registry.Close)
+	ref := strings.TrimPrefix(registry.URL, "http://") + "/org/catalog:v1"
+	var listed atomic.Bool
+	config := serverAt(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := map[string]string{
+			"/api":                              `{"kind":"APIVersions","versions":["v1"]}`,
+			"/apis":                             `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"olm.operatorframework.io","versions":[{"groupVersion":"olm.operatorframework.io/v1","version":"v1"}],"preferredVersion":{"groupVersion":"olm.operatorframework.io/v1","version":"v1"}}]}`,
+			"/apis/olm.operatorframework.io/v1": `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"olm.operatorframework.io/v1","resources":[{"name":"clustercatalogs","kind":"ClusterCatalog","namespaced":false,"verbs":["list"]}]}`,
+			"/apis/olm.operatorframework.io/v1/clustercatalogs": `{"kind":"ClusterCatalogList","apiVersion":"olm.operatorframework.io/v1","items":[{"metadata":{"name":"toys"},"spec":{"source":{"type":"Image","image":{"ref":"` + ref + `"}}}}]}`,
+		}[r.URL.Path]
+		if strings.HasSuffix(r.URL.Path, "/clustercatalogs") {
+			listed.Store(true)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if answer == "" {
+			w.WriteHeader(http.StatusNotFound)
+			answer = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`
+		}
+		_, _ = io.WriteString(w, answer) // a client that is gone needs no answer
+	}))
+	t.Setenv("KUBECONFIG", config)
+	must.Equal(t, "of an image", completed(t, "info --catalog "+ref+" "), nil)
+	must.Equal(t, "of an image and a directory", completed(t, "info --catalog "+ref+" --catalog "+filepath.Join("..", "..", "examples", "catalog")+" "), []string{"greeter-operator", "guestbook-operator"})
+	must.Equal(t, "of a ClusterCatalog", completed(t, "info "), nil)
+	must.Equal(t, "ClusterCatalogs are listed", listed.Load(), true)
+	must.Equal(t, "connections to the registry", asked.Load(), 0)
 }
 
 // TestNamesOfObjects: in a namespace, or of the cluster; none of a kind that may not be listed.
