@@ -31,8 +31,8 @@ func listOf(crd *definition, verb string) (*metav1.PartialObjectMetadataList, er
 	return list, nil
 }
 
-// countStored is how many objects of a CRD are stored, as the API server estimates it; there are none only where it is 0. It reads one of them.
-// Where they cannot be read, it fails: to delete the CRD would delete them nevertheless.
+// countStored is how many objects of a CRD are stored, as the API server estimates it; there are none only where it is 0. Without an estimate they are
+// counted up to mostCounted: one more stands for that many or more. Where they cannot be read, it fails: to delete the CRD would delete them nevertheless.
 func countStored(ctx context.Context, reader client.Reader, crd *definition) (int64, error) {
 	list, err := listOf(crd, "count")
 	if err != nil { // there may be some from the time when a version was served
@@ -45,18 +45,38 @@ func countStored(ctx context.Context, reader client.Reader, crd *definition) (in
 	case err != nil:
 		return 0, fmt.Errorf("count the %s objects that are stored: %w", crd.Name, err)
 	}
-	n := int64(len(list.Items))
-	if more := list.RemainingItemCount; more != nil {
-		n += *more
-	}
-	if list.Continue != "" && n <= int64(len(list.Items)) {
-		n = int64(len(list.Items)) + 1 // there is no estimate, but there are more
+	n, more, err := Total(ctx, reader, list)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("count the %s objects that are stored: %w", crd.Name, err)
+	case more:
+		return mostCounted + 1, nil
 	}
 	return n, nil
 }
 
-// mostCounted is the number of objects beyond which Number is not exact, so that a status which reports it comes to rest.
+// mostCounted is the number of objects beyond which Number is not exact, so that a status which reports it comes to rest, and up to which they are read
+// where an API server does not estimate how many there are.
 const mostCounted = 1000
+
+// Total is how many objects there are of which a list holds the first. An API server need not estimate how many follow, as with a selector, or where it
+// stores them in something else than etcd: then their metadata are read, up to mostCounted. atLeast: there may be more.
+func Total(ctx context.Context, reader client.Reader, first *metav1.PartialObjectMetadataList) (n int64, atLeast bool, err error) {
+	n = int64(len(first.Items))
+	if first.RemainingItemCount != nil {
+		return n + *first.RemainingItemCount, false, nil
+	}
+	p := &pages{reader: reader, token: first.Continue}
+	for p.token != "" && n <= mostCounted {
+		next := &metav1.PartialObjectMetadataList{}
+		next.SetGroupVersionKind(first.GroupVersionKind())
+		if err := p.next(ctx, next, largestPage); err != nil {
+			return 0, false, err
+		}
+		n += int64(len(next.Items))
+	}
+	return n, p.token != "", nil
+}
 
 // Number says how many custom resources a CRD has, or that it is not known, and why: "3 custom resources". A nil count asks the reader.
 func Number(ctx context.Context, reader client.Reader, count Count, crd *definition) string {
@@ -68,12 +88,10 @@ func Number(ctx context.Context, reader client.Reader, count Count, crd *definit
 		return "an unknown number of custom resources (" + messages.Error(err) + ")"
 	case n == 0:
 		return "no custom resources"
-	case n == 1:
-		return "1 custom resource"
 	case n > mostCounted:
 		return fmt.Sprintf("at least %d custom resources", mostCounted)
 	default:
-		return fmt.Sprintf("%d custom resources", n)
+		return safetext.Count(int(n), "custom resource")
 	}
 }
 

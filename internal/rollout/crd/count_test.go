@@ -63,13 +63,26 @@ func TestCountOfWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestCountWithoutEstimate: an API server need not estimate how many objects follow, but says that some do.
+// TestCountWithoutEstimate: an API server need not estimate how many objects follow. Then they are counted, up to a number from which on it is "at least".
 func TestCountWithoutEstimate(t *testing.T) {
 	crd := &definition{Spec: apiextensionsv1.CustomResourceDefinitionSpec{Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true}}}}
-	for objects, want := range map[int]int64{0: 0, 1: 1, 2: 2, 9: 2} {
-		if n, err := countStored(t.Context(), &shelf{objects: objects}, crd); n != want || err != nil {
-			t.Errorf("of %d: %d, %v", objects, n, err)
+	for objects, want := range map[int]struct {
+		n    int64
+		text string
+	}{0: {0, "no custom resources"}, 1: {1, "1 custom resource"}, 2: {2, "2 custom resources"}, 9: {9, "9 custom resources"}, 501: {501, "501 custom resources"},
+		1000: {1000, "1000 custom resources"}, 1001: {1001, "at least 1000 custom resources"}, 99_000: {1001, "at least 1000 custom resources"}} {
+		s := &shelf{objects: objects}
+		if n, err := countStored(t.Context(), s, crd); n != want.n || err != nil || s.reads > 3 {
+			t.Errorf("of %d: %d, %v, after %d reads", objects, n, err, s.reads)
 		}
+		must.Equal(t, "number", Number(t.Context(), &shelf{objects: objects}, nil, crd), want.text)
+	}
+	_, err := countStored(t.Context(), &shelf{objects: 9, expire: map[int]string{2: ""}}, crd)
+	must.Fail(t, "a count that is cut short", err, "count the")
+	estimate := int64(25_000)
+	first := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{Continue: "next", RemainingItemCount: &estimate}, Items: make([]metav1.PartialObjectMetadata, 1)}
+	if n, more, err := Total(t.Context(), nil, first); n != 25_001 || more || err != nil {
+		t.Errorf("with an estimate: %d, %t, %v", n, more, err)
 	}
 }
 

@@ -135,7 +135,7 @@ func Judge(ctx context.Context, c Change, stored Stored) (v Verdict, err error) 
 // rewrites describes the storage migration that precedes a change.
 func (c Change) rewrites(ctx context.Context, stored Stored, v Verdict) string {
 	n, err := stored.Count(ctx, stored.Reader, c.Live)
-	number := fmt.Sprintf("about %d custom resources", n)
+	number := fmt.Sprintf("%s %d custom resources", exactness(n, "about"), n)
 	switch {
 	case err != nil:
 		number = fmt.Sprintf("an unknown number of custom resources (%s)", messages.Error(err))
@@ -147,6 +147,14 @@ func (c Change) rewrites(ctx context.Context, stored Stored, v Verdict) string {
 		why = "the webhook that converts them is removed"
 	}
 	return fmt.Sprintf("%s that may be stored as %s are rewritten as %s, because %s", number, strings.Join(v.Leaving, ", "), StorageVersion(c.Live), why)
+}
+
+// exactness is how exact a count is: at least, where counting has stopped there, or else as it is called otherwise.
+func exactness(n int64, otherwise string) string {
+	if n == mostCounted+1 {
+		return "at least"
+	}
+	return otherwise
 }
 
 // block notes why a change must not be made.
@@ -182,6 +190,7 @@ func (c Change) planned(ctx context.Context, stored Stored) (Verdict, error) {
 // says why.
 func (c Change) removal(ctx context.Context, stored Stored) (v Verdict, err error) {
 	n, err := stored.Count(ctx, stored.Reader, c.Live)
+	exact := exactness(n, "")
 	if err == nil && n > 0 && len(c.Own) > 0 {
 		// The number is an estimate: less the own objects, it may be none although there are some.
 		others, failed := besides(ctx, stored.Reader, c.Live, c.Own)
@@ -197,7 +206,7 @@ func (c Change) removal(ctx context.Context, stored Stored) (v Verdict, err erro
 	case n == 1:
 		v.Stored = "it has 1 custom resource"
 	default:
-		v.Stored = fmt.Sprintf("it has %d custom resources", n)
+		v.Stored = strings.Join(strings.Fields(fmt.Sprintf("it has %s %d custom resources", exact, n)), " ")
 	}
 	f := Finding{CRD: c.Live.Name, Check: Removal, What: fmt.Sprintf("bundle %s does not have it, so that it would be deleted, but %s", c.Bundle, v.Stored),
 		Remedy: fmt.Sprintf("delete them if they are not needed, or let them be deleted with the CustomResourceDefinition: annotation %s: %s %s", ExemptionsKey, Removal, c.Live.Name)}

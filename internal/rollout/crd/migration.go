@@ -38,7 +38,7 @@ const settleTime = 5 * time.Second
 // Progress is how far a migration is.
 type Progress struct {
 	Rewritten int64
-	// Left is about how many objects remain.
+	// Left is about how many objects remain; -1 is more, where the API server does not estimate how many.
 	Left int64
 	// Done tells that no object is stored in the leaving versions, and that the status of the CRD says so.
 	Done bool
@@ -62,8 +62,12 @@ func (m Migration) Rewrite(ctx context.Context, count int) (waiting string, _ er
 	if m.Unconverted {
 		why = "does without its conversion webhook, so the objects that may be stored as %s"
 	}
-	return fmt.Sprintf("CustomResourceDefinition %s: the new one "+why+" are rewritten as %s: %d done, about %d to go",
-		m.Live.Name, strings.Join(m.Leaving, ", "), StorageVersion(m.Live), progress.Rewritten, progress.Left), nil
+	left := fmt.Sprintf("about %d", progress.Left)
+	if progress.Left < 0 {
+		left = "more"
+	}
+	return fmt.Sprintf("CustomResourceDefinition %s: the new one "+why+" are rewritten as %s: %d done, %s to go",
+		m.Live.Name, strings.Join(m.Leaving, ", "), StorageVersion(m.Live), progress.Rewritten, left), nil
 }
 
 // Advance rewrites some pages of objects. An object that cannot be rewritten stops it there: it would be lost with its version.
@@ -75,7 +79,7 @@ func (m Migration) Advance(ctx context.Context, count int) (Progress, error) {
 	}
 	at := positionOf(m.Live, m.Leaving)
 	if m.Now.Before(versionsChanged(m.Live).Add(settleTime)) || m.Now.Before(m.Live.CreationTimestamp.Add(settleTime)) {
-		return Progress{Rewritten: at.Rewritten}, nil
+		return Progress{Rewritten: at.Rewritten, Left: -1}, nil
 	}
 	way := pages{reader: m.Reader, token: at.Token}
 	for range count {

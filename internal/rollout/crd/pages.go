@@ -43,7 +43,9 @@ func (p *pages) next(ctx context.Context, list client.ObjectList, limit int64) e
 		return err
 	}
 	p.token, p.left = list.GetContinue(), 0
-	p.ended = p.token == ""
+	if p.ended = p.token == ""; !p.ended {
+		p.left = -1
+	}
 	if left := list.GetRemainingItemCount(); left != nil {
 		p.left = *left
 	}

@@ -269,6 +269,14 @@ func TestObjectsThatCannotBeRewritten(t *testing.T) {
 	}
 }
 
+// TestWhatIsLeftWithoutEstimate: an API server need not estimate how many objects follow; nothing is then said to be left that is.
+func TestWhatIsLeftWithoutEstimate(t *testing.T) {
+	s := &shelf{objects: 1200}
+	m := Migration{Client: s, Reader: s, Live: off(), Leaving: []string{"v1alpha1"}, Now: time.Now()}
+	waiting := must.Value(m.Rewrite(t.Context(), 1))(t)
+	must.Contain(t, "what is waited for", waiting, " are rewritten as v1: ", " done, more to go")
+}
+
 // TestMigrationBeginsAgain has a position that the API server knows no way on from.
 func TestMigrationBeginsAgain(t *testing.T) {
 	s := &shelf{objects: 1200, expire: map[int]string{1: ""}}
