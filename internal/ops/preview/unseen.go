@@ -80,7 +80,7 @@ func (u unseen) sources() []snapshot.Source {
 	return all
 }
 
-// has reports whether the catalog of a Subscription is one of them.
+// has reports whether the catalog of a Subscription is one of them; one without a spec has none.
 func (u unseen) has(sub *v1alpha1.Subscription) bool {
 	return sub.Spec != nil && slices.Contains(u.catalogs, catalog.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource})
 }
@@ -105,7 +105,7 @@ func (p *Preview) written(name string) *v1alpha1.Subscription {
 		},
 	} {
 		for i := range p.observed.Subscriptions {
-			if sub := &p.observed.Subscriptions[i]; is(sub) && p.unseen.has(sub) {
+			if sub := &p.observed.Subscriptions[i]; p.unseen.has(sub) && is(sub) { // those without a spec are of no catalog
 				return sub
 			}
 		}

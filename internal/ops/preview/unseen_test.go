@@ -115,6 +115,15 @@ func TestWhyNotOfUnseenCatalogs(t *testing.T) {
 	must.Fail(t, "a package that is not shown", err, "no catalog has a package of that name")
 }
 
+// TestSubscriptionWithoutSpec: one that asks for nothing is in no one's way.
+func TestSubscriptionWithoutSpec(t *testing.T) {
+	q := must.Value(tenant(t, readySubscription("True", "Installed", "")).Question(t.Context(), "ops", "olm"))(t)
+	p := must.Value(q.Decide(t.Context(), library(t)))(t)
+	p.observed.Subscriptions = append([]v1alpha1.Subscription{{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "bare"}}}, p.observed.Subscriptions...)
+	must.Equal(t, "that of the package", p.written("kite").Name, "my")
+	must.Equal(t, "that of the name", p.written("bare") == nil, true)
+}
+
 // TestNamedContentOfAnUnseenCatalog is decided on as that of any other.
 func TestNamedContentOfAnUnseenCatalog(t *testing.T) {
 	q := must.Value(tenant(t, readySubscription("True", "Installed", "")).Question(t.Context(), "ops", "olm"))(t)
