@@ -29,7 +29,7 @@ a part of, what asked for that, the bundle with its digest, the catalog with the
 
 KIND is written as for kubectl: deployment, deploy, crd, deployments.apps. Of a custom resource its definition is followed.
 
-Exit code 3: no operator brought the object.`,
+Exit code 3: no operator brought the object, or you may not see whether one did.`,
 		Example: `  fairlead trace deployment/etcd-operator -n operators
   fairlead trace crd/etcdclusters.etcd.database.coreos.com
   fairlead trace pod/etcd-operator-5d8f7c9b6-x2k4p -n operators -o json`,

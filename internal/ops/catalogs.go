@@ -152,8 +152,12 @@ func ListCatalogs(ctx context.Context, reader client.Reader, namespace string) (
 // offering names the catalogs of other namespaces whose packages a namespace sees: for a user who may not list them.
 func offering(ctx context.Context, reader client.Reader, namespace string) (notes []string) {
 	var list packagesv1.PackageManifestList
-	if err := reader.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+	err := reader.List(ctx, &list, client.InNamespace(namespace))
+	switch {
+	case rollout.IsUnknownKind(err), apierrors.IsForbidden(err):
 		return nil // there is nothing to add
+	case err != nil:
+		return []string{fmt.Sprintf("whether namespace %s sees packages of CatalogSources of other namespaces is not known: list its PackageManifests: %v", namespace, err)}
 	}
 	var names []string
 	for i := range list.Items {

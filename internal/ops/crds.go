@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/internal/rollout/crd"
+
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,9 +56,9 @@ func (r *Removal) crd(ctx context.Context, reader client.Reader, name string, o 
 	return c, nil
 }
 
-// unseenCRD is a definition that stays because the user may not see who else needs it, or what it has.
+// unseenCRD is a definition that is left alone because the user may not see whether it is there, who else needs it, or what it has.
 func unseenCRD(name, kind string) *CRD {
-	return &CRD{Name: name, Kind: kind, Instances: -1, unseen: true, Why: "you may not see it, or who else needs it"}
+	return &CRD{Name: name, Kind: kind, Instances: -1, Unseen: true, Why: "you may not see it: whether it is there, what it has and who else needs it is not known"}
 }
 
 // count counts the custom resources.
@@ -66,9 +68,9 @@ func (c *CRD) count(ctx context.Context, reader client.Reader, live *apiextensio
 		c.Instances = -1
 		return err
 	}
-	c.Instances = int64(len(list.Items))
-	if more := list.RemainingItemCount; more != nil {
-		c.Instances += *more
+	if c.Instances, c.AtLeast, err = crd.Total(ctx, reader, list); err != nil {
+		c.Instances = -1
+		return fmt.Errorf("count the custom resources of %s: %w", c.Name, err)
 	}
 	for _, i := range list.Items {
 		for _, f := range i.Finalizers {

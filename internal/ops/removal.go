@@ -32,8 +32,9 @@ type Kept struct {
 type CRD struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	// Instances is how many custom resources there are; -1 when they cannot be counted, and Why says why.
+	// Instances is how many custom resources there are; -1 when they cannot be counted, and Why says why. With AtLeast there may be more.
 	Instances int64 `json:"instances"`
+	AtLeast   bool  `json:"atLeast,omitempty"`
 	// Finalizers are those of the custom resources that were checked.
 	Finalizers []string `json:"finalizers,omitempty"`
 	// Goes says that the CustomResourceDefinition goes, with all its custom resources.
@@ -41,14 +42,14 @@ type CRD struct {
 	Why  string `json:"why"`
 	// Converted says that a webhook which goes converts its custom resources. Where the definition stays, it is converted no more.
 	Converted bool `json:"converted,omitempty"`
+	// Unseen says that the user may not read it, or who else needs it: it is not deleted, and whether it is there is not known.
+	Unseen bool `json:"unseen,omitempty"`
 
 	uid types.UID
 	// operands says that the custom resources are to be deleted, because the user named the definition.
 	operands bool
 	// named says that the user named the definition.
 	named bool
-	// unseen says that the user may not read it: it stays, and nothing is done about it.
-	unseen bool
 }
 
 // Removal is what goes and what stays when an operator is removed.
@@ -115,6 +116,9 @@ func (r *Removal) check(o UninstallOptions) error {
 				names = append(names, c.Name)
 			}
 			return fmt.Errorf("delete CustomResourceDefinition %s: %s has none of that name; it has %s", name, r.Operator, cmp.Or(strings.Join(names, ", "), "none"))
+		}
+		if r.CRDs[i].Unseen {
+			return fmt.Errorf("delete CustomResourceDefinition %s: %s; ask an administrator of the cluster", name, r.CRDs[i].Why)
 		}
 		if !r.CRDs[i].Goes {
 			return fmt.Errorf("delete CustomResourceDefinition %s: it has to stay: %s", name, r.CRDs[i].Why)

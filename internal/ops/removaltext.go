@@ -28,6 +28,8 @@ func (r *Removal) Write(w io.Writer) error {
 		for _, c := range r.CRDs {
 			fate := "stays: "
 			switch {
+			case c.Unseen:
+				fate = "is not deleted: "
 			case c.Goes && (c.operands || c.Instances != 0):
 				fate = "goes with its custom resources: "
 			case c.Goes:
@@ -74,6 +76,9 @@ func (r *Removal) Write(w io.Writer) error {
 func (c *CRD) instances() string {
 	if c.Instances < 0 {
 		return "unknown"
+	}
+	if c.AtLeast {
+		return "at least " + strconv.FormatInt(c.Instances, 10)
 	}
 	return strconv.FormatInt(c.Instances, 10)
 }

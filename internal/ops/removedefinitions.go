@@ -57,7 +57,7 @@ func (d *CRD) empty(ctx context.Context, c client.Client, tell func(string)) err
 // settle makes sure that a definition of a ClusterExtension stays which is to stay: it is taken from the revisions, which would take it
 // along, and is converted by no webhook that goes. One that has got custom resources meanwhile stays, too.
 func (r *Removal) settle(ctx context.Context, c client.Client, d *CRD, tell func(string)) error {
-	if d.unseen {
+	if d.Unseen {
 		return nil
 	}
 	live, err := d.look(ctx, c, tell)

@@ -2,6 +2,9 @@ package ops
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -15,10 +18,15 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // TestTenantUninstalls: what a user of one namespace may not see stays, or is left to the manager, and is noted; nothing is forbidden on the way.
@@ -27,7 +35,7 @@ func TestTenantUninstalls(t *testing.T) {
 	c := fakeapi.Tenant(inner, "ops")
 	r := must.Value(UninstallSubscription(t.Context(), c, UninstallOptions{Name: "kite", Namespace: "ops"}))(t)
 	text := shown(t, r)
-	must.Contain(t, "what goes", text, "Deployment             ops        kite\n", "kites.example.com  unknown           -           stays: you may not see it, or who else needs it\n",
+	must.Contain(t, "what goes", text, "Deployment             ops        kite\n", "kites.example.com  unknown           -           is not deleted: you may not see it: whether it is there, what it has and who else needs it is not known\n",
 		"\nnote: Roles, RoleBindings, OperatorConditions, ClusterRoles and 5 more cannot be listed as user dev: the manager removes those of the operator, and that is not waited for\n")
 	must.Lack(t, "what goes", text, "kite-role", "forbidden")
 	var told []string
@@ -37,7 +45,7 @@ func TestTenantUninstalls(t *testing.T) {
 		t.Error("what the user may not see has gone")
 	}
 	_, err := UninstallSubscription(t.Context(), fakeapi.Tenant(removalCluster(t, classic(nil)...), "ops"), UninstallOptions{Name: "kite", Namespace: "ops", DeleteCRDs: []string{"kites.example.com"}})
-	must.Fail(t, "a definition that the user may not see", err, "it has to stay: you may not see it")
+	must.Fail(t, "a definition that the user may not see", err, "you may not see it: whether it is there")
 }
 
 // TestTenantInstalls: the catalog is the one that is known to have the package, and what the user may not create is for others to create.
@@ -125,6 +133,31 @@ note: ClusterExtensions cannot be listed as user dev: those that install into na
 	must.Equal(t, "held", must.Value(Hold(t.Context(), c, &v1alpha1.Subscription{}, client.ObjectKey{Namespace: "ops", Name: "kite"}, "", false))(t), true)
 }
 
+// TestTenantsCatalogsWhenTheirServerIsAway: that the packages of other namespaces could not be read is said, unless the user may not read them.
+func TestTenantsCatalogsWhenTheirServerIsAway(t *testing.T) {
+	const unseen = "ClusterCatalogs cannot be listed as user dev: they are not shown"
+	for name, test := range map[string]struct {
+		err  error
+		want []string
+	}{
+		"an error":  {apierrors.NewServiceUnavailable("no endpoints"), []string{unseen, "whether namespace ops sees packages of CatalogSources of other namespaces is not known: list its PackageManifests: no endpoints"}},
+		"forbidden": {apierrors.NewForbidden(schema.GroupResource{Resource: "packagemanifests"}, "", errors.New("no")), []string{unseen}},
+		"not there": {&meta.NoKindMatchError{}, []string{unseen}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inner := tenants()
+			must.NoError(t, inner.Create(t.Context(), sampleCatalog("ops", "own"))) // without one there is nothing to list
+			c := interceptor.NewClient(fakeapi.Tenant(inner, "ops"), interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+				if _, is := list.(*packagesv1.PackageManifestList); is {
+					return test.err
+				}
+				return c.List(ctx, list, opts...)
+			}})
+			must.Equal(t, "notes", must.Value(ListCatalogs(t.Context(), c, "ops"))(t).Notes, test.want)
+		})
+	}
+}
+
 // TestTenantTraces: of a custom resource whose definition may not be read, the operator of the namespace that owns the kind is followed.
 func TestTenantTraces(t *testing.T) {
 	kite := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Kite"}
@@ -141,6 +174,43 @@ func TestTenantTraces(t *testing.T) {
 	account := must.Value(TraceObject(t.Context(), fakeapi.Tenant(traced().(client.WithWatch), "wind"), schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}, client.ObjectKey{Namespace: "wind", Name: "wind"}))
 	if trace := account(t); len(trace.Links) != 2 || !strings.Contains(trace.Links[1].Detail, "cannot be read as user dev") {
 		t.Errorf("of a ClusterExtension: %v", trace.Links)
+	}
+}
+
+// TestTenantTracesWithoutRights: what may not be read on the way is a note, and the trace says as much as it can.
+func TestTenantTracesWithoutRights(t *testing.T) {
+	kite := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Kite"}
+	definition := apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition")
+	version := v1alpha1.GroupVersion.WithKind(v1alpha1.ClusterServiceVersionKind)
+	const none = "whether an operator brought it is not known: ask a user who may read what is named above\n"
+	for name, test := range map[string]struct {
+		kind   schema.GroupVersionKind
+		key    client.ObjectKey
+		refuse []string
+		want   string
+	}{
+		"neither definitions nor ClusterServiceVersions": {kite, client.ObjectKey{Namespace: "apps", Name: "mine"}, []string{"CustomResourceDefinition", "ClusterServiceVersion"},
+			"Kite apps/mine\n└── CustomResourceDefinition defines it: CustomResourceDefinitions, and ClusterServiceVersions of namespace apps, cannot be listed as user dev: who brought that of Kite is not known\n" + none},
+		"a definition, and no ClusterServiceVersion": {definition, client.ObjectKey{Name: "kites.example.com"}, []string{"ClusterServiceVersion"},
+			"CustomResourceDefinition kites.example.com\n└── ClusterServiceVersion owns it: ClusterServiceVersions of all namespaces cannot be listed as user dev: which one owns it is not known\n" + none},
+		"a ClusterServiceVersion alone": {version, client.ObjectKey{Namespace: "ops", Name: "kite.v2"}, []string{"Subscription", "InstallPlan"},
+			"ClusterServiceVersion ops/kite.v2: Succeeded\n└── Subscription asks for it: Subscriptions of namespace ops cannot be listed as user dev: which one asks for it is not known\n" +
+				"    └── InstallPlan installed it: InstallPlans of namespace ops cannot be listed as user dev: what was decided is not known\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := interceptor.NewClient(traced().(client.WithWatch), interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+				gvk := must.Value(apiutil.GVKForObject(list, c.Scheme()))(t)
+				if kind := strings.TrimSuffix(gvk.Kind, "List"); slices.Contains(test.refuse, kind) {
+					return apierrors.NewForbidden(schema.GroupResource{Resource: kind}, "", fmt.Errorf("User %q cannot list resource %q", "dev", kind)) //nolint:staticcheck // ST1005: the words of API servers
+				}
+				return c.List(ctx, list, opts...)
+			}})
+			trace := must.Value(TraceObject(t.Context(), c, test.kind, test.key))(t)
+			var text strings.Builder
+			must.NoError(t, trace.Write(&text))
+			must.Equal(t, "trace", text.String(), test.want)
+			must.Equal(t, "not known", trace.Unknown, test.kind != version)
+		})
 	}
 }
 

@@ -26,8 +26,10 @@ import (
 // Trace is how an object comes to be in the cluster: each link is the reason for the one before, from the object to the decision.
 type Trace struct {
 	Links []TraceLink `json:"links"`
-	// Managed is false when no operator brought the object.
+	// Managed is false when no operator brought the object, or that is not known.
 	Managed bool `json:"managed"`
+	// Unknown says that the user may not see whether one did.
+	Unknown bool `json:"unknown,omitempty"`
 }
 
 // TraceLink is a step of the way.
@@ -82,6 +84,11 @@ func TraceObject(ctx context.Context, c client.Reader, kind schema.GroupVersionK
 
 func (t *tracer) add(kind string, o client.Object, how, detail string) {
 	t.out.Links = append(t.out.Links, TraceLink{Kind: kind, Name: nameOf(o), How: how, Detail: detail})
+}
+
+// hidden adds a link to an object that the user may not see.
+func (t *tracer) hidden(kind, how, why string) {
+	t.out.Links = append(t.out.Links, TraceLink{Kind: kind, How: how, Detail: why})
 }
 
 // seen reports whether a link is there already.
@@ -140,13 +147,17 @@ func (t *tracer) follow(ctx context.Context, o *metav1.PartialObjectMetadata) (d
 }
 
 // owning finds the ClusterServiceVersion of the namespace, or the copy of one, that owns the kind of a custom resource whose definition the user may
-// not read.
+// not read. Where these may not be read either, the trace ends with a note.
 func (t *tracer) owning(ctx context.Context, o *metav1.PartialObjectMetadata, refused error) error {
 	of := o.GroupVersionKind()
 	link := TraceLink{Kind: "CustomResourceDefinition", How: "defines it", Detail: messages.Unseen(refused, "CustomResourceDefinitions", "who brought that of "+of.Kind+" is not known")}
 	var all v1alpha1.ClusterServiceVersionList
 	if o.Namespace != "" {
-		if err := t.List(ctx, &all, client.InNamespace(o.Namespace)); err != nil {
+		err := t.List(ctx, &all, client.InNamespace(o.Namespace))
+		switch {
+		case apierrors.IsForbidden(err):
+			link.Detail = messages.Unseen(refused, "CustomResourceDefinitions, and ClusterServiceVersions of namespace "+o.Namespace+",", "who brought that of "+of.Kind+" is not known")
+		case err != nil && !rollout.IsUnknownKind(err):
 			return fmt.Errorf("find the ClusterServiceVersion that owns %s: %w", of.Kind, err)
 		}
 	}
@@ -159,6 +170,7 @@ func (t *tracer) owning(ctx context.Context, o *metav1.PartialObjectMetadata, re
 			}
 		}
 	}
+	t.out.Unknown = true
 	t.out.Links = append(t.out.Links, link)
 	return nil
 }
@@ -176,6 +188,7 @@ func (t *tracer) owner(ctx context.Context, o *metav1.PartialObjectMetadata, ref
 		t.out.Links = append(t.out.Links, TraceLink{Kind: ref.Kind, Name: ref.Name, How: "owns it", Detail: "it is gone: the garbage collector removes what it owned"})
 		return nil, nil
 	case apierrors.IsForbidden(err):
+		t.out.Unknown = true
 		t.out.Links = append(t.out.Links, TraceLink{Kind: ref.Kind, Name: ref.Name, How: "owns it", Detail: messages.Unseen(err, "it", "what brought it is not known")})
 		return nil, nil
 	case err != nil:
@@ -216,7 +229,13 @@ func (t *tracer) definitionOf(ctx context.Context, o *metav1.PartialObjectMetada
 // definition finds the operator of a CustomResourceDefinition by its component label, which names package and namespace.
 func (t *tracer) definition(ctx context.Context, o *metav1.PartialObjectMetadata) error {
 	var versions v1alpha1.ClusterServiceVersionList
-	if err := t.List(ctx, &versions); err != nil && !rollout.IsUnknownKind(err) {
+	err := t.List(ctx, &versions)
+	switch {
+	case apierrors.IsForbidden(err):
+		t.out.Unknown = true
+		t.hidden(v1alpha1.ClusterServiceVersionKind, "owns it", messages.Unseen(err, "ClusterServiceVersions of all namespaces", "which one owns it is not known"))
+		return nil
+	case err != nil && !rollout.IsUnknownKind(err):
 		return fmt.Errorf("find the ClusterServiceVersion that owns CustomResourceDefinition %s: %w", o.Name, err)
 	}
 	for i := range versions.Items {
@@ -263,12 +282,11 @@ func (t *tracer) describe(csv *v1alpha1.ClusterServiceVersion, how, detail strin
 
 // decided adds the InstallPlan of a ClusterServiceVersion, its Subscription, the bundle, the catalog and the decision.
 func (t *tracer) decided(ctx context.Context, namespace, csv string) error {
-	var plans v1alpha1.InstallPlanList
 	var subs v1alpha1.SubscriptionList
-	if err := t.List(ctx, &plans, client.InNamespace(namespace)); err != nil {
-		return fmt.Errorf("list the InstallPlans of namespace %s: %w", namespace, err)
-	}
-	if err := t.List(ctx, &subs, client.InNamespace(namespace)); err != nil {
+	switch err := t.List(ctx, &subs, client.InNamespace(namespace)); {
+	case apierrors.IsForbidden(err):
+		t.hidden(v1alpha1.SubscriptionKind, "asks for it", messages.Unseen(err, "Subscriptions of namespace "+namespace, "which one asks for it is not known"))
+	case err != nil:
 		return fmt.Errorf("list the Subscriptions of namespace %s: %w", namespace, err)
 	}
 	for i := range subs.Items {
@@ -278,6 +296,14 @@ func (t *tracer) decided(ctx context.Context, namespace, csv string) error {
 			}
 			break
 		}
+	}
+	var plans v1alpha1.InstallPlanList
+	switch err := t.List(ctx, &plans, client.InNamespace(namespace)); {
+	case apierrors.IsForbidden(err):
+		t.hidden(v1alpha1.InstallPlanKind, "installed it", messages.Unseen(err, "InstallPlans of namespace "+namespace, "what was decided is not known"))
+		return nil
+	case err != nil:
+		return fmt.Errorf("list the InstallPlans of namespace %s: %w", namespace, err)
 	}
 	slices.SortFunc(plans.Items, func(a, b v1alpha1.InstallPlan) int { return cmp.Compare(b.Spec.Generation, a.Spec.Generation) })
 	for i := range plans.Items {
@@ -411,7 +437,11 @@ func (t *Trace) Write(w io.Writer) error {
 		}
 		fmt.Fprintln(&b, messages.Clean(text))
 	}
-	if !t.Managed {
+	switch {
+	case t.Managed:
+	case t.Unknown:
+		b.WriteString("whether an operator brought it is not known: ask a user who may read what is named above\n")
+	default:
 		b.WriteString("no operator brought it: it has no owner that a catalog installed, and no label of one\n")
 	}
 	_, err := io.WriteString(w, b.String())

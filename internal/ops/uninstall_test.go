@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -561,5 +562,29 @@ func TestUnserved(t *testing.T) {
 		if there(t, c, crd) == named {
 			t.Errorf("named %t: it is not as was told", named)
 		}
+	}
+}
+
+// TestUninstallCountsWithoutEstimate: an API server need not estimate how many custom resources follow the first ones.
+func TestUninstallCountsWithoutEstimate(t *testing.T) {
+	for have, want := range map[int]string{3: "3", 500: "500", 502: "502", 5000: "at least 1500"} {
+		inner := removalCluster(t, append(classic(nil), definition("kites.example.com", true))...)
+		c := interceptor.NewClient(inner, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			kites, is := list.(*metav1.PartialObjectMetadataList)
+			if !is || kites.Kind != "KiteList" {
+				return c.List(ctx, list, options...)
+			}
+			var o client.ListOptions
+			o.ApplyOptions(options)
+			from, _ := strconv.Atoi(o.Continue) // the first page has none
+			to := min(from+int(o.Limit), have)
+			kites.Items = make([]metav1.PartialObjectMetadata, to-from)
+			if to < have {
+				kites.Continue = strconv.Itoa(to)
+			}
+			return nil
+		}})
+		r := must.Value(UninstallSubscription(t.Context(), c, UninstallOptions{Name: "kite", Namespace: "ops"}))(t)
+		must.Equal(t, "number of custom resources", r.CRDs[0].instances(), want)
 	}
 }
