@@ -83,7 +83,7 @@ func newInstallCommand(s command.Streams) *cobra.Command {
 	k.AddNamespace(cmd.Flags())
 	flags := cmd.Flags()
 	flags.StringVar(&both.Channel, "channel", "", "channel to follow; with --api v1 also several, joined by commas (default: the default channel of the package)")
-	flags.StringVar(&both.Catalog, "catalog", "", "CatalogSource to install from (default: the only one in view that has the package); with --api v1 ClusterCatalogs, joined by commas (default: all): "+preview.CatalogGrammar)
+	flags.StringVar(&both.Catalog, "catalog", "", "catalog of the cluster to install from: [NAMESPACE/]NAME of a CatalogSource (default: the only one in view that has the package); with --api v1 NAME[,NAME...] of ClusterCatalogs (default: all)")
 	flags.StringSliceVar(&both.Watch, "watch", nil, "namespaces for the operator to watch (default: all); also --watch-namespace")
 	flags.DurationVar(&both.Wait, "wait", 5*time.Minute, "how long to wait until the operator runs; 0 not at all")
 	flags.StringVar(&api, "api", apiV0, "API to install by: v0 creates a Subscription, v1 a ClusterExtension")

@@ -82,7 +82,7 @@ func newMigrateCommand(s command.Streams) *cobra.Command {
 	m.Flags(cmd, "only show what would be done")
 	flags := cmd.Flags()
 	flags.StringVar(&m.preferences.Name, "name", "", "name of the ClusterExtension (default: that of the package)")
-	flags.StringVar(&m.preferences.Catalog, "catalog", "", "ClusterCatalog that has the package (default: any): "+preview.CatalogGrammar)
+	flags.StringVar(&m.preferences.Catalog, "catalog", "", "NAME of the ClusterCatalog that has the package (default: any)")
 	flags.StringVar(&m.backups, "backup-namespace", manager.DefaultGlobalNamespace, "namespace of the Secret with the backup; only administrators of the cluster should be able to write there")
 	flags.BoolVar(&m.undo, "undo", false, "take the migration of a ClusterExtension back")
 	flags.DurationVar(&m.timeout, "timeout", 5*time.Minute, "how long to wait until it is done")

@@ -42,7 +42,7 @@ func newPlanCommand(s command.Streams) *cobra.Command {
 	cmd.Flags().StringVar(&plan.api, "api", "", "API that NAME is of: v0 or v1 (default: whichever has it)")
 	cmd.Flags().StringVar(&plan.global, "global-namespace", manager.DefaultGlobalNamespace, "namespace of the catalogs that all namespaces see, for a Subscription")
 	cmd.Flags().StringVarP(&plan.file, "filename", "f", "", "read the ClusterExtension from this file; - is standard input")
-	cmd.Flags().StringArrayVar(&plan.catalogs, "catalog", nil, "read a ClusterCatalog or CatalogSource from somewhere else, an image or a directory: "+preview.CatalogGrammar+" (may be repeated)")
+	cmd.Flags().StringArrayVar(&plan.catalogs, "catalog", nil, "read a ClusterCatalog or CatalogSource from somewhere else: "+preview.OfflineCatalogGrammar+" (may be repeated)")
 	cmd.Flags().BoolVar(&plan.values, "diff", false, "show the values of changed fields, before and after")
 	cmd.Flags().BoolVar(&plan.roles, "missing-roles", false, "print the roles that the service account lacks, as YAML to be applied, and nothing else")
 	cmd.MarkFlagsMutuallyExclusive("diff", "missing-roles")

@@ -46,7 +46,7 @@ func (f *subject) flags(cmd *cobra.Command) {
 	f.cluster.AddNamespace(cmd.Flags())
 	flags := cmd.Flags()
 	flags.StringVar(&f.global, "global-namespace", manager.DefaultGlobalNamespace, "namespace of the catalogs that all namespaces see")
-	flags.StringArrayVar(&f.catalogs, "catalog", nil, "catalog to decide with, and no other, an image or a directory: "+preview.CatalogGrammar+" (may be repeated)")
+	flags.StringArrayVar(&f.catalogs, "catalog", nil, "catalog to decide with, and no other: "+preview.OfflineCatalogGrammar+" (may be repeated)")
 	flags.StringArrayVarP(&f.files, "filename", "f", nil, "file with Kubernetes objects, - for standard input (may be repeated)")
 	flags.StringArrayVar(&f.installed, "installed", nil, "an operator that is installed, as NAME[@CATALOG/CHANNEL], or a YAML or JSON file of ClusterServiceVersions (may be repeated)")
 	flags.StringArrayVar(&f.from, "installed-from", nil, "file with ClusterServiceVersions that are installed, whatever it is called (may be repeated)")

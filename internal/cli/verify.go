@@ -57,7 +57,7 @@ Exit code 0: the policy accepts the image. 3: it does not. 1: that could not be 
 	v.format.Flag(cmd)
 	v.policy.Add(cmd.Flags())
 	cmd.Flags().StringVar(&v.registriesConf, "registries-conf", "", "registries.conf with mirrors of registries (default: that of the machine)")
-	cmd.Flags().StringVar(&v.catalog, "catalog", "", "catalog that names the image, by its image: "+preview.CatalogGrammar)
+	cmd.Flags().StringVar(&v.catalog, "catalog", "", "catalog that names the image: "+preview.CatalogImageGrammar)
 	return cmd
 }
 
