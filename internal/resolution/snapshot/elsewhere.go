@@ -9,6 +9,8 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog/safetext"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -16,11 +18,15 @@ import (
 const maxElsewhere = 5
 
 // Elsewhere says which CatalogSources other namespaces have, after a sentence that says that none is in view of a namespace; empty where there are none,
-// or where the user may not list them.
+// or where the user may not list them. That they cannot be listed for another reason is said.
 func Elsewhere(ctx context.Context, reader client.Reader, namespace string) string {
 	var list v1alpha1.CatalogSourceList
-	if reader.List(ctx, &list) != nil {
+	err := reader.List(ctx, &list)
+	switch {
+	case apierrors.IsForbidden(err), meta.IsNoMatchError(err), apierrors.IsNotFound(err): // a cluster without that API has none
 		return ""
+	case err != nil:
+		return fmt.Sprintf("; whether other namespaces have CatalogSources is not known: list them: %v", err)
 	}
 	var all []string
 	for i := range list.Items {
