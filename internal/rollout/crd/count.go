@@ -140,7 +140,11 @@ func Held(ctx context.Context, reader client.Reader, crd *definition) ([]string,
 				messages.Line(strings.Join(o.Finalizers, ", "), maxText)))
 		}
 	}
-	return safetext.First(all, heldTold, "%d more objects of "+crd.Name+" wait for theirs"), nil
+	more := "%d more objects of " + crd.Name + " wait for theirs"
+	if list.Continue != "" { // of which others may
+		more = "at least " + more
+	}
+	return safetext.First(all, heldTold, more), nil
 }
 
 // Written is an object whose last writer used one of the versions that go.

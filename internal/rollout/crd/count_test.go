@@ -23,10 +23,12 @@ type answer struct {
 	client.Reader
 	err   error
 	items []metav1.PartialObjectMetadata
+	next  string // where the next page begins
 }
 
 func (a answer) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
 	list.(*metav1.PartialObjectMetadataList).Items = a.items
+	list.SetContinue(a.next)
 	return a.err
 }
 
@@ -128,6 +130,8 @@ func TestHeld(t *testing.T) {
 	if err != nil || len(got) != heldTold+1 || got[heldTold] != "3 more objects of widgets.example.com wait for theirs" {
 		t.Errorf("%v %q", err, got)
 	}
+	got = must.Value(Held(t.Context(), answer{items: items, next: "on"}, crd))(t)
+	must.Equal(t, "of more than were checked", got[heldTold], "at least 3 more objects of widgets.example.com wait for theirs")
 	must.Empty(t, "of a kind that nobody knows", must.Value(Held(t.Context(), answer{err: &meta.NoKindMatchError{}}, crd))(t))
 	crd.Spec.Versions[0].Served = false
 	if _, err := Held(t.Context(), answer{}, crd); !errors.Is(err, ErrUnserved) {
