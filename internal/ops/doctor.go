@@ -104,7 +104,7 @@ var examinations = []struct {
 	{"connection", (*examiner).connection},
 	{"manager", (*examiner).manager},
 	{"rights", (*examiner).rights},
-	{"other managers", (*examiner).otherManagers},
+	{"other managers", func(e *examiner, ctx context.Context, c *Check) { rivalExam{e}.otherManagers(ctx, c) }},
 	{"definitions", (*examiner).definitions},
 	{"admission policies", (*examiner).policies},
 	{"catalog namespace", (*examiner).catalogNamespace},

@@ -208,7 +208,7 @@ func (e *examiner) clocks(ctx context.Context, c *Check) {
 	var nodes coordinationv1.LeaseList
 	if c.read("Leases of nodes (namespace kube-node-lease)", e.Client.List(ctx, &nodes, client.InNamespace("kube-node-lease"))) {
 		for _, lease := range nodes.Items {
-			if l := e.leaderOf(lease); l.alive() && l.ahead.Abs() > maxSkew {
+			if l := (leaseExam{e}).leaderOf(lease); l.alive() && l.ahead.Abs() > maxSkew {
 				c.fail("Node "+lease.Name, remedy, "its clock is %s that of the API server", differs(l.ahead))
 			}
 		}

@@ -17,6 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// leaseExam examines the leases by which managers take turns.
+type leaseExam struct{ *examiner }
+
 // leader is a manager that has, or had, a lease.
 type leader struct {
 	lease  coordinationv1.Lease
@@ -26,7 +29,7 @@ type leader struct {
 }
 
 // leaderOf reads a lease. The API server notes by its own clock when a client wrote it, so a wrong clock of the client does not make it seem dead.
-func (e *examiner) leaderOf(lease coordinationv1.Lease) leader {
+func (e leaseExam) leaderOf(lease coordinationv1.Lease) leader {
 	l := leader{lease: lease}
 	if lease.Spec.HolderIdentity != nil {
 		l.holder = *lease.Spec.HolderIdentity
@@ -80,7 +83,7 @@ func (l leader) name() string {
 func (l leader) describe() string { return "Lease " + client.ObjectKeyFromObject(&l.lease).String() }
 
 // find reads the Deployments and leases of managers.
-func (e *examiner) find(ctx context.Context, c *Check) {
+func (e leaseExam) find(ctx context.Context, c *Check) {
 	var all appsv1.DeploymentList
 	labels := client.MatchingLabels{"app": managerName}
 	what, err := "Deployments", e.Client.List(ctx, &all, labels)
@@ -142,7 +145,7 @@ func runsSince(d *appsv1.Deployment) (time.Time, bool) {
 }
 
 // election examines which managers lead. A Deployment without pods is reported as that, and its lease says nothing more. It returns those that do.
-func (e *examiner) election(c *Check) (well []string) {
+func (e leaseExam) election(c *Check) (well []string) {
 	judged := map[string]bool{} // namespaces of leases
 	for i := range e.managers {
 		d := &e.managers[i]
@@ -162,7 +165,7 @@ func (e *examiner) election(c *Check) (well []string) {
 }
 
 // leads examines the lease of a Deployment that runs, and returns who has it.
-func (e *examiner) leads(c *Check, d *appsv1.Deployment, since time.Time) []string {
+func (e leaseExam) leads(c *Check, d *appsv1.Deployment, since time.Time) []string {
 	namespace := leaseNamespace(d)
 	remedy := fmt.Sprintf("read why no manager leads: kubectl -n %s logs -l app=%s --tail=50", d.Namespace, managerName)
 	at := slices.IndexFunc(e.leaders, func(l leader) bool { return l.lease.Namespace == namespace })
@@ -186,7 +189,7 @@ func (e *examiner) leads(c *Check, d *appsv1.Deployment, since time.Time) []stri
 
 // elsewhere examines the leases that no Deployment takes: those of managers that run outside of the cluster, whom it returns, and those that removed
 // managers have left.
-func (e *examiner) elsewhere(c *Check) (well []string) {
+func (e leaseExam) elsewhere(c *Check) (well []string) {
 	for _, l := range e.leaders {
 		switch {
 		case e.taken(l):
@@ -203,13 +206,14 @@ func (e *examiner) elsewhere(c *Check) (well []string) {
 }
 
 // taken reports whether a Deployment takes a lease.
-func (e *examiner) taken(l leader) bool {
+func (e leaseExam) taken(l leader) bool {
 	return slices.ContainsFunc(e.managers, func(d appsv1.Deployment) bool { return elects(&d) && leaseNamespace(&d) == l.lease.Namespace })
 }
 
 // manager finds out whether a manager works.
 func (e *examiner) manager(ctx context.Context, c *Check) {
-	e.find(ctx, c)
+	leases := leaseExam{e}
+	leases.find(ctx, c)
 	if len(e.managers) == 0 {
 		e.outside(ctx, c)
 		return
@@ -220,5 +224,5 @@ func (e *examiner) manager(ctx context.Context, c *Check) {
 			well = append(well, text)
 		}
 	}
-	c.Summary = strings.Join(append(well, e.election(c)...), "; ")
+	c.Summary = strings.Join(append(well, leases.election(c)...), "; ")
 }

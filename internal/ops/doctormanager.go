@@ -87,16 +87,17 @@ func replicas(d *appsv1.Deployment) int32 {
 
 // outside finds out whether a manager works that has no Deployment. One without a lease is known by its work alone.
 func (e *examiner) outside(ctx context.Context, c *Check) {
-	if well := e.elsewhere(c); len(well) > 0 {
+	if well := (leaseExam{e}).elsewhere(c); len(well) > 0 {
 		c.Summary = strings.Join(well, "; ")
 		return
 	}
-	rivals := e.rivals(ctx)
+	others := rivalExam{e}
+	rivals := others.rivals(ctx)
 	e.rivalsRead.into(c)
 	none := "no manager runs"
 	if e.foreign = len(rivals) > 0; e.foreign {
 		none = "no manager works on its API"
-		e.managedBy(c, rivals)
+		others.managedBy(c, rivals)
 	}
 	waits, worked := e.waiting(ctx, c, rivals)
 	switch {

@@ -27,6 +27,9 @@ var otherNamespaces = []string{"olm", "operator-lifecycle-manager", "openshift-o
 
 const twoManagers = "both write the same objects: keep one; docs/migrating.md says how to go from the other implementation to this one. To stop it: "
 
+// rivalExam examines which other managers work on the cluster.
+type rivalExam struct{ *examiner }
+
 // rival is another lifecycle manager that works, or is meant to.
 type rival struct {
 	// object is its Deployment or its lease, holder who has the lease.
@@ -39,7 +42,7 @@ type rival struct {
 }
 
 // rivals finds the other lifecycle managers, once. What could not be read is kept for the checks that use them.
-func (e *examiner) rivals(ctx context.Context) []rival {
+func (e rivalExam) rivals(ctx context.Context) []rival {
 	if e.rivalsRead != nil {
 		return e.found
 	}
@@ -70,7 +73,7 @@ func (c *Check) into(other *Check) {
 }
 
 // otherManagers finds managers that work on the same objects as the first one.
-func (e *examiner) otherManagers(ctx context.Context, c *Check) {
+func (e rivalExam) otherManagers(ctx context.Context, c *Check) {
 	rivals := e.rivals(ctx)
 	if !e.foreign { // otherwise the check of the manager has it
 		e.rivalsRead.into(c)
@@ -99,7 +102,7 @@ func (e *examiner) otherManagers(ctx context.Context, c *Check) {
 }
 
 // managedBy says what it means that other lifecycle managers work on the cluster, and Fairlead's does not.
-func (e *examiner) managedBy(c *Check, rivals []rival) {
+func (e rivalExam) managedBy(c *Check, rivals []rival) {
 	var names []string
 	for _, r := range rivals {
 		if r.pods > 0 && r.available == 0 {
@@ -123,7 +126,7 @@ func (e *examiner) present() bool {
 }
 
 // others reads the Deployments of other lifecycle managers: in all namespaces, or in the usual ones.
-func (e *examiner) others(ctx context.Context, c *Check) []appsv1.Deployment {
+func (e rivalExam) others(ctx context.Context, c *Check) []appsv1.Deployment {
 	var found []appsv1.Deployment
 	for next := ""; ; {
 		var all appsv1.DeploymentList
@@ -158,7 +161,7 @@ func (e *examiner) others(ctx context.Context, c *Check) []appsv1.Deployment {
 }
 
 // otherLeases finds other managers that have no Deployment: those that hold a lease in another namespace than these.
-func (e *examiner) otherLeases(ctx context.Context, c *Check, there map[string]bool) (found []rival) {
+func (e rivalExam) otherLeases(ctx context.Context, c *Check, there map[string]bool) (found []rival) {
 	for _, namespace := range otherNamespaces {
 		for _, name := range slices.Sorted(maps.Keys(otherLeases)) {
 			var lease coordinationv1.Lease
@@ -169,7 +172,7 @@ func (e *examiner) otherLeases(ctx context.Context, c *Check, there map[string]b
 			if !c.read("Leases of other managers", err) {
 				break
 			}
-			if l := e.leaderOf(lease); l.alive() && !there[namespace] {
+			if l := (leaseExam{e.examiner}).leaderOf(lease); l.alive() && !there[namespace] {
 				found = append(found, rival{object: l.describe(), holder: l.name(), api: otherLeases[name], stop: "stop the process " + l.name()})
 			}
 		}
@@ -178,9 +181,9 @@ func (e *examiner) otherLeases(ctx context.Context, c *Check, there map[string]b
 }
 
 // second finds a second manager of Fairlead. What one without a Deployment works on is not known.
-func (e *examiner) second(c *Check) {
+func (e rivalExam) second(c *Check) {
 	for _, l := range e.leaders {
-		if running := slices.IndexFunc(e.managers, func(d appsv1.Deployment) bool { return replicas(&d) > 0 }); l.alive() && running >= 0 && !e.taken(l) {
+		if running := slices.IndexFunc(e.managers, func(d appsv1.Deployment) bool { return replicas(&d) > 0 }); l.alive() && running >= 0 && !(leaseExam{e.examiner}).taken(l) {
 			c.note("%s, which leads by %s, is a second manager of Fairlead: stop it where it works on the same namespaces as Deployment %s", l.name(), l.describe(), client.ObjectKeyFromObject(&e.managers[running]))
 		}
 	}
