@@ -224,5 +224,10 @@ func (e *examiner) manager(ctx context.Context, c *Check) {
 			well = append(well, text)
 		}
 	}
+	if !e.present() {
+		for _, r := range (rivalExam{e}).rivals(ctx) {
+			c.note("%s, of another lifecycle manager, works on the %s API: stop it before one of Fairlead's runs; docs/migrating.md says how to go from one to the other", r.object, r.api)
+		}
+	}
 	c.Summary = strings.Join(append(well, leases.election(c)...), "; ")
 }

@@ -213,6 +213,14 @@ func TestDoctorOfAnotherManager(t *testing.T) {
 	must.Equal(t, "what waits for a manager of the other API", w.examine(0).found(), []string{"manager: ClusterExtension kite: no manager works on its API: nothing has worked on it in 1m0s, there is no Deployment with the label app=fairlead-manager and no lease is held"})
 
 	w = others(t)
+	stopped := managerDeployment("olm", managerName, "--apis=v0")
+	stopped.Spec.Replicas = new(int32(0))
+	w.add(stopped)
+	d = w.examine(0)
+	must.Contain(t, "beside a manager that is scaled to 0", strings.Join(append(d.found(), d.notes()...), "\n"), "manager: Deployment olm/fairlead-manager: no manager runs: it is scaled to 0",
+		"manager: Deployment olm/olm-operator, of another lifecycle manager, works on the v0 API: stop it before one of Fairlead's runs")
+
+	w = others(t)
 	w.drop("Deployment olm/olm-operator", "Deployment olm/catalog-operator")
 	w.add(leased("olmv1-system", "9c4404e7.operatorframework.io", "operator-controller-1_2", time.Second, 0))
 	must.Contain(t, "one outside of the cluster", strings.Join(w.examine(0).notes(), "\n"), "this cluster is managed by operator-controller-1, by Lease olmv1-system/9c4404e7.operatorframework.io (v1 API)")
