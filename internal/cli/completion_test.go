@@ -76,7 +76,10 @@ func TestCompletionIsBounded(t *testing.T) {
 	t.Setenv("OLM_CACHE_DIR", t.TempDir())
 	ended := make(chan struct{})
 	t.Setenv("KUBECONFIG", serverAt(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-ended })))
-	t.Cleanup(func() { close(ended) }) // before the server is closed, which waits for its requests
+	end := sync.OnceFunc(func() { close(ended) })
+	t.Cleanup(end) // before the server is closed, which waits for its requests
+	late := time.AfterFunc(5*completionTime, end)
+	defer late.Stop()
 	lines := []string{"status -n ", "install kite --channel ", "install kite --version "}
 	for name := range argumentsOf {
 		lines = append(lines, name+" ")
