@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 
 	"fairlead.dev/fairlead/internal/messages"
 	"github.com/docker/distribution/registry/api/errcode"
@@ -26,7 +27,10 @@ func words(err error) string {
 	var code errcode.ErrorCode
 	var pushed *transport.Error
 	var network *url.Error
+	_, tunnel, refused := strings.Cut(err.Error(), refusal)
 	switch {
+	case refused: // neither the registry nor its host said anything
+		return steady(tunnel)
 	case errors.As(err, &read):
 		return registryWords(read.Code.String(), read.Message)
 	case errors.As(err, &code): // with the usual message of that code
