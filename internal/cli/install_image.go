@@ -48,6 +48,6 @@ func chosenImage(ctx context.Context, s command.Streams, ref, pkg string) (pinne
 	case pkg == "" || image.CheckPinned(ref) != nil:
 		return "", "", nil, fmt.Errorf("%w\nIf only the cluster can reach the registry, name the package, and the image by its digest", err)
 	}
-	fmt.Fprintf(s.Err, "note: the image cannot be read from here, and is left to the manager: %v\n", err)
+	fmt.Fprintf(s.Err, "note: the image cannot be read by this command, and is left to the manager: %v\n", err)
 	return ref, pkg, nil, nil
 }

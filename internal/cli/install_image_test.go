@@ -45,7 +45,7 @@ func TestInstallFromAnImage(t *testing.T) {
 		"a tag":                          {image: tagged, annotation: pinned, errs: "image " + pinned + " has bundle greeter-operator.v1.1.0 of package greeter-operator\n"},
 		"a digest":                       {image: pinned, pkg: "greeter-operator", annotation: pinned},
 		"another package":                {image: tagged, pkg: "kite", want: "of package greeter-operator, not one of kite", code: command.ExitFailed},
-		"what only the cluster can read": {image: absent, pkg: "greeter-operator", annotation: absent, errs: "note: the image cannot be read from here, and is left to the manager: "},
+		"what only the cluster can read": {image: absent, pkg: "greeter-operator", annotation: absent, errs: "note: the image cannot be read by this command, and is left to the manager: "},
 		"neither package nor image":      {image: absent, want: "name the package, and the image by its digest", code: command.ExitFailed},
 		"no digest":                      {image: strings.Replace(tagged, "/greeter", "/absent", 1), pkg: "greeter-operator", want: "name the package, and the image by its digest", code: command.ExitFailed},
 		"a version":                      {image: tagged, flags: []string{"--version", "1.1.0"}, want: "--version says nothing beside --image", code: command.ExitUsage},

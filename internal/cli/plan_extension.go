@@ -233,6 +233,6 @@ func fetcher(library *preview.Library) func(ctx context.Context, r bundleio.Requ
 		if err == nil {
 			err = state.Err
 		}
-		return state.Bundle, preview.FromHere(err)
+		return state.Bundle, library.Explain(err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,8 +23,8 @@ import (
 // directTime is how long it may take to reach a Service directly, before it is reached through the API server.
 const directTime = 2 * time.Second
 
-// Dialer connects to servers as commands reach them: directly and, where that fails and the address is that of a Service of the cluster, through
-// the API server to a pod behind it, which needs the right to create pods/portforward.
+// Dialer connects to servers as commands reach them: directly and, where that fails and the address is that of a Service of the cluster, by its name
+// (see ServiceOf) or its ClusterIP, through the API server to a pod behind it, which needs the right to create pods/portforward.
 func Dialer(config *rest.Config, reader client.Reader) func(ctx context.Context, address string) (net.Conn, error) {
 	d := dialer{config, reader}
 	return d.dial
@@ -37,37 +36,91 @@ type dialer struct {
 }
 
 func (d dialer) dial(ctx context.Context, address string) (net.Conn, error) {
-	service, port, inCluster := serviceOf(address)
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", address, err)
+	}
+	service, named := ServiceOf(host)
+	ip := net.ParseIP(host)
 	direct := net.Dialer{}
-	if inCluster {
+	if named || MayBeClusterIP(ip) {
 		direct.Timeout = directTime
 	}
 	conn, err := direct.DialContext(ctx, "tcp", address)
-	if err == nil || !inCluster {
+	if err == nil || direct.Timeout == 0 {
 		return conn, err
 	}
-	pod, port, through := d.behind(ctx, service, port)
+	if !named {
+		found, unknown := d.withAddress(ctx, ip)
+		switch {
+		case unknown != nil:
+			return nil, fmt.Errorf("connect to %s: %w; whether it is the ClusterIP of a Service is not known: %w; if it is, use NAME.NAMESPACE.svc, the name of that Service, instead of its address", address, err, unknown)
+		case found == nil && isTimeout(err):
+			return (&net.Dialer{}).DialContext(ctx, "tcp", address) // a server elsewhere may take longer
+		case found == nil:
+			return nil, err
+		}
+		service = *found
+	}
+	port, through := strconv.Atoi(text)
 	if through == nil {
-		conn, through = d.forward(pod, port)
+		conn, through = d.through(ctx, service, port)
 	}
 	if through != nil {
-		return nil, fmt.Errorf("connect to %s: %w; and through the API server: %w", address, err, through)
+		return nil, fmt.Errorf("connect to %s through the API server of the cluster: %w; and directly: %w", address, through, err)
 	}
 	return conn, nil
 }
 
-// serviceOf is the Service that an address names as pods do: NAME.NAMESPACE.svc:PORT, whatever the domain of the cluster.
-func serviceOf(address string) (service client.ObjectKey, port int, ok bool) {
-	host, text, err := net.SplitHostPort(address)
+// MayBeClusterIP reports whether an address can be that of a Service; nil cannot.
+func MayBeClusterIP(ip net.IP) bool { return ip.IsGlobalUnicast() }
+
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// withAddress is the Service that has a ClusterIP; nil when none has it.
+func (d dialer) withAddress(ctx context.Context, ip net.IP) (*client.ObjectKey, error) {
+	var services corev1.ServiceList
+	if err := d.reader.List(ctx, &services); err != nil {
+		return nil, fmt.Errorf("list the Services of the cluster: %w", err)
+	}
+	for i := range services.Items {
+		service := &services.Items[i]
+		if slices.ContainsFunc(append(service.Spec.ClusterIPs, service.Spec.ClusterIP), func(text string) bool { return ip.Equal(net.ParseIP(text)) }) {
+			return new(client.ObjectKeyFromObject(service)), nil
+		}
+	}
+	return nil, nil
+}
+
+// through connects to a port of a Service through the API server.
+func (d dialer) through(ctx context.Context, service client.ObjectKey, port int) (net.Conn, error) {
+	pod, port, err := d.behind(ctx, service, port)
 	if err != nil {
-		return client.ObjectKey{}, 0, false
+		return nil, err
 	}
-	port, err = strconv.Atoi(text)
-	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
-	if err != nil || len(labels) < 3 || labels[2] != "svc" {
-		return client.ObjectKey{}, 0, false
+	type result struct {
+		conn net.Conn
+		err  error
 	}
-	return client.ObjectKey{Namespace: labels[1], Name: labels[0]}, port, true
+	done := make(chan result, 1)
+	go func() { // what forwards ports knows no contexts
+		conn, err := d.forward(pod, port)
+		done <- result{conn, err}
+	}()
+	select {
+	case r := <-done:
+		return r.conn, r.err
+	case <-ctx.Done():
+		go func() {
+			if r := <-done; r.conn != nil {
+				_ = r.conn.Close() // it comes too late
+			}
+		}()
+		return nil, context.Cause(ctx)
+	}
 }
 
 // behind is a pod that is ready behind a Service, and its port.

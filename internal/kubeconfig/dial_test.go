@@ -2,6 +2,7 @@ package kubeconfig
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -11,16 +12,22 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/httpstream"      //nolint:staticcheck // SA1019: dialers of client-go are of this type
 	"k8s.io/apimachinery/pkg/util/httpstream/spdy" //nolint:staticcheck // SA1019: dialers of client-go are of this type
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"fairlead.dev/fairlead/test/must"
 )
+
+// clusterIP is an address that no machine has.
+const clusterIP = "198.51.100.7"
 
 // apiServer forwards ports of pods to a server, as an API server does.
 type apiServer struct {
@@ -79,11 +86,11 @@ func echo(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-func dialing(t *testing.T, s *apiServer, ready corev1.ConditionStatus) func(ctx context.Context, address string) (net.Conn, error) {
+func dialing(t *testing.T, s http.Handler, ready corev1.ConditionStatus) func(ctx context.Context, address string) (net.Conn, error) {
 	t.Helper()
 	api := httptest.NewServer(s)
 	t.Cleanup(api.Close)
-	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "cat"}, Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "cat"},
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "cat"}, Spec: corev1.ServiceSpec{ClusterIP: clusterIP, Selector: map[string]string{"app": "cat"},
 		Ports: []corev1.ServicePort{{Port: 50051, TargetPort: intstr.FromString("grpc")}}}}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "cat-1", Labels: map[string]string{"app": "cat"}},
 		Spec:   corev1.PodSpec{Containers: []corev1.Container{{Ports: []corev1.ContainerPort{{Name: "grpc", ContainerPort: 9000}}}}},
@@ -95,7 +102,7 @@ func dialing(t *testing.T, s *apiServer, ready corev1.ConditionStatus) func(ctx 
 func TestDialer(t *testing.T) {
 	s := &apiServer{to: echo(t)}
 	dial := dialing(t, s, corev1.ConditionTrue)
-	for name, address := range map[string]string{"directly": s.to, "a Service of the cluster": "cat.olm.svc:50051", "by its whole name": "cat.olm.svc.cluster.local.:50051"} {
+	for name, address := range map[string]string{"directly": s.to, "a Service of the cluster": "cat.olm.svc:50051", "by its whole name": "cat.olm.svc.cluster.local.:50051", "by its ClusterIP": clusterIP + ":50051"} {
 		conn, err := dial(t.Context(), address)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -112,9 +119,7 @@ func TestDialer(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	const want = "POST /api/v1/namespaces/olm/pods/cat-1/portforward 9000"
-	if len(s.asked) != 2 || s.asked[0] != want || s.asked[1] != want {
-		t.Errorf("the API server was asked for %v, want %s twice", s.asked, want)
-	}
+	must.Equal(t, "asked of the API server", s.asked, []string{want, want, want})
 }
 
 func TestDialerThatCannotReachTheServer(t *testing.T) {
@@ -127,6 +132,9 @@ func TestDialerThatCannotReachTheServer(t *testing.T) {
 		"without pods":      {"none.olm.svc:50051", corev1.ConditionTrue, "reach Service olm/none: it selects no pods"},
 		"none is ready":     {"cat.olm.svc:50051", corev1.ConditionFalse, "none of the 1 pods behind it is ready and has port grpc"},
 		"no Service at all": {"127.0.0.1:1", corev1.ConditionTrue, "connection refused"},
+		"another domain":    {"cat.olm.svc.example.invalid:50051", corev1.ConditionTrue, "dial tcp: lookup cat.olm.svc.example.invalid"},
+		"by its ClusterIP":  {clusterIP + ":50051", corev1.ConditionFalse, "connect to " + clusterIP + ":50051 through the API server of the cluster: reach Service olm/cat: none of the 1 pods"},
+		"without a port":    {"cat.olm.svc", corev1.ConditionTrue, "connect to cat.olm.svc: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if conn, err := dialing(t, &apiServer{}, test.ready)(t.Context(), test.address); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -146,4 +154,23 @@ func TestDialerOfAPodThatDoesNotListen(t *testing.T) {
 	if text, _ := io.ReadAll(conn); len(text) > 0 {
 		t.Errorf("it says %q", text)
 	}
+}
+
+// TestDialerThatMayNotListServices: what has only an address is named, with what works without that right.
+func TestDialerThatMayNotListServices(t *testing.T) {
+	refused := apierrors.NewForbidden(corev1.Resource("services"), "", errors.New("no"))
+	reader := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return refused }}).Build()
+	_, err := Dialer(&rest.Config{}, reader)(t.Context(), clusterIP+":50051")
+	must.Fail(t, "dial", err, "connect to "+clusterIP+":50051: ", "list the Services of the cluster: services is forbidden", "use NAME.NAMESPACE.svc, the name of that Service, instead of its address")
+}
+
+// TestDialerIsCancelled while the API server is silent.
+func TestDialerIsCancelled(t *testing.T) {
+	asked, silent := make(chan struct{}), make(chan struct{})
+	dial := dialing(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { close(asked); <-silent }), corev1.ConditionTrue)
+	t.Cleanup(func() { close(silent) }) // before the server is closed
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-asked; cancel() }()
+	_, err := dial(ctx, "cat.olm.svc:50051")
+	must.Fail(t, "dial", err, "through the API server of the cluster: context canceled")
 }

@@ -45,7 +45,7 @@ func (c BrowseCluster) InView(ctx context.Context, global, pkg string) (Answer, 
 			}
 			a.Catalogs++
 			if err := c.source(ctx, &q, source, pkg, &a); err != nil {
-				a.Notes = append(a.Notes, fmt.Sprintf("CatalogSource %s cannot be read from here, so the manager alone checks what it has: %v", name, err))
+				a.Notes = append(a.Notes, fmt.Sprintf("CatalogSource %s cannot be read by this command, so the manager alone checks what it has: %v", name, err))
 				continue
 			}
 			a.Read++

@@ -107,7 +107,7 @@ func TestACatalogThatOnlyTheClusterReaches(t *testing.T) {
 			var text strings.Builder
 			r := p.Resolution()
 			must.NoError(t, r.Write(&text))
-			must.Contain(t, "text", text.String(), "the cluster serves it, but it cannot be read from here", "no such host", "--catalog olm/cat=DIR|IMAGE")
+			must.Contain(t, "text", text.String(), "the cluster serves it, but it cannot be read by this command", "no such host", "--catalog olm/cat=DIR|IMAGE")
 			if strings.Contains(text.String(), "repair") || strings.Contains(text.String(), "delete") {
 				t.Errorf("it advises to mend what works:\n%s", &text)
 			}

@@ -6,15 +6,19 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/kubeconfig"
 )
 
 // keepIndexes is how long an index that no one asks for is kept.
@@ -24,17 +28,20 @@ const keepIndexes = 7 * 24 * time.Hour
 type Library struct {
 	// Images opens what images are read with.
 	Images  func(ctx context.Context) (*image.Store, error)
-	indexes *catalogstore.Cache                                         // what the library made of catalogs
-	temp    string                                                      // where indexes are kept when the user's cache directory cannot be written
-	dial    func(ctx context.Context, address string) (net.Conn, error) // reaches Services of the cluster that is asked about; nil where none is
+	indexes *catalogstore.Cache         // what the library made of catalogs
+	temp    string                      // where indexes are kept when the user's cache directory cannot be written
+	dial    atomic.Pointer[dialContext] // reaches Services of the cluster that is asked about; nil where none is
 	tunnel  image.Tunnel
 }
+
+// dialContext connects to HOST:PORT.
+type dialContext func(ctx context.Context, address string) (net.Conn, error)
 
 // OpenLibrary opens the cache; r is where images are read with.
 func OpenLibrary(ctx context.Context, r *bundleio.Renderer) (*Library, error) {
 	l := &Library{Images: r.OpenStore}
-	l.tunnel = image.Tunnel{Dial: func(ctx context.Context, address string) (net.Conn, error) { return l.dial(ctx, address) },
-		Reaches: func(host string) bool { return l.dial != nil && isService(host) }}
+	l.tunnel.Reaches = l.throughCluster
+	l.tunnel.Dial = func(ctx context.Context, address string) (net.Conn, error) { return (*l.dial.Load())(ctx, address) }
 	if r.Config.Proxy == nil {
 		r.Config.Proxy = l.tunnel.Proxy
 	}
@@ -64,16 +71,27 @@ func (l *Library) Close() error {
 }
 
 // reach lets images be read that a dial function reaches; nil changes nothing.
-func (l *Library) reach(dial func(ctx context.Context, address string) (net.Conn, error)) {
+func (l *Library) reach(dial dialContext) {
 	if dial != nil {
-		l.dial = dial
+		l.dial.Store(&dial)
 	}
 }
 
-// isService reports whether a host is that of a Service, as pods name it: NAME.NAMESPACE.svc, whatever the domain of the cluster.
-func isService(host string) bool {
-	labels := strings.Split(host, ".")
-	return len(labels) > 2 && labels[2] == "svc"
+// throughCluster reports whether a registry is reached by way of the cluster, if not directly: a Service of it, or an address that may be the ClusterIP
+// of one and that no proxy of the environment is for.
+func (l *Library) throughCluster(host string) bool {
+	if l.dial.Load() == nil {
+		return false
+	}
+	if _, ok := kubeconfig.ServiceOf(host); ok {
+		return true
+	}
+	ip := net.ParseIP(host)
+	if !kubeconfig.MayBeClusterIP(ip) {
+		return false
+	}
+	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: &url.URL{Scheme: "https", Host: net.JoinHostPort(host, "443")}})
+	return proxy == nil && err == nil
 }
 
 // Read reads a directory or, where there is none, an image.
@@ -106,15 +124,28 @@ func (l *Library) Image(ctx context.Context, ref string, auth image.Auth) (*cata
 		return nil, err
 	}
 	x, _, err := catalogstore.ImageReader{Images: store, Indexes: l.indexes, V1: true}.Read(ctx, ref, auth)
-	return x, FromHere(err)
+	return x, l.Explain(err)
 }
 
-// FromHere says of a registry that does not answer where it was asked from: the manager may reach it nevertheless.
-func FromHere(err error) error {
-	if e := (*image.Error)(nil); errors.As(err, &e) && e.Kind == image.Unavailable {
-		return fmt.Errorf("%w; it was asked from this machine: where only the cluster reaches it, name a mirror in registries.conf, or run the command in a pod of the cluster", err)
+// Explain says of a registry that does not answer by which way it was asked, and what to do: the manager may reach it nevertheless.
+func (l *Library) Explain(err error) error {
+	e := (*image.Error)(nil)
+	if !errors.As(err, &e) || e.Kind != image.Unavailable {
+		return err
 	}
-	return err
+	registry, _, _ := strings.Cut(e.Ref, "/")
+	host := (&url.URL{Host: registry}).Hostname()
+	service, named := kubeconfig.ServiceOf(host)
+	switch through := l.throughCluster(host); {
+	case through && named:
+		return fmt.Errorf("%w; it was asked directly and through the cluster, as it is Service %s of it: kubectl -n %s get service,pods shows whether it is there", err, service, service.Namespace)
+	case named:
+		return fmt.Errorf("%w; it was asked from this machine, as no cluster is asked: Service %s is reached where a cluster is named, or in a pod of it", err, service)
+	case through:
+		return fmt.Errorf("%w; it was asked from this machine: if a Service of the cluster has this address, and only the cluster reaches it, use the name of the Service, NAME.NAMESPACE.svc, "+
+			"or name it as a mirror in registries.conf", err)
+	}
+	return fmt.Errorf("%w; it was asked from this machine: where only the cluster reaches it, name a mirror in registries.conf, or run the command in a pod of the cluster", err)
 }
 
 // isReference tells whether a text can be the reference of an image, with the host of its registry.

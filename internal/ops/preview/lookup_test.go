@@ -116,9 +116,9 @@ func TestInView(t *testing.T) {
 		all, read      int
 		packages, note string
 	}{
-		"served":                {all: 2, read: 1, packages: "kite", note: "CatalogSource olm/fresh cannot be read from here"},
+		"served":                {all: 2, read: 1, packages: "kite", note: "CatalogSource olm/fresh cannot be read by this command"},
 		"one that is named":     {catalogs: []string{"toys"}, all: 1, read: 1, packages: "kite"},
-		"the server is away":    {fails: apierrors.NewServiceUnavailable("away"), all: 2, note: "CatalogSource olm/toys cannot be read from here"},
+		"the server is away":    {fails: apierrors.NewServiceUnavailable("away"), all: 2, note: "CatalogSource olm/toys cannot be read by this command"},
 		"a catalog of no one's": {catalogs: []string{"nothing"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/kubeconfig"
 
 	"k8s.io/client-go/rest"
 )
@@ -51,12 +52,12 @@ func NewServers(config *rest.Config) (*Servers, error) {
 
 // place is where to ask for a URL, and whether that is the API server.
 func (s *Servers) place(u *url.URL) (*url.URL, bool) {
-	if !isService(u.Hostname()) {
+	service, ok := kubeconfig.ServiceOf(u.Hostname())
+	if !ok {
 		return u, false
 	}
-	labels := strings.Split(u.Hostname(), ".")
 	port := cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[u.Scheme])
-	at := s.proxy.JoinPath("api/v1/namespaces", labels[1], "services", u.Scheme+":"+labels[0]+":"+port, "proxy", u.Path)
+	at := s.proxy.JoinPath("api/v1/namespaces", service.Namespace, "services", u.Scheme+":"+service.Name+":"+port, "proxy", u.Path)
 	at.RawQuery = u.RawQuery
 	return at, true
 }

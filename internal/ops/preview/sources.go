@@ -31,7 +31,7 @@ func (q *Question) sources(ctx context.Context, l *Library, n *snapshot.Namespac
 			case state == nil || state.LastObservedState != connectivity.Ready.String():
 				s.Served.Problem = err.Error()
 			default: // a catalog that the cluster serves is not to be repaired: only who asks cannot reach it
-				s.Served.Problem = fmt.Sprintf("the cluster serves it, but it cannot be read from here: %s", err)
+				s.Served.Problem = fmt.Sprintf("the cluster serves it, but it cannot be read by this command: %s", err)
 				s.Served.Remedy = fmt.Sprintf("leave CatalogSource %[1]s/%[2]s as it is, and ask where its origin can be reached, or name its content with --catalog %[1]s/%[2]s=DIR|IMAGE",
 					object.Namespace, object.Name)
 			}
