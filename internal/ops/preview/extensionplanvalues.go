@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
-	"sigs.k8s.io/yaml"
-
 	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/messages"
 )
@@ -20,6 +17,8 @@ type FieldChange struct {
 	Path   string `json:"path"`
 	Before any    `json:"before,omitempty"`
 	After  any    `json:"after,omitempty"`
+	// Order is true where items of a list are the same and only their order changes: the values are the items, or their names.
+	Order bool `json:"order,omitempty"`
 }
 
 // Totals are how many objects come, change, go and stay.
@@ -48,11 +47,8 @@ func (t Totals) String() string {
 	return safetext.Count(t.Created+t.Adopted+t.Changed+t.Deleted+t.Unchanged, "object") + ": " + strings.Join(parts, ", ")
 }
 
-const (
-	maxChanges    = 50  // of an object that have their values
-	maxValueLines = 40  // of the text of a value
-	maxValue      = 400 // bytes of a line of it
-)
+// maxChanges is how many fields of an object have their values.
+const maxChanges = 50
 
 // notShown takes the place of what Secrets hold.
 const notShown = "(not shown)"
@@ -68,13 +64,19 @@ func changes(path string, before, after any) []FieldChange {
 	}
 	a, isA := keyed(before)
 	b, isB := keyed(after)
-	_, list := before.([]any)
-	if _, other := after.([]any); !isA || !isB || list != other {
-		return []FieldChange{{path, before, after}}
+	one, list := before.([]any)
+	another, other := after.([]any)
+	if !isA || !isB || list != other {
+		return []FieldChange{{Path: path, Before: before, After: after, Order: list && other && sameItems(one, another)}}
 	}
 	keys := maps.Clone(a)
 	maps.Copy(keys, b)
 	var all []FieldChange
+	if list {
+		if was, is := common(one, b), common(another, a); !same(was, is) {
+			all = append(all, FieldChange{Path: path, Before: was, After: is, Order: true})
+		}
+	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		step := "." + key
 		if list {
@@ -82,10 +84,33 @@ func changes(path string, before, after any) []FieldChange {
 		}
 		all = append(all, changes(path+step, a[key], b[key])...)
 	}
-	if len(all) == 0 { // items of the same names in another order
-		return []FieldChange{{path, before, after}}
+	return all
+}
+
+// common are the names of the items of a list that another one has too.
+func common(list []any, other map[string]any) []any {
+	var all []any
+	for _, item := range list {
+		name := item.(map[string]any)["name"] // as keyed has found it
+		if _, both := other[name.(string)]; both {
+			all = append(all, name)
+		}
 	}
 	return all
+}
+
+// sameItems reports whether two lists have the same items, in whatever order.
+func sameItems(before, after []any) bool {
+	sorted := func(list []any) []string {
+		var all []string
+		for _, item := range list {
+			text, _ := json.Marshal(item) // it was read as JSON
+			all = append(all, string(text))
+		}
+		slices.Sort(all)
+		return all
+	}
+	return slices.Equal(sorted(before), sorted(after))
 }
 
 // same compares what was read as JSON.
@@ -132,49 +157,6 @@ func withoutSecrets(object map[string]any, all []FieldChange) []FieldChange {
 		}
 	}
 	return all
-}
-
-// lines are a change for people: on one line where both values are short, else as a difference of their lines.
-func (c FieldChange) lines() []string {
-	short := func(value any) (string, bool) {
-		switch v := value.(type) {
-		case nil:
-			return "(none)", true
-		case map[string]any, []any:
-			return "", false
-		case string:
-			return v, !strings.Contains(v, "\n") && len(v) < 100
-		}
-		text, _ := json.Marshal(value)
-		return string(text), true
-	}
-	before, one := short(c.Before)
-	after, other := short(c.After)
-	if one && other {
-		return []string{fmt.Sprintf("%s: %s -> %s", c.Path, messages.Clean(before), messages.Clean(after))}
-	}
-	text := func(value any) []byte {
-		if value == nil {
-			return nil
-		}
-		if s, ok := value.(string); ok {
-			return []byte(strings.TrimSuffix(s, "\n") + "\n")
-		}
-		out, _ := yaml.Marshal(value) // it was read as JSON
-		return out
-	}
-	out := []string{c.Path + ":"}
-	compared := strings.Split(strings.TrimSuffix(string(diff.Diff("before", text(c.Before), "after", text(c.After))), "\n"), "\n")
-	compared = slices.DeleteFunc(compared, func(line string) bool {
-		return strings.HasPrefix(line, "diff ") || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ") || strings.HasPrefix(line, "@@ ")
-	})
-	for i, line := range compared {
-		if i == maxValueLines {
-			return append(out, fmt.Sprintf("  … %d more lines", len(compared)-i))
-		}
-		out = append(out, "  "+line[:min(1, len(line))]+" "+messages.Line(line[min(1, len(line)):], maxValue))
-	}
-	return out
 }
 
 // writeValues prints changed objects with their values.
