@@ -8,10 +8,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/creack/pty"
 
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -35,6 +35,7 @@ func TestOnATerminal(t *testing.T) {
 		"a question":           {args: []string{"why-not", "guestbook-operator@1.0.0", "--catalog", catalog}, want: []string{"guestbook-operator"}, lacks: nil, wide: true},
 		"a table":              {args: []string{"search", "--catalog", catalog}, want: []string{"\x1b[1mgreeter-operator\x1b[0m", "\x1b[2m  NEWEST"}},
 		"an error":             {args: []string{"install", "etcd"}, want: []string{"\x1b[31mfairlead: \x1b[0m"}, wide: true},
+		"a command":            {args: []string{"upgrade"}, want: []string{"NAME is missing:\n  fairlead upgrade NAME\n"}},
 		"NO_COLOR":             {args: []string{"search", "--catalog", catalog}, env: map[string]string{"NO_COLOR": "1"}, want: []string{"\ngreeter-operator\n"[1:]}, lacks: []string{"\x1b["}},
 		"a dumb terminal":      {args: []string{"search", "--catalog", catalog}, env: map[string]string{"TERM": "dumb"}, lacks: []string{"\x1b["}},
 		"no colour, by a flag": {args: []string{"search", "--catalog", catalog, "--color", "never"}, lacks: []string{"\x1b["}},
@@ -65,7 +66,7 @@ func TestOnATerminal(t *testing.T) {
 			must.Contain(t, "screen", text, test.want...)
 			must.Lack(t, "screen", text, test.lacks...)
 			for line := range strings.Lines(codes.ReplaceAllString(text, "")) {
-				if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 40 && !test.wide {
+				if n := messages.Cells(strings.TrimRight(line, "\n")); n > 40 && !test.wide {
 					t.Errorf("a line of %d columns: %q", n, line)
 				}
 			}

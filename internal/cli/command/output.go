@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -59,7 +60,11 @@ func (o Output) Write(w io.Writer, value any, text func(io.Writer) error) error 
 	case OutputYAML:
 		content, err = yaml.Marshal(value)
 	default:
-		return text(Styled(w))
+		// All of it is written at once, so that columns of tables are as wide as what is shown in them.
+		var b bytes.Buffer
+		err := text(&b)
+		_, printed := Styled(w).Write(b.Bytes())
+		return errors.Join(err, printed)
 	}
 	if err != nil {
 		return fmt.Errorf("encode the result: %w", err)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"fairlead.dev/fairlead/internal/messages"
 	"golang.org/x/term"
@@ -15,6 +14,7 @@ import (
 // ProgressPrinter writes progress. It is safe for concurrent use.
 type ProgressPrinter struct {
 	out   io.Writer
+	style style
 	live  bool
 	width int
 	now   func() time.Time
@@ -29,6 +29,9 @@ type ProgressPrinter struct {
 // Progress is a printer that rewrites lines where w is a terminal.
 func Progress(w io.Writer) *ProgressPrinter {
 	p := &ProgressPrinter{out: Styled(w), width: 80, now: time.Now, start: time.Now()}
+	if stream := streamOf(w); stream != nil {
+		p.style = stream.look.style(stream.Writer)
+	}
 	if file := terminal(w); file != nil {
 		p.live = true
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width >= 20 {
@@ -51,9 +54,9 @@ func (p *ProgressPrinter) Doing(format string, args ...any) {
 // show puts the live line in the place of the one before.
 func (p *ProgressPrinter) show(text string) {
 	p.erase()
-	p.current = "  … " + text
-	if utf8.RuneCountInString(p.current) >= p.width { // so that it can be rewritten in place
-		p.current = messages.Short(p.current, p.width-1)
+	p.current = p.style.text("  … " + text)
+	if room := p.width - 1; cells(p.current) > room { // so that it can be rewritten in place
+		p.current = p.style.text(messages.Short(p.current, room-cells(p.style.text("…"))+1))
 	}
 	io.WriteString(p.out, p.current)
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"fairlead.dev/fairlead/test/must"
 )
 
 // clock advances by half a second each time it is asked, from a start on.
@@ -45,6 +47,28 @@ func TestATerminalKeepsTheLiveLineLastUntilItIsDone(t *testing.T) {
 	want := cut + "\r\x1b[K" + "   0.50s · news\n" + cut + "\r\x1b[K" + "   1.00s ✓ it\n" + "  … more" + "\r\x1b[K" + "end\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestTheLiveLineFits: it takes less than the width of the terminal, or it could not be rewritten in place.
+func TestTheLiveLineFits(t *testing.T) {
+	for name, test := range map[string]struct {
+		style      style
+		text, want string
+	}{
+		"in ASCII":        {style{ascii: true}, "a line that is much longer than the terminal", "  ... a line that..."},
+		"short, in ASCII": {style{ascii: true}, "a → b", "  ... a -> b"},
+		"wide characters": {style{}, "日本語の名前の長い行です", "  … 日本語の名前の長い…"},
+		"that just fits":  {style{}, "four four four four", "  … four four four four"},
+	} {
+		var out strings.Builder
+		p := Progress(&out)
+		p.live, p.width, p.style = true, 24, test.style
+		p.Doing("%s", test.text)
+		must.Equal(t, name, out.String(), test.want)
+		if n := cells(out.String()); n >= p.width {
+			t.Errorf("%s: it takes %d of %d columns", name, n, p.width)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -25,8 +26,8 @@ func TestStyled(t *testing.T) {
 		"in colour": {style{color: true}, tree, "{b Namespace demo}\n{d ├── }{g ✓ }OperatorGroup all (all namespaces)\n{d │   └── }{r ✗ }Subscription guestbook (package guestbook, channel stable) Failed\n{d └── }{d · }CatalogSource a\n"},
 		"folded": {style{width: 40}, tree, "Namespace demo\n├── ✓ OperatorGroup all (all namespaces)\n│   └── ✗ Subscription guestbook\n│         (package guestbook, channel\n│         stable) Failed\n" +
 			"└── · CatalogSource a\n"},
-		"in ASCII":                       {style{ascii: true}, tree + "a → b…\n", "Namespace demo\n|-- + OperatorGroup all (all namespaces)\n|   `-- x Subscription guestbook (package guestbook, channel stable) Failed\n`-- - CatalogSource a\na -> b...\n"},
-		"in ASCII, folded and in colour": {style{ascii: true, width: 40, color: true}, "│   └── ✗ Subscription guestbook (package guestbook)\n", "{d |   `-- }{r x }Subscription guestbook\n{d |         }(package guestbook)\n"},
+		"in ASCII":                       {style{ascii: true}, tree + "a → b…\n", "Namespace demo\n|-- [ok] OperatorGroup all (all namespaces)\n|   `-- [!!] Subscription guestbook (package guestbook, channel stable) Failed\n`-- [--] CatalogSource a\na -> b...\n"},
+		"in ASCII, folded and in colour": {style{ascii: true, width: 40, color: true}, "│   └── ✗ Subscription guestbook (package guestbook)\n", "{d |   `-- }{r [!!] }Subscription guestbook\n{d |            }(package guestbook)\n"},
 		"a table":                        {style{width: 28, color: true}, table, "{b NAME  HELD BY}\na     nothing that is worth\n      more than a word\n\nafter a table a line is\n  folded as text is\n"},
 		"a table that is too wide": {style{width: 40}, "SUBSCRIPTION                     INSTALLED      NEXT  SUPPORT\ngreeter-operator-stable-catalog  greeter.v1.2.0  -     ✓ until the end of the year after next\n" +
 			"b                                b.v1            -     -\n", "greeter-operator-stable-catalog\n  INSTALLED     greeter.v1.2.0\n  SUPPORT       ✓ until the end of the\n                year after next\nb\n  INSTALLED     b.v1\n"},
@@ -34,6 +35,9 @@ func TestStyled(t *testing.T) {
 		"a command is not folded":   {style{width: 20}, "  fairlead uninstall guestbook -n demo\n", "  fairlead uninstall guestbook -n demo\n"},
 		"an error":                  {style{color: true, width: 30}, "fairlead: install package a: there is none\nnote: b\nwarning: c\n", "{r fairlead: }install package a:\n  there is none\n{d note: }b\n{y warning: }c\n"},
 		"a line with a time":        {style{color: true}, "   0.21s ✓ deleted\n", "{d    0.21s }{g ✓ }deleted\n"},
+		"no marks, in ASCII":        {style{ascii: true, color: true}, "x is a letter\n+ added\n- removed\n|-- drawn\n", "x is a letter\n+ added\n- removed\n|-- drawn\n"},
+		"no marks":                  {style{color: true}, "x is a letter\n  + added\n  - removed\n", "x is a letter\n  + added\n  - removed\n"},
+		"differences are hanging":   {style{width: 20}, "    + one two three four\n", "    + one two three\n      four\n"},
 		"wide characters":           {style{width: 22}, "日本語 日本語 日本語 日本語\n", "日本語 日本語 日本語\n  日本語\n"},
 		"a word that is too long":   {style{width: 20}, "a " + strings.Repeat("x", 30) + " b\n", "a\n  " + strings.Repeat("x", 30) + "\n  b\n"},
 		"an empty line":             {style{width: 20, color: true}, "\n\n", "\n\n"},
@@ -47,6 +51,64 @@ func TestStyled(t *testing.T) {
 			must.Equal(t, "text", visible.Replace(b.String()), test.want)
 		})
 	}
+}
+
+// TestStyledTables: columns stay columns, whatever is in them and however it is shown.
+func TestStyledTables(t *testing.T) {
+	marks := messages.Table([]string{"NAME", "STATE", "ABOUT"}, []string{"a…", "✗ gone", "x y z…"}, []string{"bb", "✓ there", "z"})
+	wide := messages.Table([]string{"NAME", "STATE", "ABOUT"}, []string{"日本語の名前", "🚀 ready", "one two three four five six"}, []string{"b", "no", "x"})
+	for name, test := range map[string]struct {
+		style style
+		text  string
+		want  string
+	}{
+		"marks":                 {style{}, marks, "NAME  STATE    ABOUT\na…    ✗ gone   x y z…\nbb    ✓ there  z\n"},
+		"in ASCII":              {style{ascii: true}, marks, "NAME  STATE       ABOUT\na...  [!!] gone   x y z...\nbb    [ok] there  z\n"},
+		"in colour":             {style{ascii: true, color: true}, marks, "{b NAME  STATE       ABOUT}\na...  {r [!!] }gone   x y z...\nbb    {g [ok] }there  z\n"},
+		"ASCII in block":        {style{ascii: true, color: true, width: 20}, marks, "{b a...}\n{d   STATE  }{r [!!] }gone\n{d   ABOUT  }x y z...\n{b bb}\n{d   STATE  }{g [ok] }there\n{d   ABOUT  }z\n"},
+		"wide":                  {style{}, wide, "NAME          STATE     ABOUT\n日本語の名前  🚀 ready  one two three four five six\nb             no        x\n"},
+		"wide, folded":          {style{width: 44}, wide, "NAME          STATE     ABOUT\n日本語の名前  🚀 ready  one two three four\n                        five six\nb             no        x\n"},
+		"wide, a block":         {style{width: 30}, wide, "日本語の名前\n  STATE  🚀 ready\n  ABOUT  one two three four\n         five six\nb\n  STATE  no\n  ABOUT  x\n"},
+		"aligned by characters": {style{width: 60}, "NAME    STATE  ABOUT\n日本語  ok     x\nb       no     z\n", "NAME    STATE  ABOUT\n日本語  ok     x\nb       no     z\n"},
+		"indented":              {style{ascii: true}, "  NAME  STATE\n  …     a\n", "  NAME  STATE\n  ...   a\n"},
+		"an empty cell":         {style{ascii: true}, "NAME  STATE  ABOUT\na            b\n", "NAME  STATE  ABOUT\na            b\n"},
+		"two spaces in a cell":  {style{ascii: true}, "NAME  STATE  ABOUT\na     b      c  d\n", "NAME  STATE  ABOUT\na     b      c  d\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			must.Value(io.WriteString(&styled{out: &b, style: test.style}, test.text))(t)
+			must.Equal(t, "text", visible.Replace(b.String()), test.want)
+		})
+	}
+}
+
+// TestStyledTableInPieces: rows that are written later are aligned with those before.
+func TestStyledTableInPieces(t *testing.T) {
+	var b bytes.Buffer
+	s := &styled{out: &b, style: style{ascii: true}}
+	for _, piece := range []string{"NAME  STATE\n…     a\n", "b     c\n", "\nNAME…\n"} {
+		must.Value(io.WriteString(s, piece))(t)
+	}
+	must.Equal(t, "text", b.String(), "NAME  STATE\n...   a\nb     c\n\nNAME...\n")
+}
+
+// TestCommandsAreNotFolded: what people copy is in one line, and sentences about programs are folded.
+func TestCommandsAreNotFolded(t *testing.T) {
+	for text, want := range map[string]string{
+		"see it with: fairlead status etcd -n ops; change it with: fairlead upgrade etcd -n ops --channel alpha; or wait": "see it with:\n  fairlead status etcd -n ops;\n  change it with:\n  fairlead upgrade etcd -n ops --channel alpha;\n  or wait",
+		"try `kubectl -n ops get service,pods -o wide` shows it":                                                          "try\n  `kubectl -n ops get service,pods -o wide`\n  shows it",
+		"kubectl annotate crd a b='one, two; three' c=d and then go on":                                                   "kubectl annotate crd a b='one, two; three' c=d\n  and then go on",
+		"fairlead plan x --missing-roles | kubectl auth reconcile -f -":                                                   "fairlead plan x --missing-roles | kubectl auth reconcile -f -",
+		"(fairlead search lists what there is) and more of it":                                                            "(fairlead search lists\n  what there is) and\n  more of it",
+		"what fairlead does here is what kubectl is run for, and what helm would do":                                      "what fairlead does\n  here is what kubectl\n  is run for, and what\n  helm would do",
+		"to go on: fairlead approve a -n b, or set its spec.approved to true":                                             "to go on:\n  fairlead approve a -n b,\n  or set its\n  spec.approved to\n  true",
+		"the end is a program, fairlead":                                                                                  "the end is a program,\n  fairlead",
+	} {
+		var b bytes.Buffer
+		must.Value(io.WriteString(&styled{out: &b, style: style{width: 22}}, text+"\n"))(t)
+		must.Equal(t, text, b.String(), want+"\n")
+	}
+	must.Equal(t, "in a table", fold("waits; fairlead approve a -n b", 10, 10), []string{"waits;", "fairlead approve a -n b"})
 }
 
 // TestStyledInPieces: a question goes out before its line ends, and a line that is taken away begins another.
@@ -70,9 +132,9 @@ func TestLook(t *testing.T) {
 		"a pipe":                 {nil, colorAuto, text},
 		"always":                 {map[string]string{"NO_COLOR": "1"}, colorAlways, "{g ✓ }a\n"},
 		"never":                  {nil, colorNever, text},
-		"the C locale":           {map[string]string{"LANG": "C"}, colorAuto, "+ a\n"},
-		"the POSIX locale":       {map[string]string{"LC_ALL": "POSIX", "LANG": "en_US.UTF-8"}, colorAuto, "+ a\n"},
-		"Latin 1":                {map[string]string{"LC_CTYPE": "de_DE.ISO-8859-1"}, colorAuto, "+ a\n"},
+		"the C locale":           {map[string]string{"LANG": "C"}, colorAuto, "[ok] a\n"},
+		"the POSIX locale":       {map[string]string{"LC_ALL": "POSIX", "LANG": "en_US.UTF-8"}, colorAuto, "[ok] a\n"},
+		"Latin 1":                {map[string]string{"LC_CTYPE": "de_DE.ISO-8859-1"}, colorAuto, "[ok] a\n"},
 		"UTF-8":                  {map[string]string{"LC_ALL": "C.utf8", "LANG": "C"}, colorAuto, text},
 		"a width without screen": {map[string]string{"COLUMNS": "20"}, colorAuto, text},
 	} {
@@ -80,7 +142,7 @@ func TestLook(t *testing.T) {
 			look := NewLook(func(key string) string { return test.env[key] })
 			look.color = test.color
 			var out, err bytes.Buffer
-			results, messages := look.Results(&out), look.Messages(&err)
+			results, errs := look.Results(&out), look.Messages(&err)
 			must.Value(io.WriteString(results, text))(t)
 			must.Equal(t, "what programs read", out.String(), text)
 			out.Reset()
@@ -89,10 +151,10 @@ func TestLook(t *testing.T) {
 			out.Reset()
 			must.NoError(t, OutputJSON.Write(results, text, nil))
 			must.Equal(t, "JSON", out.String(), "\"✓ a\\n\"\n")
-			must.Value(io.WriteString(messages, text))(t)
+			must.Value(io.WriteString(errs, text))(t)
 			must.Equal(t, "messages", visible.Replace(err.String()), test.want)
 			err.Reset()
-			must.Value(io.WriteString(Raw(messages), text))(t)
+			must.Value(io.WriteString(Raw(errs), text))(t)
 			must.Equal(t, "logs", err.String(), text)
 			must.Equal(t, "width", Width(results), 0)
 		})
