@@ -64,7 +64,9 @@ func (s style) text(text string) string {
 
 var (
 	// parts of a line: the time and the branches before the mark, the mark, and the text. Lists and differences have signs, which are no marks.
-	parts = regexp.MustCompile("^(\\s*(?:[0-9]+\\.[0-9]{2}s )?)((?:│   |    )*(?:├── |└── )?)([✓✗·] |[-+] )?(.*)$")
+	parts = regexp.MustCompile("^(\\s*(?:[0-9]+\\.[0-9]{2}s )?)((?:│   |    )*(?:├── |└── )?)([✓✗·] |[-+→] )?(.*)$")
+	// keyed begins a text that stands beside others in a column: "because    ...".
+	keyed = regexp.MustCompile(`^[A-Za-z][A-Za-z-]*(?: [A-Za-z-]+)*:? {2,}`)
 	// pasted lines are commands that people copy.
 	pasted = regexp.MustCompile(`^(?:\s+(?:fairlead|kubectl|opm|helm)|\s*(?:export|source|go)) `)
 	// marked are words that begin a line on the error stream.
@@ -82,6 +84,9 @@ const (
 	green  = "32"
 	yellow = "33"
 )
+
+// longestTitle is how many columns the title of a section has at most; a longer line that ends with a colon is a sentence.
+const longestTitle = 30
 
 // paint is a text in a colour.
 func (s *styled) paint(color, text string) string {
@@ -105,26 +110,35 @@ func (s *styled) line(b *strings.Builder, line string) {
 			if color == "" {
 				color = red
 			}
-		} else if strings.HasSuffix(text, ":") && cells(text) < narrowest || strings.HasPrefix(text, "Namespace ") || text == "Cluster" {
+		} else if strings.HasSuffix(text, ":") && cells(text) < longestTitle || strings.HasPrefix(text, "Namespace ") || text == "Cluster" {
 			textColor = bold
 		}
 	}
 	hanging := s.text(continued(before + branch))
 	branch, mark, text = s.text(branch), s.text(mark), s.text(text)
-	hanging += strings.Repeat(" ", cells(mark))
-	if marked.MatchString(mark) || before+branch+mark == "" {
-		hanging = "  "
+	switch {
+	case branch == "" && mark == "", marked.MatchString(mark):
+		hanging += "  " // so that another line differs from what is continued
+	default:
+		hanging += strings.Repeat(" ", cells(mark))
+	}
+	key := keyed.FindString(text)
+	if begin := cells(before + branch + mark + key); key != "" && before+mark != "" && s.width-begin >= narrowest {
+		text = text[len(key):]
+		hanging = s.text(continued(before+branch)) + strings.Repeat(" ", cells(mark+key))
+	} else {
+		key = ""
 	}
 	lines := []string{text}
 	if s.width > 0 && !pasted.MatchString(line) {
-		lines = fold(text, s.width-cells(before+branch+mark), s.width-cells(hanging))
+		lines = fold(text, s.width-cells(before+branch+mark+key), s.width-cells(hanging))
 	}
 	for i, part := range lines {
 		if i > 0 {
 			b.WriteString(s.paint(dim, hanging) + s.paint(textColor, part) + "\n")
 			continue
 		}
-		b.WriteString(s.paint(dim, before+branch) + s.paint(color, mark) + s.paint(textColor, part) + "\n")
+		b.WriteString(s.paint(dim, before+branch) + s.paint(color, mark) + s.paint(textColor, key+part) + "\n")
 	}
 }
 

@@ -120,21 +120,47 @@ func (s *styled) row(row []string, end string) string {
 	return strings.TrimRight(line, " ") + end
 }
 
-// block is a row of a table that is too wide: a line for each cell that has something.
-func (s *styled) block(b *strings.Builder, row []string) {
-	named := 0
-	for _, h := range s.table.headings {
-		named = max(named, len(h))
-	}
-	for i, cell := range row {
-		if i == 0 {
-			b.WriteString(s.paint(bold, s.text(cell)) + "\n")
-			continue
+// identity are the headings of what names an object, in the order in which tables have them.
+var identity = []string{"KIND", "NAMESPACE", "NAME"}
+
+// title is what a block begins with, and how many cells of the row it is made of: its first, or those that name an object, as KIND NAMESPACE/NAME.
+func (t table) title(row []string) (string, int) {
+	n := 0
+	for _, heading := range identity {
+		if n < len(row) && t.headings[n] == heading {
+			n++
 		}
+	}
+	if n == 0 {
+		return row[0], 1
+	}
+	title := ""
+	for i, cell := range row[:n] {
 		if cell == "" || cell == "-" {
 			continue
 		}
-		name := "  " + s.table.headings[i] + strings.Repeat(" ", named-len(s.table.headings[i])+2)
+		if title += cell; i+1 < n {
+			title += map[bool]string{true: "/", false: " "}[t.headings[i] == "NAMESPACE"]
+		}
+	}
+	return title, n
+}
+
+// block is a row of a table that is too wide: a line for each cell that has something.
+func (s *styled) block(b *strings.Builder, row []string) {
+	indent := strings.Repeat(" ", s.table.shown[0])
+	title, n := s.table.title(row)
+	b.WriteString(indent + s.paint(bold, s.text(title)) + "\n")
+	named := 0
+	for _, h := range s.table.headings[n:] {
+		named = max(named, len(h))
+	}
+	for i := n; i < len(row); i++ {
+		cell := row[i]
+		if cell == "" || cell == "-" {
+			continue
+		}
+		name := indent + "  " + s.table.headings[i] + strings.Repeat(" ", named-len(s.table.headings[i])+2)
 		for j, part := range s.folded(s.text(cell), s.width-len(name)) {
 			if j == 0 {
 				b.WriteString(s.paint(dim, name) + s.marked(cell, part) + "\n")
