@@ -41,7 +41,8 @@ var (
 	verb = regexp.MustCompile("^(?:is|was|has|had|can|does|will|would|and|or|to|shows|lists|says|prints|which|that|where|with|for|as|once|again|first|then|if|continues)$")
 )
 
-// unbroken are the words of a text, of which those of a command are one: it ends with its quote, before a word of a sentence, or with punctuation.
+// unbroken are the words of a text, of which those of a command are one: it ends with its quote, before a word of a sentence, or with punctuation. An
+// arrow is one with the word that it leads to.
 func unbroken(text string) []string {
 	words := strings.Split(text, " ")
 	var out []string
@@ -49,6 +50,8 @@ func unbroken(text string) []string {
 		end := i + 1
 		if begins.MatchString(words[i]) && end < len(words) && argument.MatchString(words[end]) && !verb.MatchString(words[end]) {
 			end = commandEnd(words, i)
+		} else if (words[i] == "->" || words[i] == "→") && end < len(words) {
+			end++
 		}
 		out = append(out, strings.Join(words[i:end], " "))
 		i = end

@@ -30,6 +30,7 @@ func TestStyled(t *testing.T) {
 		"in ASCII, folded and in colour": {style{ascii: true, width: 40, color: true}, "│   └── ✗ Subscription guestbook (package guestbook)\n", "{d |   `-- }{r [!!] }Subscription guestbook\n{d |            }(package guestbook)\n"},
 		"a table":                        {style{width: 28, color: true}, table, "{b NAME  HELD BY}\na     nothing that is worth\n      more than a word\n\nafter a table a line is\n  folded as text is\n"},
 		"names of objects in blocks":     {style{width: 24}, "  KIND  NAMESPACE  NAME  WHY\n  Role  ops        a     it stays\n  Node  -          b     it goes\n", "  Role ops/a\n    WHY  it stays\n  Node b\n    WHY  it goes\n"},
+		"a kind without a namespace":     {style{width: 24}, "KIND   NAMESPACE  COUNT\nGreet  -          2\n", "Greet\n  COUNT  2\n"},
 		"names of objects in lists":      {style{width: 24}, "NAMESPACE  NAME  STATE\nops        a     ok\n-          b     gone\n", "ops/a\n  STATE  ok\nb\n  STATE  gone\n"},
 		"a table that is too wide": {style{width: 40}, "SUBSCRIPTION                     INSTALLED      NEXT  SUPPORT\ngreeter-operator-stable-catalog  greeter.v1.2.0  -     ✓ until the end of the year after next\n" +
 			"b                                b.v1            -     -\n", "greeter-operator-stable-catalog\n  INSTALLED  greeter.v1.2.0\n  SUPPORT    ✓ until the end of the year\n             after next\nb\n  INSTALLED  b.v1\n"},
@@ -40,7 +41,7 @@ func TestStyled(t *testing.T) {
 		"no marks, in ASCII":        {style{ascii: true, color: true}, "x is a letter\n+ added\n- removed\n|-- drawn\n", "x is a letter\n+ added\n- removed\n|-- drawn\n"},
 		"no marks":                  {style{color: true}, "x is a letter\n  + added\n  - removed\n", "x is a letter\n  + added\n  - removed\n"},
 		"differences are hanging":   {style{width: 20}, "    + one two three four\n", "    + one two three\n      four\n"},
-		"an indented text":          {style{width: 24}, "    .spec.image: a:1 -> b:2\n    .spec.other: a -> b\n", "    .spec.image: a:1 ->\n      b:2\n    .spec.other: a -> b\n"},
+		"an indented text":          {style{width: 24}, "    .spec.image: a:1 -> b:2\n    .spec.other: a -> b\n", "    .spec.image: a:1\n      -> b:2\n    .spec.other: a -> b\n"},
 		"a text beside a key":       {style{width: 36}, "  because    it requires one two three\n✗ API services  none of them is there\n", "  because    it requires one two\n             three\n✗ API services  none of them is\n                there\n"},
 		"a key that is too long":    {style{width: 30}, "  because of that    it requires one two\n", "  because of that    it\n    requires one two\n"},
 		"a remedy":                  {style{width: 20}, "    → see that it answers\n", "    → see that it\n      answers\n"},

@@ -134,13 +134,14 @@ func (t table) title(row []string) (string, int) {
 	if n == 0 {
 		return row[0], 1
 	}
-	title := ""
+	title, join := "", ""
 	for i, cell := range row[:n] {
 		if cell == "" || cell == "-" {
 			continue
 		}
-		if title += cell; i+1 < n {
-			title += map[bool]string{true: "/", false: " "}[t.headings[i] == "NAMESPACE"]
+		title += join + cell
+		if join = " "; t.headings[i] == "NAMESPACE" {
+			join = "/"
 		}
 	}
 	return title, n

@@ -138,7 +138,7 @@ func (l *Library) Explain(err error) error {
 	service, named := kubeconfig.ServiceOf(host)
 	switch through := l.throughCluster(host); {
 	case through && named:
-		return fmt.Errorf("%w; it was asked directly and through the cluster, as it is Service %s of it: kubectl -n %s get service,pods shows whether it is there", err, service, service.Namespace)
+		return fmt.Errorf("%w; it was asked as Service %s of the cluster: kubectl -n %s get service,pods shows whether it and its pods are there", err, service, service.Namespace)
 	case named:
 		return fmt.Errorf("%w; it was asked from this machine, as no cluster is asked: Service %s is reached where a cluster is named, or in a pod of it", err, service)
 	case through:

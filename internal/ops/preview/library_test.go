@@ -86,7 +86,7 @@ func TestExplain(t *testing.T) {
 	}{
 		"another registry":                   {through, "registry.lan", "; it was asked from this machine: where only the cluster reaches it, name a mirror in registries.conf, or run the command in a pod of the cluster"},
 		"without a cluster":                  {direct, "registry.lan", "; it was asked from this machine: where only the cluster reaches it"},
-		"a Service":                          {through, "registry.cat.svc:5000", "; it was asked directly and through the cluster, as it is Service cat/registry of it: kubectl -n cat get service,pods shows whether it is there"},
+		"a Service":                          {through, "registry.cat.svc:5000", "; it was asked as Service cat/registry of the cluster: kubectl -n cat get service,pods shows whether it and its pods are there"},
 		"a Service, without a cluster":       {direct, "registry.cat.svc:5000", "; it was asked from this machine, as no cluster is asked: Service cat/registry is reached where a cluster is named, or in a pod of it"},
 		"an address":                         {through, "10.96.0.7:5000", "; it was asked from this machine: if a Service of the cluster has this address, and only the cluster reaches it, use the name of the Service, NAME.NAMESPACE.svc"},
 		"an address, without a cluster":      {direct, "10.96.0.7:5000", "; it was asked from this machine: where only the cluster reaches it"},
