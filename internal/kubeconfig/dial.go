@@ -20,19 +20,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// directTime is how long it may take to reach a Service directly, before it is reached through the API server.
-const directTime = 2 * time.Second
+const (
+	// directTime is how long it may take to reach a Service directly, before it is reached through the API server.
+	directTime = 2 * time.Second
+	// elsewhereTime is how long it may take to reach an address that is not that of a Service.
+	elsewhereTime = 15 * time.Second
+)
 
 // Dialer connects to servers as commands reach them: directly and, where that fails and the address is that of a Service of the cluster, by its name
 // (see ServiceOf) or its ClusterIP, through the API server to a pod behind it, which needs the right to create pods/portforward.
 func Dialer(config *rest.Config, reader client.Reader) func(ctx context.Context, address string) (net.Conn, error) {
-	d := dialer{config, reader}
-	return d.dial
+	return dialer{config, reader, connect}.dial
 }
 
 type dialer struct {
 	config *rest.Config
 	reader client.Reader
+	// direct connects without the cluster, in so much time; 0 is for as much as it takes.
+	direct func(ctx context.Context, address string, most time.Duration) (net.Conn, error)
+}
+
+func connect(ctx context.Context, address string, most time.Duration) (net.Conn, error) {
+	return (&net.Dialer{Timeout: most}).DialContext(ctx, "tcp", address)
 }
 
 func (d dialer) dial(ctx context.Context, address string) (net.Conn, error) {
@@ -42,25 +51,28 @@ func (d dialer) dial(ctx context.Context, address string) (net.Conn, error) {
 	}
 	service, named := ServiceOf(host)
 	ip := net.ParseIP(host)
-	direct := net.Dialer{}
-	if named || MayBeClusterIP(ip) {
-		direct.Timeout = directTime
+	if !named && !MayBeClusterIP(ip) {
+		return d.direct(ctx, address, 0)
 	}
-	conn, err := direct.DialContext(ctx, "tcp", address)
-	if err == nil || direct.Timeout == 0 {
-		return conn, err
+	conn, err := d.direct(ctx, address, directTime)
+	if err == nil {
+		return conn, nil
 	}
 	if !named {
 		found, unknown := d.withAddress(ctx, ip)
+		if found == nil && isTimeout(err) { // a server elsewhere may take longer
+			conn, err = d.direct(ctx, address, elsewhereTime)
+		}
 		switch {
+		case found != nil:
+			service = *found
+		case err == nil:
+			return conn, nil
 		case unknown != nil:
 			return nil, fmt.Errorf("connect to %s: %w; whether it is the ClusterIP of a Service is not known: %w; if it is, use NAME.NAMESPACE.svc, the name of that Service, instead of its address", address, err, unknown)
-		case found == nil && isTimeout(err):
-			return (&net.Dialer{}).DialContext(ctx, "tcp", address) // a server elsewhere may take longer
-		case found == nil:
-			return nil, err
+		default:
+			return nil, fmt.Errorf("connect to %s, which is the ClusterIP of no Service of the cluster: %w", address, err)
 		}
-		service = *found
 	}
 	port, through := strconv.Atoi(text)
 	if through == nil {

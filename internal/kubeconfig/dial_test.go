@@ -7,9 +7,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,8 +28,24 @@ import (
 	"fairlead.dev/fairlead/test/must"
 )
 
-// clusterIP is an address that no machine has.
-const clusterIP = "198.51.100.7"
+// Addresses of documentation, which are not connected to, whatever the network of the machine does with them.
+const (
+	clusterIP = "198.51.100.7" // of a Service
+	silentIP  = "198.51.100.8" // of no Service
+	slowIP    = "198.51.100.9" // of a server that needs more time than a Service
+)
+
+// unlessOfTests connects to what is no address of documentation.
+func unlessOfTests(ctx context.Context, address string, most time.Duration) (net.Conn, error) {
+	switch host, _, _ := net.SplitHostPort(address); {
+	case host == slowIP && most > directTime:
+		near, _ := net.Pipe()
+		return near, nil
+	case strings.HasPrefix(host, "198.51.100."):
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.ErrDeadlineExceeded}
+	}
+	return connect(ctx, address, most)
+}
 
 // apiServer forwards ports of pods to a server, as an API server does.
 type apiServer struct {
@@ -96,7 +114,7 @@ func dialing(t *testing.T, s http.Handler, ready corev1.ConditionStatus) func(ct
 		Spec:   corev1.PodSpec{Containers: []corev1.Container{{Ports: []corev1.ContainerPort{{Name: "grpc", ContainerPort: 9000}}}}},
 		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}}}
 	none := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "none"}}
-	return Dialer(&rest.Config{Host: api.URL}, fake.NewClientBuilder().WithObjects(service, none, pod).Build())
+	return dialer{&rest.Config{Host: api.URL}, fake.NewClientBuilder().WithObjects(service, none, pod).Build(), unlessOfTests}.dial
 }
 
 func TestDialer(t *testing.T) {
@@ -134,6 +152,7 @@ func TestDialerThatCannotReachTheServer(t *testing.T) {
 		"no Service at all": {"127.0.0.1:1", corev1.ConditionTrue, "connection refused"},
 		"another domain":    {"cat.olm.svc.example.invalid:50051", corev1.ConditionTrue, "dial tcp: lookup cat.olm.svc.example.invalid"},
 		"by its ClusterIP":  {clusterIP + ":50051", corev1.ConditionFalse, "connect to " + clusterIP + ":50051 through the API server of the cluster: reach Service olm/cat: none of the 1 pods"},
+		"of no Service":     {silentIP + ":1", corev1.ConditionTrue, "connect to " + silentIP + ":1, which is the ClusterIP of no Service of the cluster: "},
 		"without a port":    {"cat.olm.svc", corev1.ConditionTrue, "connect to cat.olm.svc: "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +179,10 @@ func TestDialerOfAPodThatDoesNotListen(t *testing.T) {
 func TestDialerThatMayNotListServices(t *testing.T) {
 	refused := apierrors.NewForbidden(corev1.Resource("services"), "", errors.New("no"))
 	reader := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return refused }}).Build()
-	_, err := Dialer(&rest.Config{}, reader)(t.Context(), clusterIP+":50051")
+	dial := dialer{&rest.Config{}, reader, unlessOfTests}.dial
+	conn := must.Value(dial(t.Context(), slowIP+":50051"))(t) // of a server elsewhere
+	must.NoError(t, conn.Close())
+	_, err := dial(t.Context(), clusterIP+":50051")
 	must.Fail(t, "dial", err, "connect to "+clusterIP+":50051: ", "list the Services of the cluster: services is forbidden", "use NAME.NAMESPACE.svc, the name of that Service, instead of its address")
 }
 

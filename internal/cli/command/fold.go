@@ -77,13 +77,15 @@ func commandEnd(words []string, begin int) int {
 		case quote == "" && verb.MatchString(word):
 			return i
 		}
+		before := ' '
 		for _, r := range word {
 			switch c := string(r); {
 			case c == quote:
 				quote = ""
-			case quote == "" && (c == "'" || c == `"`):
+			case quote == "" && (c == "'" || c == `"`) && (before == ' ' || before == '='): // and no apostrophe
 				quote = c
 			}
+			before = r
 		}
 		if quote == "" && word != "" && strings.Contains(",;:).", word[len(word)-1:]) {
 			return i + 1

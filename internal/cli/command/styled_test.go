@@ -110,6 +110,7 @@ func TestCommandsAreNotFolded(t *testing.T) {
 		"(fairlead search lists what there is) and more of it":                                                            "(fairlead search lists\n  what there is) and\n  more of it",
 		"what fairlead does here is what kubectl is run for, and what helm would do":                                      "what fairlead does\n  here is what kubectl\n  is run for, and what\n  helm would do",
 		"to go on: fairlead approve a -n b, or set its spec.approved to true":                                             "to go on:\n  fairlead approve a -n b,\n  or set its\n  spec.approved to\n  true",
+		"start it: fairlead cluster start on the user's machine, and all of it is there":                                  "start it:\n  fairlead cluster start on the user's machine,\n  and all of it is\n  there",
 		"the end is a program, fairlead":                                                                                  "the end is a program,\n  fairlead",
 	} {
 		var b bytes.Buffer

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -19,6 +18,8 @@ import (
 	"fairlead.dev/fairlead/internal/content/catalogstore"
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/kubeconfig"
+
+	"golang.org/x/net/http/httpproxy"
 )
 
 // keepIndexes is how long an index that no one asks for is kept.
@@ -90,7 +91,7 @@ func (l *Library) throughCluster(host string) bool {
 	if !kubeconfig.MayBeClusterIP(ip) {
 		return false
 	}
-	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: &url.URL{Scheme: "https", Host: net.JoinHostPort(host, "443")}})
+	proxy, err := httpproxy.FromEnvironment().ProxyFunc()(&url.URL{Scheme: "https", Host: net.JoinHostPort(host, "443")})
 	return proxy == nil && err == nil
 }
 

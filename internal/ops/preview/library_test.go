@@ -46,12 +46,20 @@ func TestRegistryOfTheCluster(t *testing.T) {
 
 // TestThroughTheCluster: which registries are reached by way of the cluster, and none before one is asked about.
 func TestThroughTheCluster(t *testing.T) {
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"} {
+		t.Setenv(name, "")
+	}
 	l := &Library{}
 	must.Equal(t, "without a cluster", l.throughCluster("registry.cat.svc"), false)
 	l.reach(func(context.Context, string) (net.Conn, error) { return nil, errors.New("no") })
 	for host, want := range map[string]bool{"registry.cat.svc": true, "registry.cat.svc.cluster.local": true, "registry.cat.svc.example.com": false, "cat.svc": false, "registry.example.com": false,
 		"10.96.0.7": true, "fd00::7": true, "127.0.0.1": false, "::1": false, "localhost": false, "": false} {
 		must.Equal(t, host, l.throughCluster(host), want)
+	}
+	t.Setenv("HTTPS_PROXY", "http://proxy.lan:3128")
+	t.Setenv("NO_PROXY", "10.96.0.0/16")
+	for host, want := range map[string]bool{"registry.cat.svc": true, "10.96.0.7": true, "192.0.2.7": false} {
+		must.Equal(t, host+" beside a proxy", l.throughCluster(host), want)
 	}
 }
 
@@ -78,6 +86,9 @@ func TestReachWhileImagesAreRead(t *testing.T) {
 
 // TestExplain: of a registry that does not answer it is said by which way it was asked.
 func TestExplain(t *testing.T) {
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy"} {
+		t.Setenv(name, "")
+	}
 	through, direct := &Library{}, &Library{}
 	through.reach(func(context.Context, string) (net.Conn, error) { return nil, errors.New("no") })
 	for name, test := range map[string]struct {
