@@ -42,6 +42,8 @@ func TestOnATerminal(t *testing.T) {
 		"an ASCII locale":      {args: []string{"search", "--catalog", catalog}, env: map[string]string{"LANG": "C"}, want: []string{"greeter-operator"}, lacks: []string{"…"}},
 		"JSON":                 {args: []string{"search", "--catalog", catalog, "-o", "json"}, want: []string{`"description": "Keeps a ConfigMap with a greeting for each Greeting.`}, lacks: []string{"\x1b["}, wide: true},
 		"help":                 {args: []string{"why-not", "--help"}, want: []string{"Tell of each entry of a package in the"}, wide: true},
+		"help of all":          {args: []string{"--help"}, want: []string{"  check       Find what stands between\n              installed operators and a"}},
+		"help of flags":        {args: []string{"version", "--help"}, want: []string{"Flags:\n"}},
 		"COLUMNS":              {args: []string{"search", "--catalog", catalog}, env: map[string]string{"COLUMNS": "200"}, want: []string{"\x1b[1mPACKAGE             NEWEST"}, wide: true},
 	} {
 		t.Run(name, func(t *testing.T) {

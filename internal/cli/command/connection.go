@@ -1,6 +1,7 @@
 package command
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,15 +20,18 @@ With --as and --as-group a command does what another user may do, as far as you 
 
 `
 
+// flagsOf is the function of templates that describes the flags of a command in so many columns: FoldedHelp says how many, since cobra prints to a
+// buffer, which has no width.
+const flagsOf = "fairleadFlags"
+
 // Connection lets help describe the flags of kubectl, which are the same for all commands, in a topic of their own: for each command they are
 // named in one line.
 func Connection(root *cobra.Command) {
-	cobra.AddTemplateFunc("fairleadFlags", func(cmd *cobra.Command) string {
-		return usages(cmd.LocalFlags(), helpColumns(cmd), func(f *pflag.Flag) bool { return !kubeconfig.IsRare(f) })
+	cobra.AddTemplateFunc(flagsOf, func(cmd *cobra.Command, columns int) string {
+		return usages(cmd.LocalFlags(), columns, func(f *pflag.Flag) bool { return !kubeconfig.IsRare(f) }) + connectionLine(cmd, columns)
 	})
-	cobra.AddTemplateFunc("fairleadConnection", connectionLine)
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}",
-		"{{fairleadFlags . | trimTrailingWhitespaces}}{{fairleadConnection .}}", 1))
+		"{{"+flagsOf+" . "+strconv.Itoa(helpWidth)+" | trimTrailingWhitespaces}}", 1))
 	var all kubeconfig.Flags
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	all.AddCluster(flags)
@@ -45,11 +49,11 @@ func usages(flags *pflag.FlagSet, columns int, which func(*pflag.Flag) bool) str
 			some.AddFlag(f)
 		}
 	})
-	return some.FlagUsagesWrapped(columns)
+	return strings.TrimRight(some.FlagUsagesWrapped(columns), " \n")
 }
 
 // connectionLine names the flags that the topic describes; empty for a command without them.
-func connectionLine(cmd *cobra.Command) string {
+func connectionLine(cmd *cobra.Command, width int) string {
 	var names []string
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if kubeconfig.IsRare(f) {
@@ -61,7 +65,6 @@ func connectionLine(cmd *cobra.Command) string {
 	}
 	var b strings.Builder
 	b.WriteString("\n\nConnection flags, as kubectl has them (" + cmd.Root().Name() + " help " + connectionTopic + "):")
-	width := helpColumns(cmd)
 	line := width
 	for _, name := range names {
 		if line += len(name) + 1; line > width {

@@ -8,7 +8,7 @@ import (
 )
 
 // fold cuts a text between words, so that the first line has at most so many columns, and the others have. What is longer and must not be cut, such as
-// a command that people copy, stays whole: it goes on in the next line of the terminal, and is one line where it is pasted.
+// a command that people copy, stays whole: the terminal continues it in its next line, and it is one line where it is pasted.
 func fold(text string, first, others int) []string {
 	if cells(text) <= first {
 		return []string{text}

@@ -178,3 +178,9 @@ func TestLook(t *testing.T) {
 func TestParagraphs(t *testing.T) {
 	must.Equal(t, "text", Paragraphs("One line that\nis continued.\n\n  NEXT  stays\n  OTHER is longer than that\nafter it", 20), "One line that is\ncontinued.\n\n  NEXT  stays\n  OTHER is longer\n    than that\nafter it")
 }
+
+// TestHelpLines: lists of commands and sentences are folded, and commands are not.
+func TestHelpLines(t *testing.T) {
+	must.Equal(t, "text", helpLines("Write catalogs:\n  check       Find what stands between one and two\n  must-gather Write one archive of all that helps\n\n  fairlead topic  The flags of kubectl, and more\n  fairlead catalog add mine quay.io/example/catalog:v1\n  fairlead catalog add-bundle CATALOG BUNDLE [flags]\nUse `fairlead check --help` for more information about it\n", 36),
+		"Write catalogs:\n  check       Find what stands\n              between one and two\n  must-gather Write one archive of\n              all that helps\n\n  fairlead topic  The flags of\n      kubectl, and more\n  fairlead catalog add mine quay.io/example/catalog:v1\n  fairlead catalog add-bundle CATALOG BUNDLE [flags]\nUse `fairlead check --help` for more\n  information about it\n")
+}
