@@ -51,7 +51,7 @@ func (s *styled) Write(p []byte) (int, error) {
 }
 
 // inASCII writes what commands draw with in ASCII. Marks are unlike anything that a text begins with.
-var inASCII = strings.NewReplacer("✓", "[ok]", "✗", "[!!]", "·", "[--]", "…", "...", "├── ", "|-- ", "└── ", "`-- ", "│", "|",
+var inASCII = strings.NewReplacer("✓", "[ok]", "✗", "[!!]", "·", "[--]", "…", "...", "├── ", "|-- ", "└── ", "`-- ", "│", "|", "●", "*", "○", "o",
 	"→", "->", "–", "-", "—", "-", "“", `"`, "”", `"`, "‘", "'", "’", "'")
 
 // text is a text in the characters of the style. It is the last thing that is done, since it changes how wide a text is, and what it could be taken for.

@@ -38,6 +38,7 @@ func TestStyled(t *testing.T) {
 		"a command is not folded":   {style{width: 20}, "  fairlead uninstall guestbook -n demo\n", "  fairlead uninstall guestbook -n demo\n"},
 		"an error":                  {style{color: true, width: 30}, "fairlead: install package a: there is none\nnote: b\nwarning: c\n", "{r fairlead: }install package a:\n  there is none\n{d note: }b\n{y warning: }c\n"},
 		"a line with a time":        {style{color: true}, "   0.21s ✓ deleted\n", "{d    0.21s }{g ✓ }deleted\n"},
+		"a graph, in ASCII":         {style{ascii: true}, "  ● a.v2  (head)\n  │   skips a.v1\n  ○ a.v1  (skipped)\n", "  * a.v2  (head)\n  |   skips a.v1\n  o a.v1  (skipped)\n"},
 		"no marks, in ASCII":        {style{ascii: true, color: true}, "x is a letter\n+ added\n- removed\n|-- drawn\n", "x is a letter\n+ added\n- removed\n|-- drawn\n"},
 		"no marks":                  {style{color: true}, "x is a letter\n  + added\n  - removed\n", "x is a letter\n  + added\n  - removed\n"},
 		"differences are hanging":   {style{width: 20}, "    + one two three four\n", "    + one two three\n      four\n"},
