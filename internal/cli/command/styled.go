@@ -64,7 +64,7 @@ func (s style) text(text string) string {
 
 var (
 	// parts of a line: the time and the branches before the mark, the mark, and the text. Lists and differences have signs, which are no marks.
-	parts = regexp.MustCompile("^(\\s*(?:[0-9]+\\.[0-9]{2}s )?)((?:│   |    )*(?:├── |└── )?)([✓✗·] |[-+→] )?(.*)$")
+	parts = regexp.MustCompile(`^(\s*(?:[0-9]+\.[0-9]{2}s )?)((?:│   |    )*(?:├── |└── )?)([✓✗·] |[-+→] )?(.*)$`)
 	// keyed begins a text that stands beside others in a column: "because    ...".
 	keyed = regexp.MustCompile(`^[A-Za-z][A-Za-z-]*(?: [A-Za-z-]+)*:? {2,}`)
 	// pasted lines are commands that people copy.
