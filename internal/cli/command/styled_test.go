@@ -75,6 +75,7 @@ func TestStyledTables(t *testing.T) {
 		"in ASCII":              {style{ascii: true}, marks, "NAME  STATE       ABOUT\na...  [!!] gone   x y z...\nbb    [ok] there  z\n"},
 		"in colour":             {style{ascii: true, color: true}, marks, "{b NAME  STATE       ABOUT}\na...  {r [!!] }gone   x y z...\nbb    {g [ok] }there  z\n"},
 		"ASCII in block":        {style{ascii: true, color: true, width: 20}, marks, "{b a...}\n{d   STATE  }{r [!!] }gone\n{d   ABOUT  }x y z...\n{b bb}\n{d   STATE  }{g [ok] }there\n{d   ABOUT  }z\n"},
+		"a long heading":        {style{width: 32, color: true}, "NAME  CHANGES WITH THE NEXT REVISION\na     it goes\n", "{b NAME  CHANGES WITH THE NEXT\n      REVISION}\na     it goes\n"},
 		"wide":                  {style{}, wide, "NAME          STATE     ABOUT\n日本語の名前  🚀 ready  one two three four five six\nb             no        x\n"},
 		"wide, folded":          {style{width: 44}, wide, "NAME          STATE     ABOUT\n日本語の名前  🚀 ready  one two three four\n                        five six\nb             no        x\n"},
 		"wide, a block":         {style{width: 30}, wide, "日本語の名前\n  STATE  🚀 ready\n  ABOUT  one two three four\n         five six\nb\n  STATE  no\n  ABOUT  x\n"},
@@ -95,10 +96,16 @@ func TestStyledTables(t *testing.T) {
 func TestStyledTableInPieces(t *testing.T) {
 	var b bytes.Buffer
 	s := &styled{out: &b, style: style{ascii: true}}
-	for _, piece := range []string{"NAME  STATE\n…     a\n", "b     c\n", "\nNAME…\n"} {
+	for _, piece := range []string{"NAME  STATE\n…     a\n", "b     c\n", "YES   NO\n", "\nNAME…\n"} {
 		must.Value(io.WriteString(s, piece))(t)
 	}
-	must.Equal(t, "text", b.String(), "NAME  STATE\n...   a\nb     c\n\nNAME...\n")
+	must.Equal(t, "text", b.String(), "NAME  STATE\n...   a\nb     c\nYES   NO\n\nNAME...\n")
+	b.Reset()
+	s = &styled{out: &b, style: style{width: 30, color: true}}
+	for _, piece := range []string{"SUBSCRIPTION  STATE\n", "YES           NO\n"} {
+		must.Value(io.WriteString(s, piece))(t)
+	}
+	must.Equal(t, "a row in capitals", visible.Replace(b.String()), "{b YES}\n{d   STATE  }NO\n")
 }
 
 // TestCommandsAreNotFolded: what people copy is in one line, and sentences about programs are folded.

@@ -10,6 +10,7 @@ type table struct {
 	headings []string
 	at       []int // where the columns begin in the text
 	shown    []int // where they are shown, which differs in ASCII
+	begun    bool  // the headings have been shown
 }
 
 var (
@@ -88,22 +89,23 @@ func (s *styled) rows(b *strings.Builder, lines []string) {
 			}
 		}
 	}
-	begins := headings.MatchString(lines[0])
+	begins := !t.begun
+	t.begun = true
 	wide := s.width > 0 && t.shown[len(t.shown)-1] > s.width-narrowest
 	for r, row := range rows {
 		switch {
 		case wide && (r > 0 || !begins):
 			s.block(b, row)
 		case !wide && r == 0 && begins:
-			b.WriteString(s.paint(bold, s.row(row, "")) + "\n")
+			b.WriteString(s.paint(bold, s.row(row)) + "\n")
 		case !wide:
-			b.WriteString(s.row(row, "\n"))
+			b.WriteString(s.row(row) + "\n")
 		}
 	}
 }
 
 // row is a row whose last cell is folded.
-func (s *styled) row(row []string, end string) string {
+func (s *styled) row(row []string) string {
 	line := strings.Repeat(" ", s.table.shown[0])
 	last := len(row) - 1
 	for i, cell := range row[:last] {
@@ -112,12 +114,12 @@ func (s *styled) row(row []string, end string) string {
 	hanging := strings.Repeat(" ", s.table.shown[last])
 	for i, part := range s.folded(s.text(row[last]), s.width-len(hanging)) {
 		if i > 0 {
-			line += end + hanging + part
+			line += "\n" + hanging + part
 			continue
 		}
 		line += s.marked(row[last], part)
 	}
-	return strings.TrimRight(line, " ") + end
+	return strings.TrimRight(line, " ")
 }
 
 // identity are the headings of what names an object, in the order in which tables have them.
