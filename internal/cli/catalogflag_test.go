@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,10 +20,13 @@ func TestCatalogFlagOfCommands(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	policy := filepath.Join(t.TempDir(), "policy.json")
 	must.NoError(t, os.WriteFile(policy, []byte(`{"default":[{"type":"insecureAcceptAnything"}]}`), 0o600))
+	server := httptest.NewServer(http.NotFoundHandler()) // one that refuses connections is asked several times
+	t.Cleanup(server.Close)
+	registry := strings.TrimPrefix(server.URL, "http://")
 	dir := filepath.Join("..", "..", "examples", "catalog")
 	forms := []struct{ name, value, said string }{
 		{"name", "toys", "NAME of "}, {"namespace", "olm/toys", "[NAMESPACE/]NAME of "}, {"several", "toys,others", "NAME[,NAME...] of "},
-		{"directory", dir, "DIR"}, {"image", "127.0.0.1:1/org/toys:v1", "IMAGE"},
+		{"directory", dir, "DIR"}, {"image", registry + "/org/toys:v1", "IMAGE"},
 	}
 	look, decide := []string{"name", "namespace", "directory", "image"}, []string{"directory", "image"}
 	for _, test := range []struct {
@@ -33,7 +38,7 @@ func TestCatalogFlagOfCommands(t *testing.T) {
 		{"install kite --api v1", []string{"name", "several"}, []string{"name", "namespace", "several"}},
 		{"migrate kite", []string{"name"}, nil}, {"plan kite", decide, nil}, {"resolve", decide, nil}, {"why kite", decide, nil}, {"why-not kite", decide, nil}, {"outdated", decide, nil},
 		{"search", look, nil}, {"info kite", look, nil}, {"versions kite", look, nil},
-		{"verify 127.0.0.1:1/org/kite:v1 --signature-policy " + policy, []string{"image"}, nil},
+		{"verify " + registry + "/org/kite:v1 --signature-policy " + policy, []string{"image"}, nil},
 	} {
 		args := strings.Fields(test.line)
 		root, _ := newRoot(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
