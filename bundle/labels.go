@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
@@ -30,7 +29,7 @@ func APILabels(csv *v1alpha1.ClusterServiceVersion) map[string]string {
 // MarkOperator gives a ClusterServiceVersion, or a manifest of it, the labels of its APIs in place of those that it has, and the finalizer with
 // which what is made for it is removed. One whose name is too long for labels gets no finalizer: nothing is ever made for it that has to be.
 func MarkOperator(o metav1.Object, csv *v1alpha1.ClusterServiceVersion) {
-	if finalizers := o.GetFinalizers(); len(csv.Name) <= validation.LabelValueMaxLength && !slices.Contains(finalizers, v1alpha1.CSVCleanupFinalizer) {
+	if finalizers := o.GetFinalizers(); CheckOperatorName(csv.Name) == nil && !slices.Contains(finalizers, v1alpha1.CSVCleanupFinalizer) {
 		o.SetFinalizers(append(finalizers, v1alpha1.CSVCleanupFinalizer))
 	}
 	labels := o.GetLabels()

@@ -11,12 +11,14 @@ import (
 
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/ops"
 )
 
 const approveHelp = `Approve what waits for a person, and wait until it is done.
 
-NAME is a Subscription or an InstallPlan of the namespace: the plan that waits is approved, and fairlead plan show tells before what it does.
+NAME is a Subscription or an InstallPlan of the namespace: the plan that waits is approved, and fairlead plan show tells before what it does. What
+the plan itself says would make it fail, or has to be known before, is printed as a note; --dry-run prints it without approving.
 Or NAME is a ClusterExtension whose upgrade asks for more permissions than the installed version has: they are listed, and you are asked.
 
 Exit code 3: you did not agree, so nothing was approved.`
@@ -64,6 +66,9 @@ func (a *approval) plan(ctx context.Context, c client.Client, key client.ObjectK
 	waiting, err := ops.FindWaitingPlan(ctx, c, key)
 	if err != nil {
 		return err
+	}
+	if advice := waiting.Advice(); advice != "" { // it is approved all the same: that is what was asked for, and the advice may be out of date
+		fmt.Fprintf(a.Err, "note: InstallPlan %s: %s\n", waiting.Plan.Name, messages.Clean(advice))
 	}
 	if err := waiting.Approve(ctx, c, a.DryRun); err != nil {
 		return err

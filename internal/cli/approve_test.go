@@ -53,3 +53,26 @@ func TestApprove(t *testing.T) {
 	out, code = run(false, true, false, "")
 	expect("dry run of a plan", out, code, "would approve InstallPlan install-1, which installs kite.v1\n", 0, "sha256:1")
 }
+
+// TestApproveRepeatsAdvice: what the manager says of a plan is a note before it is approved, and no note is printed of one that it says nothing of.
+func TestApproveRepeatsAdvice(t *testing.T) {
+	for message, note := range map[string]string{
+		"": "",
+		v1alpha1.NotWorthApproving + "ClusterServiceVersion kite.v1 would fail once it is installed": "note: InstallPlan install-1: not worth approving as it is: ClusterServiceVersion kite.v1 would fail once it is installed\n",
+		v1alpha1.ApproveWithCare + "version v1 goes\x1b[1m":                                          "note: InstallPlan install-1: approve with care: version v1 goes",
+	} {
+		plan := &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "install-1"}}
+		plan.Status = v1alpha1.InstallPlanStatus{Phase: v1alpha1.InstallPlanPhaseRequiresApproval, Message: message}
+		c := cluster(t, plan)
+		for _, dryRun := range []bool{true, false} {
+			var out, errs bytes.Buffer
+			a := approval{Change: command.Change{Streams: command.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, DryRun: dryRun}}
+			must.NoError(t, a.plan(t.Context(), c, client.ObjectKeyFromObject(plan)))
+			if !strings.HasPrefix(errs.String(), note) || note == "" && errs.Len() > 0 || strings.Contains(errs.String(), "\x1b") {
+				t.Errorf("%q: standard error %q", message, errs.String())
+			}
+			must.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(plan), plan))
+			must.Equal(t, "approved", plan.Spec.Approved, !dryRun)
+		}
+	}
+}

@@ -101,6 +101,15 @@ func whoApproves(err error) string {
 // Describe names the plan, with what it installs.
 func (w *WaitingPlan) Describe() string { return describe(w.Plan) }
 
+// Advice is what the manager says of approving the plan: that it or its operators would fail, or that an API goes which is served. It is empty where nothing
+// is known to speak against it.
+func (w *WaitingPlan) Advice() string {
+	if !v1alpha1.IsApprovalAdvice(w.Plan.Status.Message) {
+		return ""
+	}
+	return w.Plan.Status.Message
+}
+
 // WaitingPermissions returns the digest of the permissions that an upgrade of a ClusterExtension asks for, and the text that lists them.
 func WaitingPermissions(ctx context.Context, c client.Reader, name string) (digest, text string, err error) {
 	e := &olmv1.ClusterExtension{}

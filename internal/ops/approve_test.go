@@ -58,6 +58,19 @@ func TestApprovePlan(t *testing.T) {
 	}
 }
 
+// TestApprovalAdvice: what the manager says of approving a plan, and not what else a plan says.
+func TestApprovalAdvice(t *testing.T) {
+	for message, want := range map[string]bool{
+		"": false, "retrying execution due to error: no": false,
+		v1alpha1.NotWorthApproving + "ClusterServiceVersion kite.v1 would fail": true, v1alpha1.ApproveWithCare + "version v1 goes": true,
+	} {
+		w := &WaitingPlan{Plan: &v1alpha1.InstallPlan{Status: v1alpha1.InstallPlanStatus{Message: message}}}
+		if got := w.Advice(); got != map[bool]string{true: message}[want] {
+			t.Errorf("%q: %q", message, got)
+		}
+	}
+}
+
 // TestApproveWhatWasRead: a plan whose status is written meanwhile is approved, and one that installs something else by then is not.
 func TestApproveWhatWasRead(t *testing.T) {
 	key := client.ObjectKey{Namespace: "ops", Name: "install-1"}

@@ -6,5 +6,5 @@
 // controller of OperatorGroups writes from Claim; the controller of ClusterServiceVersions asks Judge whether an operator
 // may run. Both come to the same conclusion about the same objects, whatever order these arrived in.
 //
-// Start reading at judge.go. claims.go says which operators count, for groups and for the upgrades of CustomResourceDefinitions; namespaces.go and apis.go are the two sets, modes.go is about install modes.
+// Start reading at judge.go; foresee.go judges what is yet to be installed. claims.go says which operators count, for groups and for the upgrades of CustomResourceDefinitions; namespaces.go and apis.go are the two sets, modes.go is about install modes.
 package tenancy

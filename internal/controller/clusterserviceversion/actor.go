@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -101,7 +100,7 @@ func (a *actor) do(ctx context.Context, what action, s *snapshot) (effect, error
 // labelled reports whether the name of the CSV can be the value of labels. Where it cannot, nothing is ever made for the CSV
 // that a finalizer would have to remove.
 func labelled(csv *v1alpha1.ClusterServiceVersion) bool {
-	return len(csv.Name) <= validation.LabelValueMaxLength
+	return bundle.CheckOperatorName(csv.Name) == nil
 }
 
 // marksMissing looks for the finalizer, for the labels of the APIs, and for the annotations through which the pods

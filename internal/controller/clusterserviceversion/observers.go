@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout"
 )
 
@@ -46,7 +47,7 @@ var observers = map[observation]observe{
 		return ofChain((*chain).handsOver)(ctx, s)
 	},
 	predecessorNotUpgradeable: ofChain((*chain).predecessorPinned),
-	requirementsInvalid:       ofPass(func(s *snapshot) finding { return failed(checkStrategy(s.csv)) }),
+	requirementsInvalid:       ofPass(func(s *snapshot) finding { return failed(bundle.CheckInstallable(s.csv)) }),
 	outgrown: func(ctx context.Context, s *snapshot) (finding, error) {
 		chain, err := s.chain(ctx)
 		if err != nil || !chain.handsOver().holds {

@@ -15,11 +15,9 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/tenancy"
 )
@@ -261,48 +259,4 @@ func ruleText(rule rbacv1.PolicyRule) string {
 		return err.Error()
 	}
 	return string(text)
-}
-
-// checkStrategy finds what no cluster can satisfy.
-func checkStrategy(csv *v1alpha1.ClusterServiceVersion) error {
-	if !labelled(csv) {
-		return fmt.Errorf("the name of the ClusterServiceVersion has %d characters: as it is the value of labels, it may have %d", len(csv.Name), validation.LabelValueMaxLength)
-	}
-	strategy := csv.Spec.InstallStrategy
-	if strategy.StrategyName != v1alpha1.InstallStrategyNameDeployment {
-		return fmt.Errorf("spec.install.strategy %q is not known: the only one is %q", strategy.StrategyName, v1alpha1.InstallStrategyNameDeployment)
-	}
-	for _, crd := range csv.AllCRDs() {
-		if _, _, err := crd.PluralAndGroup(); err != nil {
-			return err
-		}
-	}
-	if err := bundle.CheckOwned(csv); err != nil {
-		return err
-	}
-	names := map[string]bool{}
-	for _, d := range strategy.StrategySpec.DeploymentSpecs {
-		if d.Name == "" || names[d.Name] {
-			return fmt.Errorf("spec.install.spec.deployments names %q more than once, or not at all", d.Name)
-		}
-		names[d.Name] = true
-	}
-	if _, err := bundle.Services(csv); err != nil {
-		return err
-	}
-	for _, permission := range slices.Concat(strategy.StrategySpec.Permissions, strategy.StrategySpec.ClusterPermissions) {
-		for _, rule := range permission.Rules {
-			problem := ""
-			switch {
-			case len(rule.Verbs) == 0:
-				problem = "it has no verbs"
-			case len(rule.Resources) > 0 && len(rule.NonResourceURLs) > 0:
-				problem = "it mixes resources and nonResourceURLs, which have to be two rules"
-			default:
-				continue
-			}
-			return fmt.Errorf("a rule for service account %q: %s: %s", permission.ServiceAccountName, problem, ruleText(rule))
-		}
-	}
-	return nil
 }

@@ -87,7 +87,7 @@ func TestDefinitionsOfTheManagerAreToldOfBeforeApproval(t *testing.T) {
 	plan := newPlan(step(t, csvYAML), step(t, emptied(t)))
 	plan.Spec.Approval, plan.Spec.Approved = v1alpha1.ApprovalManual, false
 	w := newWorld(t, ownDefinition(t), plan)
-	if p := w.settle(t, time.Minute); !strings.HasPrefix(p.Status.Message, misfitPrefix+"CustomResourceDefinition "+ownCRD) {
+	if p := w.settle(t, time.Minute); !strings.HasPrefix(p.Status.Message, v1alpha1.NotWorthApproving+"CustomResourceDefinition "+ownCRD) {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
 }

@@ -2,6 +2,7 @@ package installplan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,40 +11,30 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/internal/tenancy"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// What begins the message of a plan that waits for approval, so that it can be withdrawn: operators of it could not run, or it would drop a version
-// of an API that is served.
-const (
-	misfitPrefix = "not worth approving as it is: "
-	dropsPrefix  = "approve with care: "
-)
-
-// isAdvised reports whether a message says what approving a plan would lead to.
-func isAdvised(message string) bool {
-	return strings.HasPrefix(message, misfitPrefix) || strings.HasPrefix(message, dropsPrefix)
-}
-
-// adviseOnApproval reports in a plan that waits for approval what blocks it: operators that could not run in the targets of the group, with the group
-// that would do, and CRDs that may not be replaced. It reports served versions that the plan drops, too. What cannot be read yet is reported when the plan
-// is carried out.
+// adviseOnApproval reports in a plan that waits for approval what would make it, or its operators, fail: operators that could not run as members of the
+// group, with the group that would do, those that no cluster can install, and CRDs that may not be replaced. It reports served versions that the plan
+// drops, too. What cannot be read yet is reported when the plan is carried out.
 func (c *Controller) adviseOnApproval(ctx context.Context, plan *v1alpha1.InstallPlan, group *operatorsv1.OperatorGroup, next *planStatus) {
 	x := c.newExecution(plan)
-	misfits, read := x.misfits(ctx, group)
+	misfits, read := x.failures(ctx, group)
 	refused, drops, err := x.judgeCRDs(ctx, c)
 	misfits = append(misfits, refused...)
-	advised := isAdvised(next.Message)
+	advised := v1alpha1.IsApprovalAdvice(next.Message)
 	switch {
 	case advised && (!read || err != nil): // nothing says that it is otherwise now
 	case len(misfits) > 0:
-		next.Message = misfitPrefix + strings.Join(append(misfits, drops...), "; ")
+		next.Message = v1alpha1.NotWorthApproving + strings.Join(append(misfits, drops...), "; ")
 	case len(drops) > 0:
-		next.Message = dropsPrefix + strings.Join(drops, "; ")
+		next.Message = v1alpha1.ApproveWithCare + strings.Join(drops, "; ")
 	case advised:
 		next.Message = ""
 	}
@@ -85,21 +76,71 @@ func isHeld(s *planStatus) bool {
 // misfits are the operators of a plan that could not run in the targets of a group, and which group would do; false when one of them could
 // not be read.
 func (x *execution) misfits(ctx context.Context, group *operatorsv1.OperatorGroup) (misfits []string, read bool) {
-	read = true
-	for _, step := range x.plan.Status.Plan {
-		if step.Resource.Kind != v1alpha1.ClusterServiceVersionKind || finished(step.Status) {
-			continue
-		}
-		if x.writer.read(ctx, &stepRun{step: step}) != nil {
-			read = false
-			continue
-		}
-		csv := x.incoming[step.Resource.Name]
+	operators, failed := x.readOperators(ctx)
+	for _, csv := range operators {
 		if missing := tenancy.Supports(csv, group); missing != nil {
 			misfits = append(misfits, fmt.Sprintf("ClusterServiceVersion %s: %v; %s", csv.Name, missing, tenancy.Advice(csv, group.Namespace, group.Name)))
 		}
 	}
-	return misfits, read
+	return misfits, len(failed) == 0
+}
+
+// failures are the reasons for which operators of a plan could not run or would fail, as far as they are known before anything is done; false when one of
+// them could not be read, which may be otherwise later.
+func (x *execution) failures(ctx context.Context, group *operatorsv1.OperatorGroup) (failures []string, read bool) {
+	operators, unread := x.readOperators(ctx)
+	read = true
+	for _, err := range unread {
+		if read = read && errors.Is(err, errInvalid); errors.Is(err, errInvalid) {
+			failures = append(failures, err.Error())
+		}
+	}
+	others, err := x.groups(ctx)
+	if err != nil {
+		return failures, false
+	}
+	for _, csv := range operators {
+		if err := bundle.CheckInstallable(csv); err != nil {
+			failures = append(failures, fmt.Sprintf("ClusterServiceVersion %s would fail once it is installed: %v; ask its author to correct it, or install another version", csv.Name, err))
+			continue
+		}
+		switch m := tenancy.Foresee(csv, group, others); {
+		case m == nil:
+		case m.Fails:
+			failures = append(failures, fmt.Sprintf("ClusterServiceVersion %s would fail once it is installed: %s", csv.Name, m.Reason))
+		default:
+			failures = append(failures, fmt.Sprintf("ClusterServiceVersion %s: %s; %s", csv.Name, m.Reason, m.Advice))
+		}
+	}
+	return failures, read
+}
+
+// readOperators reads the ClusterServiceVersions that a plan has left to install, and returns why others cannot be read.
+func (x *execution) readOperators(ctx context.Context) (all []*v1alpha1.ClusterServiceVersion, failed []error) {
+	for _, step := range x.plan.Status.Plan {
+		if step.Resource.Kind != v1alpha1.ClusterServiceVersionKind || finished(step.Status) {
+			continue
+		}
+		if err := x.writer.read(ctx, &stepRun{step: step}); err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		all = append(all, x.incoming[step.Resource.Name])
+	}
+	return all, failed
+}
+
+// groups are the OperatorGroups of all namespaces.
+func (x *execution) groups(ctx context.Context) ([]*operatorsv1.OperatorGroup, error) {
+	var list operatorsv1.OperatorGroupList
+	if err := x.cached.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the OperatorGroups of all namespaces, which may provide the same APIs: %w", err)
+	}
+	all := make([]*operatorsv1.OperatorGroup, len(list.Items))
+	for i := range list.Items {
+		all[i] = &list.Items[i]
+	}
+	return all, nil
 }
 
 // judgeCRDs returns the reasons not to replace CRDs of a plan that are known without reading their objects, and the served versions that the plan drops.

@@ -19,13 +19,14 @@ import (
 func TestMisfitsAreToldBeforeApproval(t *testing.T) {
 	op := csv("ns", "op.v1", "")
 	op.Spec.InstallModes = []v1alpha1.InstallMode{{Type: v1alpha1.InstallModeTypeOwnNamespace, Supported: true}}
+	op.Spec.InstallStrategy.StrategyName = v1alpha1.InstallStrategyNameDeployment
 	op.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.ClusterServiceVersionKind}
 	manifest := must.Value(json.Marshal(op))(t)
 	plan := newPlan(step(t, string(manifest)))
 	plan.Spec.Approval, plan.Spec.Approved = v1alpha1.ApprovalManual, false
 	w := newWorld(t, plan)
 	p := w.settle(t, time.Minute)
-	for _, words := range []string{misfitPrefix, "ClusterServiceVersion op.v1", "AllNamespaces InstallModeType not supported", `apply {"apiVersion":"operators.coreos.com/v1","kind":"OperatorGroup","metadata":{"name":"group","namespace":"ns"},"spec":{"targetNamespaces":["ns"]}}`} {
+	for _, words := range []string{v1alpha1.NotWorthApproving, "ClusterServiceVersion op.v1", "AllNamespaces InstallModeType not supported", `apply {"apiVersion":"operators.coreos.com/v1","kind":"OperatorGroup","metadata":{"name":"group","namespace":"ns"},"spec":{"targetNamespaces":["ns"]}}`} {
 		must.Contain(t, "message", p.Status.Message, words)
 	}
 	if p.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval || p.Status.StartTime != nil {
@@ -45,6 +46,7 @@ func TestMisfitsAreToldBeforeApproval(t *testing.T) {
 func TestMisfitsStayWhileNothingIsKnown(t *testing.T) {
 	op := csv("ns", "op.v1", "")
 	op.Spec.InstallModes = []v1alpha1.InstallMode{{Type: v1alpha1.InstallModeTypeOwnNamespace, Supported: true}}
+	op.Spec.InstallStrategy.StrategyName = v1alpha1.InstallStrategyNameDeployment
 	op.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.ClusterServiceVersionKind}
 	manifest, err := json.Marshal(op)
 	if err != nil {
@@ -57,7 +59,7 @@ func TestMisfitsStayWhileNothingIsKnown(t *testing.T) {
 	w := newWorld(t, plan)
 	w.store["ref:op"] = string(manifest)
 	told := w.settle(t, time.Minute).Status.Message
-	if !strings.HasPrefix(told, misfitPrefix) {
+	if !strings.HasPrefix(told, v1alpha1.NotWorthApproving) {
 		t.Fatalf("message %q", told)
 	}
 	delete(w.store, "ref:op")
@@ -107,4 +109,71 @@ func TestAnOperatorThatIsThereHoldsNothing(t *testing.T) {
 	plan.Status.Plan[0].Status = v1alpha1.StepStatusCreated
 	w := newWorld(t, csv("ns", "op.v1", "", "widgets.example.com"), plan)
 	hasPhase(t, w.settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
+}
+
+// TestFailuresAreToldBeforeApproval: of an operator that no cluster can install, and of one whose APIs another OperatorGroup provides. An automatic plan
+// is carried out all the same: its ClusterServiceVersion says so then.
+func TestFailuresAreToldBeforeApproval(t *testing.T) {
+	long := "op." + strings.Repeat("n", 61)
+	rival := &operatorsv1.OperatorGroup{}
+	rival.Namespace, rival.Name, rival.Status.Namespaces = "elsewhere", "rival", []string{"elsewhere"}
+	rival.Annotations = map[string]string{v1alpha1.ProvidedAPIsAnnotation: "Widget.v1.example.com"}
+	for name, test := range map[string]struct {
+		csv   string
+		there []client.Object
+		want  string
+	}{
+		"nothing": {csvYAML, nil, ""},
+		"a name that is too long": {strings.Replace(csvYAML, "name: op.v1", "name: "+long, 1), nil, "ClusterServiceVersion " + long + " would fail once it is installed: " +
+			"the name of the ClusterServiceVersion has 64 characters: as it is the value of labels, it may have 63; ask its author to correct it, or install another version"},
+		"another strategy": {strings.Replace(csvYAML, "strategy: deployment", "strategy: magic", 1), nil,
+			`ClusterServiceVersion op.v1 would fail once it is installed: spec.install.strategy "magic" is not known`},
+		"an API of lifecycle management": {strings.Replace(csvYAML, "widgets.example.com", ownCRD, 1), nil,
+			"the InstallPlan contains invalid data: ClusterServiceVersion op.v1: spec.customresourcedefinitions.owned: CustomResourceDefinition " + ownCRD},
+		"another group provides it": {csvYAML, []client.Object{rival}, "ClusterServiceVersion op.v1 would fail once it is installed: " +
+			"OperatorGroup elsewhere/rival provides Widget.v1.example.com too, and both it and OperatorGroup ns/group reach namespace elsewhere; give the two groups targets"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := newPlan(step(t, test.csv))
+			plan.Spec.Approval, plan.Spec.Approved = v1alpha1.ApprovalManual, false
+			w := newWorld(t, append(deepCopies(test.there), plan)...)
+			p := w.settle(t, time.Minute)
+			hasPhase(t, p, v1alpha1.InstallPlanPhaseRequiresApproval)
+			want := test.want
+			if want != "" {
+				want = v1alpha1.NotWorthApproving + want
+			}
+			if !strings.HasPrefix(p.Status.Message, want) || want == "" && p.Status.Message != "" {
+				t.Errorf("message %q, want %q", p.Status.Message, want)
+			}
+			w.Taken()
+			w.settle(t, time.Minute)
+			must.Empty(t, "it is written again", w.Taken())
+		})
+	}
+}
+
+// TestWhatAGroupElsewhereProvidesIsToldUntilItGoes: a change of that group wakes the plan, and what was said is withdrawn.
+func TestWhatAGroupElsewhereProvidesIsToldUntilItGoes(t *testing.T) {
+	rival := &operatorsv1.OperatorGroup{}
+	rival.Namespace, rival.Name, rival.Status.Namespaces = "elsewhere", "rival", []string{"elsewhere"}
+	rival.Annotations = map[string]string{v1alpha1.ProvidedAPIsAnnotation: "Widget.v1.example.com"}
+	plan := newPlan(step(t, csvYAML))
+	plan.Spec.Approval, plan.Spec.Approved = v1alpha1.ApprovalManual, false
+	w := newWorld(t, rival, plan)
+	must.Contain(t, "message", w.settle(t, time.Minute).Status.Message, "elsewhere/rival provides Widget.v1.example.com")
+	w.get(t, rival, "elsewhere", "rival")
+	rival.Annotations = nil
+	must.NoError(t, w.Inner.Update(t.Context(), rival))
+	must.Equal(t, "the group elsewhere wakes", len(w.watcher().inNamespace(t.Context(), rival)), 1)
+	must.Equal(t, "message", w.settle(t, time.Minute).Status.Message, "")
+	must.Empty(t, "nothing is told, and yet a group elsewhere wakes", w.watcher().inNamespace(t.Context(), rival))
+}
+
+// TestFailuresHoldNoAutomaticPlan: another group would not help, so the plan is carried out, and the ClusterServiceVersion says what is the matter.
+func TestFailuresHoldNoAutomaticPlan(t *testing.T) {
+	rival := &operatorsv1.OperatorGroup{}
+	rival.Namespace, rival.Name, rival.Status.Namespaces = "elsewhere", "rival", []string{"elsewhere"}
+	rival.Annotations = map[string]string{v1alpha1.ProvidedAPIsAnnotation: "Widget.v1.example.com"}
+	hasPhase(t, newWorld(t, rival, newPlan(step(t, csvYAML))).settle(t, time.Minute), v1alpha1.InstallPlanPhaseComplete)
 }

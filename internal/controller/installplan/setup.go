@@ -97,9 +97,12 @@ var news = predicate.Funcs{
 // watcher maps events to the plans that they concern.
 type watcher struct{ *Controller }
 
-// inNamespace maps an OperatorGroup to the plans of its namespace that are not finished.
+// inNamespace maps an OperatorGroup to the plans of its namespace that are not finished, and to all that say while they wait for approval that something is
+// in their way: it may have been what this group provides.
 func (c watcher) inNamespace(ctx context.Context, o client.Object) []ctrl.Request {
-	return c.plans(ctx, o.GetNamespace(), unfinished)
+	return c.plans(ctx, "", func(p *v1alpha1.InstallPlan) bool {
+		return awaitsWithAdvice(p) || p.Namespace == o.GetNamespace() && unfinished(p)
+	})
 }
 
 // waitingFor maps a CRD to the plans that wait for it, and to those that would replace it and say what that would lead to.

@@ -100,7 +100,7 @@ func TestDifferentDefinitionsAreToldBeforeApproval(t *testing.T) {
 	plan.Spec.Approval, plan.Spec.Approved = v1alpha1.ApprovalManual, false
 	other := csv("elsewhere", "op.v0", "", "widgets.example.com")
 	w := newWorld(t, shared(t), other, plan)
-	if p := w.settle(t, time.Minute); !strings.HasPrefix(p.Status.Message, misfitPrefix+otherwise) || p.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval {
+	if p := w.settle(t, time.Minute); !strings.HasPrefix(p.Status.Message, v1alpha1.NotWorthApproving+otherwise) || p.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval {
 		t.Errorf("%s: %s", p.Status.Phase, p.Status.Message)
 	}
 	w.Taken()

@@ -85,5 +85,5 @@ func (c watcher) awaitingOperators(ctx context.Context, o client.Object) []ctrl.
 
 // awaitsWithAdvice reports whether a plan waits for approval, and says what approving it would lead to.
 func awaitsWithAdvice(p *v1alpha1.InstallPlan) bool {
-	return p.Status.Phase == v1alpha1.InstallPlanPhaseRequiresApproval && isAdvised(p.Status.Message)
+	return p.Status.Phase == v1alpha1.InstallPlanPhaseRequiresApproval && v1alpha1.IsApprovalAdvice(p.Status.Message)
 }

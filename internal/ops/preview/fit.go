@@ -6,6 +6,7 @@ import (
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
@@ -15,10 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 )
 
-// Misfit is an operator that would be chosen, and then wait for an OperatorGroup that fits, or fail because another one provides its APIs.
+// Misfit is an operator that would be chosen, and then wait for an OperatorGroup that fits, or fail: because another one provides its APIs, or because no
+// cluster can install it.
 type Misfit struct {
 	Operator string `json:"operator"`
-	// Reason is what is wrong with the OperatorGroups.
+	// Reason is what is wrong with the OperatorGroups, or with the operator.
 	Reason string `json:"reason"`
 	// Advice is the OperatorGroup that would do, or what to change.
 	Advice string `json:"advice,omitempty"`
@@ -33,49 +35,59 @@ type fitting struct {
 	rivals    []*operatorsv1.OperatorGroup
 }
 
-// misfits are the chosen operators that could not run in the targets of the OperatorGroup. Where the catalog does not say which install modes
-// an operator supports, or the question not which groups there are, nothing is said.
+// misfits are the chosen operators that no cluster can install, as far as the catalog tells, and those that could not run in the targets of the
+// OperatorGroup. Where the catalog does not say which install modes an operator supports, or the question not which groups there are, nothing is said
+// of these.
 func (f fitting) misfits(groups []resolution.Group) []Misfit {
 	var all []Misfit
 	for i := range groups {
 		for _, c := range groups[i].Choices {
-			source := f.namespace.Source(c.Catalog)
-			if source == nil || !source.Healthy() {
-				continue
-			}
-			csv := described(source.Served.Index, c.Bundle)
-			if csv.Spec.InstallModes == nil {
-				continue // the catalog does not say which
-			}
-			if reason, advice := f.unfit(csv); reason != "" {
-				all = append(all, Misfit{Operator: c.Bundle.Name, Reason: reason, Advice: advice})
-			} else if reason := f.contested(csv); reason != "" {
-				all = append(all, Misfit{Operator: c.Bundle.Name, Reason: reason, Fails: true})
+			if m := f.misfit(c); m != nil {
+				m.Operator = c.Bundle.Name
+				all = append(all, *m)
 			}
 		}
 	}
 	return all
 }
 
-// unfit says why an operator could not run, and which OperatorGroup would do; empty when it could, or when that is not known.
-func (f fitting) unfit(csv *v1alpha1.ClusterServiceVersion) (reason, advice string) {
+func (f fitting) misfit(c resolution.Choice) *Misfit {
+	csv := &v1alpha1.ClusterServiceVersion{}
+	if source := f.namespace.Source(c.Catalog); source != nil && source.Healthy() {
+		csv = described(source.Served.Index, c.Bundle)
+	}
+	for _, err := range []error{bundle.CheckOperatorName(c.Bundle.Name), bundle.CheckOwned(csv)} {
+		if err != nil {
+			return &Misfit{Reason: err.Error(), Advice: "ask its author to correct it, or install another version", Fails: true}
+		}
+	}
+	if csv.Spec.InstallModes == nil {
+		return nil // the catalog does not say which
+	}
+	return f.unfit(csv)
+}
+
+// unfit is why an operator could not run, and which OperatorGroup would do; nil when it could, or when that is not known.
+func (f fitting) unfit(csv *v1alpha1.ClusterServiceVersion) *Misfit {
 	groups := f.namespace.Groups
 	switch {
 	case len(groups) == 0 && f.complete:
-		return fmt.Sprintf("namespace %s has no OperatorGroup", f.namespace.Name), tenancy.Advice(csv, f.namespace.Name, "operators")
+		return &Misfit{Reason: fmt.Sprintf("namespace %s has no OperatorGroup", f.namespace.Name), Advice: tenancy.Advice(csv, f.namespace.Name, "operators")}
 	case len(groups) > 1:
-		return fmt.Sprintf("namespace %s has %d OperatorGroups", f.namespace.Name, len(groups)), "delete all but one"
-	case len(groups) == 0:
-		return "", ""
+		return &Misfit{Reason: fmt.Sprintf("namespace %s has %d OperatorGroups", f.namespace.Name, len(groups)), Advice: "delete all but one"}
 	}
 	group := f.group()
 	if group == nil {
-		return "", ""
+		return nil
 	}
-	if missing := tenancy.Supports(csv, group); missing != nil {
-		return fmt.Sprintf("OperatorGroup %s: %v", group.Name, missing), tenancy.Advice(csv, group.Namespace, group.Name)
+	m := tenancy.Foresee(csv, group, f.rivals)
+	switch {
+	case m == nil:
+		return nil
+	case m.Fails:
+		return &Misfit{Reason: m.Reason, Fails: true}
 	}
-	return "", ""
+	return &Misfit{Reason: fmt.Sprintf("OperatorGroup %s: %s", group.Name, m.Reason), Advice: m.Advice}
 }
 
 // group is the only OperatorGroup of the namespace, with its targets; nil where there is no such, or these are not known.
@@ -89,19 +101,6 @@ func (f fitting) group() *operatorsv1.OperatorGroup {
 		return nil
 	}
 	return group
-}
-
-// contested says which OperatorGroup provides APIs of an operator already where this namespace's reaches, by the rule of the controllers.
-func (f fitting) contested(csv *v1alpha1.ClusterServiceVersion) string {
-	group := f.group()
-	if group == nil {
-		return ""
-	}
-	csv.Namespace = group.Namespace
-	if v := tenancy.Judge(tenancy.Member{ClusterServiceVersion: csv, Claim: tenancy.APIs{}}, group, f.rivals); v.Reason != "" {
-		return v.Detail
-	}
-	return ""
 }
 
 // targetsOf are the target namespaces of a group. In files there may be no status: then the spec says it, unless it selects by label.

@@ -11,7 +11,7 @@ import (
 const (
 	retrying = "retrying execution due to error: "
 	waiting  = "waiting: "
-	caution  = "approve with care: "
+	caution  = v1alpha1.ApproveWithCare
 	between  = "; "
 )
 
