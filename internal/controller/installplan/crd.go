@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -15,10 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // adjustCRD refuses a CRD that would lose data or break others, and records whom it was installed with.
@@ -27,7 +23,7 @@ func (x *replacements) adjustCRD(ctx context.Context, s *stepRun) rollout.Adjust
 		if err := bundle.CheckCRDName(wanted.GetName()); err != nil {
 			return err // of an optional step, which holds nothing up
 		}
-		if x.convertsCRD(s.step.Resolving, wanted.GetName()) {
+		if x.definitions.Converts(s.step.Resolving, wanted.GetName()) {
 			// The controller that runs the operator switches conversion on when the webhook answers, and is its only writer.
 			unstructured.RemoveNestedField(wanted.Object, "spec", "conversion")
 		}
@@ -59,11 +55,11 @@ func (x *replacements) adjustCRD(ctx context.Context, s *stepRun) rollout.Adjust
 			return err
 		}
 		strategy, _, _ := unstructured.NestedString(wanted.Object, "spec", "conversion", "strategy")
-		if _, converted := x.converterOf(x.crds[live.GetName()].change.Live); converted && strategy != string(apiextensionsv1.WebhookConverter) {
+		if _, converted := x.definitions.ConverterOf(x.crds[live.GetName()].change.Live); converted && strategy != string(apiextensionsv1.WebhookConverter) {
 			unstructured.RemoveNestedField(wanted.Object, "spec", "conversion")
 		}
 		for key, value := range live.GetAnnotations() {
-			if strings.HasPrefix(key, v1alpha1.InstalledAlongsideAnnotationPrefix) && annotations[key] == "" && x.isOperator(ctx, value) {
+			if strings.HasPrefix(key, v1alpha1.InstalledAlongsideAnnotationPrefix) && annotations[key] == "" && x.definitions.IsOperator(ctx, value) {
 				annotations[key] = value
 				namespace, csv, _ := strings.Cut(value, "/")
 				if by := bundle.BroughtByKey(namespace, csv); live.GetAnnotations()[by] != "" {
@@ -72,7 +68,7 @@ func (x *replacements) adjustCRD(ctx context.Context, s *stepRun) rollout.Adjust
 			}
 		}
 		wanted.SetAnnotations(annotations)
-		if x.crds[live.GetName()].claim.join {
+		if x.crds[live.GetName()].claim.Join {
 			// Leave a CRD that is shared as it is but for the annotations that record who brought it: what the step defines equally may still
 			// differ in what an author must not change for other owners, such as the CA bundle of a conversion, short names or labels.
 			spec, _, err := unstructured.NestedMap(live.Object, "spec")
@@ -101,7 +97,7 @@ func (x *replacements) adjustCRD(ctx context.Context, s *stepRun) rollout.Adjust
 }
 
 // alongside are the annotations of a CRD with those that say with which operator it is installed; a step may be of none.
-func (x *ownership) alongside(ctx context.Context, csv string, wanted, live *unstructured.Unstructured) map[string]string {
+func (x *replacements) alongside(ctx context.Context, csv string, wanted, live *unstructured.Unstructured) map[string]string {
 	annotations := wanted.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -113,7 +109,7 @@ func (x *ownership) alongside(ctx context.Context, csv string, wanted, live *uns
 	annotations[bundle.InstalledAlongsideKey(x.plan.Namespace, csv)] = alongside
 	annotations[broughtBy] = string(x.plan.UID)
 	if live != nil { // brought by another plan, where the operator is there already
-		if by := live.GetAnnotations()[broughtBy]; by != "" && by != string(x.plan.UID) && x.isOperator(ctx, alongside) {
+		if by := live.GetAnnotations()[broughtBy]; by != "" && by != string(x.plan.UID) && x.definitions.IsOperator(ctx, alongside) {
 			annotations[broughtBy] = by
 		}
 	}
@@ -123,49 +119,4 @@ func (x *ownership) alongside(ctx context.Context, csv string, wanted, live *uns
 // isEvidence reports whether an annotation is one by which plans record for whom they brought a CRD.
 func isEvidence(key string) bool {
 	return strings.HasPrefix(key, v1alpha1.InstalledAlongsideAnnotationPrefix) || strings.HasPrefix(key, v1alpha1.BroughtByAnnotationPrefix) || key == v1alpha1.OriginAnnotation
-}
-
-// convertsCRD tells whether an operator of the plan serves the conversion webhook of a CRD.
-func (x *ownership) convertsCRD(csv, crd string) bool {
-	incoming := x.incoming[csv]
-	return incoming != nil && slices.Contains(convertedBy(incoming), crd)
-}
-
-// converterOf is the operator whose webhook converts a CRD now, if there is one. The controller that runs the operator is the only writer
-// of that conversion, and ends it with the operator.
-func (x *ownership) converterOf(live *apiextensionsv1.CustomResourceDefinition) (operator, bool) {
-	c := live.Spec.Conversion
-	if c == nil || c.Webhook == nil || c.Webhook.ClientConfig == nil || c.Webhook.ClientConfig.Service == nil {
-		return operator{}, false
-	}
-	i := slices.IndexFunc(x.operators, func(o operator) bool {
-		return o.namespace == c.Webhook.ClientConfig.Service.Namespace && slices.Contains(o.converts, live.Name)
-	})
-	if i < 0 {
-		return operator{}, false
-	}
-	return x.operators[i], true
-}
-
-// convertedBy are the CRDs that an operator converts by webhook.
-func convertedBy(csv *v1alpha1.ClusterServiceVersion) []string {
-	var crds []string
-	for _, w := range csv.Spec.WebhookDefinitions {
-		if w.Type == v1alpha1.ConversionWebhook {
-			crds = append(crds, w.ConversionCRDs...)
-		}
-	}
-	return crds
-}
-
-// isOperator tells whether a text namespace/name is that of a ClusterServiceVersion that exists and is no copy. If that cannot be
-// found out, as in a namespace that the manager may not see, it is taken to exist.
-func (x *ownership) isOperator(ctx context.Context, text string) bool {
-	namespace, name, _ := strings.Cut(text, "/")
-	csv := &metav1.PartialObjectMetadata{}
-	csv.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.ClusterServiceVersionKind))
-	if err := x.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, csv); err != nil {
-		return !apierrors.IsNotFound(err)
-	}
-	return !v1alpha1.IsCopied(csv)
 }

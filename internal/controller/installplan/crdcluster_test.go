@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/claims"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
@@ -413,7 +414,7 @@ func (w *crdWorld) makeStrict(t *testing.T) {
 	t.Helper()
 	group := &operatorsv1.OperatorGroup{}
 	w.world.get(t, group, "ns", "group")
-	group.Annotations = map[string]string{CRDUpgradesAnnotation: "strict"}
+	group.Annotations = map[string]string{claims.CRDUpgradesAnnotation: "strict"}
 	must.NoError(t, w.Inner.Update(t.Context(), group))
 }
 

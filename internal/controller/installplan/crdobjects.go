@@ -56,7 +56,7 @@ func (x *replacements) checkObjects(ctx context.Context, c *Controller, s *crdSt
 			c.events.Event(x.plan, corev1.EventTypeWarning, crdReason, f.Sentence())
 		}
 	}
-	if s.claim.leave || known.told && !s.verdict.Thorough() {
+	if s.claim.Leave || known.told && !s.verdict.Thorough() {
 		return
 	}
 	v, err := crd.Judge(ctx, s.change, crd.Stored{Reader: c.live, Objects: known.objects, Now: c.Clock.Now()})
@@ -91,7 +91,7 @@ func (x *replacements) migrate(ctx context.Context, c *Controller, s *crdStep) {
 // endConversion takes off a conversion webhook that belongs to no operator, when the new CRD does without one.
 func (x *replacements) endConversion(ctx context.Context, c *Controller, s *crdStep) {
 	live := s.change.Live
-	if _, converted := x.converterOf(live); converted || !s.verdict.Unconverted || s.result.waiting != "" || s.result.err != nil {
+	if _, converted := x.definitions.ConverterOf(live); converted || !s.verdict.Unconverted || s.result.waiting != "" || s.result.err != nil {
 		return
 	}
 	if err := crd.EndConversion(ctx, c.client, live, fieldOwner); err != nil {

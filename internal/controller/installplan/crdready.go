@@ -2,15 +2,14 @@ package installplan
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/claims"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -24,22 +23,23 @@ const crdReason = "CRDValidation"
 // crdStep is a step that replaces a CRD which the cluster has.
 type crdStep struct {
 	*stepRun
-	claim   crdClaim
+	claim   claims.Claim
 	change  crd.Change
 	verdict crd.Verdict
 }
 
 // replacements are the CRDs of a plan that the cluster has.
 type replacements struct {
-	*ownership
-	crds map[string]*crdStep // what was found out about them, by name
+	*pass
+	definitions *claims.Definitions
+	crds        map[string]*crdStep // what was found out about them, by name
 }
 
 // readyCRDs prepares the cluster for the CRDs of the plan: nothing at all is written as long as one of them or of the other objects is
 // refused, the account of the plan may not create its ClusterServiceVersion, or the objects of the CRDs are not all checked, and none is replaced
 // before its objects are rewritten. It tells whether the pass may go on.
 func (x *execution) readyCRDs(ctx context.Context, c *Controller, account client.Client) bool {
-	if err := x.replaced.readGroups(ctx); err != nil {
+	if err := x.replaced.definitions.ReadGroups(ctx); err != nil {
 		x.err = err
 		return false
 	}
@@ -97,7 +97,7 @@ func (x *replacements) crdSteps(ctx context.Context) []*crdStep {
 // crdStep judges one CRD. It returns nil when there is nothing more to do about it. The cache is asked first whether there is such a CRD
 // at all: most plans bring new ones. Should it be wrong, the rules are applied once more when the CRD is written.
 func (x *replacements) crdStep(ctx context.Context, s *stepRun) *crdStep {
-	if err := unfitCRD(s.object); err != nil {
+	if err := claims.CheckCRD(s.object); err != nil {
 		s.result.status = v1alpha1.StepStatusNotPresent
 		s.result.err = err
 		return nil
@@ -107,7 +107,7 @@ func (x *replacements) crdStep(ctx context.Context, s *stepRun) *crdStep {
 	err := x.cached.Get(ctx, key, live)
 	if err == nil {
 		live = &apiextensionsv1.CustomResourceDefinition{}
-		err = x.live.Get(ctx, key, live)
+		err = x.Live.Get(ctx, key, live)
 	}
 	if client.IgnoreNotFound(err) != nil {
 		s.result.err = fmt.Errorf("read %s %s: %w", crdKind, key.Name, err)
@@ -128,47 +128,19 @@ func (x *replacements) crdStep(ctx context.Context, s *stepRun) *crdStep {
 	if step.refuse(step.verdict.Err) {
 		return nil
 	}
-	if claim.leave {
+	if claim.Leave {
 		step.verdict = crd.Verdict{} // nothing of it is written
 	}
 	return step
 }
 
-// changeOf is the step from a live CRD to a wanted one, as it comes out, with the claim of the plan on the CRD: where the plan leaves conversion
-// alone, it stays.
-func (x *ownership) changeOf(ctx context.Context, csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (u crd.Change, claim crdClaim, err error) {
+// changeOf is the step from a live CRD to that of a manifest, with the claim of the plan on the CRD.
+func (x *replacements) changeOf(ctx context.Context, csv string, object *unstructured.Unstructured, live *apiextensionsv1.CustomResourceDefinition) (u crd.Change, claim claims.Claim, err error) {
 	wanted, err := crd.Read(object)
 	if err != nil {
 		return u, claim, fmt.Errorf("%w: %s %s cannot be read: %w", errInvalid, crdKind, object.GetName(), err)
 	}
-	converter, converted := x.converterOf(live)
-	switch {
-	case x.convertsCRD(csv, wanted.Name):
-		wanted.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
-	case wanted.Spec.Conversion != nil && wanted.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter: // of its own
-	case converted && converter.namespace == x.plan.Namespace && x.family[converter.name]:
-		wanted.Spec.Conversion = nil // it ends with the operator that is replaced
-	case converted || wanted.Spec.Conversion == nil:
-		wanted.Spec.Conversion = live.Spec.Conversion
-	}
-	exempted, err := crd.ParseExempted(live.Annotations[crd.ExemptionsKey])
-	if err != nil {
-		return u, claim, fmt.Errorf("upgrade %s %s: its %w; correct the annotation or remove it", crdKind, live.Name, err)
-	}
-	by := crd.Operator{Namespace: x.plan.Namespace, Name: csv}
-	if incoming, known := x.incoming[csv]; known {
-		by = operatorOf(incoming).asUser(wanted.Name)
-	}
-	owned := slices.ContainsFunc(x.operators, func(o operator) bool { // by a member of the operator's line
-		return o.namespace == x.plan.Namespace && x.family[o.name] && len(o.asUser(wanted.Name).Owns) > 0
-	})
-	u = crd.Change{Live: live, Desired: wanted, By: by, Others: x.usersOf(live), Joins: !owned, Strict: x.strictCRDs, Exempted: exempted}
-	if claim, err = x.claimCRD(ctx, &u); err != nil || !u.Joins {
-		return u, claim, err
-	}
-	arriving, err := x.arriving(ctx, live)
-	u.Others = append(u.Others, arriving...)
-	return u, claim, err
+	return x.definitions.Change(ctx, csv, wanted, live)
 }
 
 // checkCRD makes sure that the CRD which is going to be replaced is the one whose objects were checked. Who owns it and what it has
@@ -207,25 +179,4 @@ func (s *crdStep) refuse(refusal error) bool {
 	s.result.err = refusal
 	s.result.obstacle = &obstacle{ref: rollout.RefOf(s.object), looks: looksOf(s.change.Live)}
 	return true
-}
-
-// largestCRD is how many bytes of a CRD etcd takes by default.
-const largestCRD = bundle.MaxStored
-
-// unfitCRD refuses CRDs of the manager itself, those of an API that Kubernetes does not have any more, and those that it will not take.
-func unfitCRD(object *unstructured.Unstructured) error {
-	if err := bundle.CheckCRDName(object.GetName()); err != nil {
-		return err
-	}
-	gvk := object.GroupVersionKind()
-	if gvk.Version == apiextensionsv1.SchemeGroupVersion.Version {
-		if text, err := json.Marshal(object); err != nil || len(text) > largestCRD {
-			return errors.Join(err, fmt.Errorf("%s %s has %d bytes, and etcd takes at most %d: its author has to make it smaller, such as by shorter descriptions: %w",
-				crdKind, object.GetName(), len(text), largestCRD, bundle.ErrUnwritable))
-		}
-		return nil
-	}
-	return fmt.Errorf("api-server resource not found installing %s %s: GroupVersionKind %s not found on the cluster. Kubernetes 1.22 removed it: "+
-		"install a version of the operator whose bundle has this CRD as %s, with a schema for each version; if there is none, ask its author for one",
-		crdKind, object.GetName(), gvk, apiextensionsv1.SchemeGroupVersion)
 }

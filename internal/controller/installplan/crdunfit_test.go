@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/sweep"
 
@@ -33,7 +34,7 @@ func TestOutdatedCRDs(t *testing.T) {
 
 // TestCRDsThatAreTooLarge has one that no API server takes: nothing is judged and nothing else is made.
 func TestCRDsThatAreTooLarge(t *testing.T) {
-	large := strings.Replace(crdYAML, "schema: {openAPIV3Schema: {type: object}}", "schema: {openAPIV3Schema: {type: object, description: "+strings.Repeat("x", largestCRD)+"}}", 1)
+	large := strings.Replace(crdYAML, "schema: {openAPIV3Schema: {type: object}}", "schema: {openAPIV3Schema: {type: object, description: "+strings.Repeat("x", bundle.MaxStored)+"}}", 1)
 	w := newWorld(t, liveCRD(t, "v1 served", "v1"), newPlan(step(t, csvYAML), step(t, large)))
 	must.Value(w.reconcile(t))(t)
 	p := w.plan(t, "plan")

@@ -17,10 +17,10 @@
 //	execute.go, outcome.go    a pass: phases for the apply engine, and its result as the status of steps
 //	steps.go, crd.go          stepWriter: from a step to an object and the rules for it
 //	crdready.go               replacements: whether CRDs may be replaced, as internal/rollout/crd judges them; their objects: crdobjects.go
-//	crdowners.go, crdclaim.go ownership: who has a say in a CRD, and what claim the plan has on it
+//	crdclaim.go               what the claim of the plan on a CRD lets it do; internal/rollout/claims judges it
 //	verifier.go, signature.go verifier: whether the bundles of the plan are verified before it begins
 //	obstacles.go              retrier: whether a plan that failed has reason to be made once more
-//	operators.go              who owns what, and who replaces whom
+//	operators.go              which operators there are; who owns what, and who replaces whom, is in internal/rollout/claims
 //	manifests.go, images.go   where the content of a step comes from
 //	window.go                 upgrades: whether those of a plan wait for an upgrade window
 //	permitted.go              whether the account of the plan may go on, and whether the plan is out of date

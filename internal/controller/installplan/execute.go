@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/claims"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,12 +23,10 @@ var errInvalid = errors.New("the InstallPlan contains invalid data")
 
 // pass is what is known of a plan while its steps are carried out.
 type pass struct {
-	claimant  // set when it is known what the plan installs, but for its reader
-	cached    client.Reader
-	plan      *v1alpha1.InstallPlan
-	manifests manifests
-
-	everywhere client.Reader // of plans in any namespace: the cache, unless it is limited
+	claims.Claimant // set when it is known what the plan installs, but for its reader
+	cached          client.Reader
+	plan            *v1alpha1.InstallPlan
+	manifests       manifests
 
 	steps    []*stepRun
 	err      error                                      // what kept the pass from doing anything
@@ -62,15 +61,15 @@ func finished(s v1alpha1.StepStatus) bool {
 }
 
 func (c *Controller) newExecution(plan *v1alpha1.InstallPlan) *execution {
-	everywhere := client.Reader(c.client)
+	everywhere := client.Reader(c.client) // of plans in any namespace: the cache, unless it is limited
 	if len(c.Namespaces) > 0 {
 		everywhere = c.live
 	}
 	p := &pass{
-		claimant: claimant{live: c.live}, cached: c.client, plan: plan, manifests: manifests{Manifests: c.Manifests, bundles: c.Bundles, plan: plan},
-		incoming: map[string]*v1alpha1.ClusterServiceVersion{}, everywhere: everywhere,
+		Claimant: claims.Claimant{Live: c.live, Namespace: plan.Namespace}, cached: c.client, plan: plan, manifests: manifests{Manifests: c.Manifests, bundles: c.Bundles, plan: plan},
+		incoming: map[string]*v1alpha1.ClusterServiceVersion{},
 	}
-	replaced := &replacements{ownership: &ownership{pass: p}}
+	replaced := &replacements{pass: p, definitions: &claims.Definitions{Claimant: &p.Claimant, Groups: c.client, Everywhere: everywhere, Incoming: p.incoming, Writer: fieldOwner}}
 	return &execution{pass: p, replaced: replaced, writer: &stepWriter{pass: p, replaced: replaced, secrets: c.OperatorNamespace}, verifier: &verifier{pass: p}}
 }
 
@@ -155,7 +154,7 @@ func (x *execution) apply(ctx context.Context, c *Controller, seen observation) 
 		if !s.due || !known {
 			continue
 		}
-		if newer, how := x.operators.newerThan(operatorOf(incoming), func(name string) bool { return x.incoming[name] != nil }); how != "" {
+		if newer, how := x.Operators.NewerThan(claims.Of(incoming), func(name string) bool { return x.incoming[name] != nil }); how != "" {
 			x.err = fmt.Errorf("the InstallPlan is out of date, and nothing of it is done: it would install %s %s, but namespace %s has %s %s, which %s. "+
 				"Delete the InstallPlan; to go back to %s, remove %s and its Subscription first",
 				v1alpha1.ClusterServiceVersionKind, incoming.Name, x.plan.Namespace, v1alpha1.ClusterServiceVersionKind, newer, how, incoming.Name, newer)

@@ -159,7 +159,7 @@ func (x *execution) judgeCRDs(ctx context.Context, c *Controller) (refused, drop
 	if err := x.findOperators(ctx, c); err != nil {
 		return nil, nil, err
 	}
-	if err := x.replaced.readGroups(ctx); err != nil {
+	if err := x.replaced.definitions.ReadGroups(ctx); err != nil {
 		return nil, nil, err
 	}
 	for _, s := range x.replaced.crdSteps(ctx) {

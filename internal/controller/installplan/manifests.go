@@ -121,7 +121,7 @@ func (m *manifests) render(ctx context.Context, lookup v1alpha1.BundleLookup) ([
 func (x *stepWriter) checkPullSecret(ctx context.Context, name string) error {
 	for _, catalog := range x.plan.Status.CatalogSources {
 		source := &v1alpha1.CatalogSource{}
-		err := x.live.Get(ctx, client.ObjectKey{Namespace: x.secrets, Name: catalog}, source)
+		err := x.Live.Get(ctx, client.ObjectKey{Namespace: x.secrets, Name: catalog}, source)
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("copy pull secret %s/%s: read CatalogSource %s/%s, which may name it: %w", x.secrets, name, x.secrets, catalog, err)
 		}

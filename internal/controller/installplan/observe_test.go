@@ -47,29 +47,3 @@ func TestAccountOf(t *testing.T) {
 		})
 	}
 }
-
-func TestLine(t *testing.T) {
-	all := operators{
-		{namespace: "ns", name: "op.v1"}, {namespace: "ns", name: "op.v2", replaces: "op.v1"}, {namespace: "ns", name: "op.v4", replaces: "op.v3"},
-		{namespace: "ns", name: "other.v1"}, {namespace: "elsewhere", name: "op.v9", replaces: "op.v2"},
-		{namespace: "ns", name: "self", replaces: "self"},
-	}
-	tests := map[string]struct {
-		incoming operator
-		want     []string
-	}{
-		"the next version":            {operator{namespace: "ns", name: "op.v3", replaces: "op.v2"}, []string{"op.v1", "op.v2", "op.v3", "op.v4"}},
-		"a first version":             {operator{namespace: "ns", name: "new.v1"}, []string{"new.v1"}},
-		"replaced one is gone":        {operator{namespace: "ns", name: "op.v8", replaces: "op.v7"}, []string{"op.v7", "op.v8"}},
-		"an operator replaces itself": {operator{namespace: "ns", name: "self", replaces: "self"}, []string{"self"}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			want := map[string]bool{}
-			for _, n := range tc.want {
-				want[n] = true
-			}
-			must.Equal(t, "line", all.line(tc.incoming), want)
-		})
-	}
-}

@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/claims"
 	"fairlead.dev/fairlead/internal/rollout/crd"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,7 +38,7 @@ type obstacle struct {
 	limited   bool                       // it is written with the permissions of the plan, not those of the manager
 	refused   bool                       // it belonged to another owner
 	resolving string                     // the operator of the step
-	wants     map[string]operator        // what the plan installs, by name
+	wants     map[string]claims.Operator // what the plan installs, by name
 	looks     string                     // where it was not refused: how it was
 }
 
@@ -79,7 +80,7 @@ func (c retrier) lookAtObstacles(ctx context.Context, plan *v1alpha1.InstallPlan
 		c.memory.update(key, func(p *remembered) { p.obstacles, p.failed = nil, time.Time{} })
 		return ctrl.Result{}, nil
 	}
-	all, err := c.operators(ctx)
+	all, err := claims.List(ctx, c.client)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -104,7 +105,7 @@ func (c retrier) lookAtObstacles(ctx context.Context, plan *v1alpha1.InstallPlan
 
 // isOutOfTheWay says why a plan may get past an object that it failed on; empty is that it would not. Whose the object is, where that
 // was in the way, is judged as a plan does: an object may change all the time and still belong to the same.
-func (c retrier) isOutOfTheWay(ctx context.Context, plan *v1alpha1.InstallPlan, all operators, o obstacle) (string, error) {
+func (c retrier) isOutOfTheWay(ctx context.Context, plan *v1alpha1.InstallPlan, all claims.Operators, o obstacle) (string, error) {
 	if o.internal != nil {
 		// Whether the API server takes an object that it could not write because of an error of its own, or of a webhook that it asks: it
 		// is asked to write it, as whom the plan is carried out, and to leave it at that. What it refuses for another reason than such an
@@ -139,8 +140,8 @@ func (c retrier) isOutOfTheWay(ctx context.Context, plan *v1alpha1.InstallPlan, 
 		}
 		return fmt.Sprintf("%s has changed", o.ref), nil
 	}
-	wants := newClaimant(c.live, plan.Namespace, all, o.wants)
-	if refused, _ := wants.judge(ctx, o.resolving, live); refused != "" {
+	wants := claims.New(c.live, plan.Namespace, all, o.wants)
+	if refused, _ := wants.Judge(ctx, o.resolving, live); refused != "" {
 		return "", nil
 	}
 	return fmt.Sprintf("%s may be adopted now", o.ref), nil

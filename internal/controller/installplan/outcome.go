@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/claims"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -36,7 +37,7 @@ func (s *stepRun) record(r rollout.ObjectResult, plan *v1alpha1.InstallPlan) {
 	s.result.waiting = r.Waiting
 	if r.Err == nil {
 		// The object came into being for the plan where this controller has made it since the plan exists.
-		made := r.Live != nil && !r.Live.GetCreationTimestamp().Time.Before(plan.CreationTimestamp.Time) && isWrittenBy(r.Live, fieldOwner)
+		made := r.Live != nil && !r.Live.GetCreationTimestamp().Time.Before(plan.CreationTimestamp.Time) && claims.IsWrittenBy(r.Live, fieldOwner)
 		switch {
 		case r.Outcome == rollout.NotAttempted:
 		case r.Waiting != "":
@@ -91,7 +92,7 @@ func (x *execution) outcome() outcome {
 			leftOut = append(leftOut, fmt.Sprintf("%s %s", s.step.Resource.Kind, s.step.Resource.Name))
 		}
 		if s.result.obstacle != nil && len(done.obstacles) < maxObstacles {
-			s.result.obstacle.wants = x.wants
+			s.result.obstacle.wants = x.Wants
 			done.obstacles = append(done.obstacles, *s.result.obstacle)
 		}
 		if len(s.result.warnings) > 0 {

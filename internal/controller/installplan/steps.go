@@ -77,7 +77,7 @@ func (x *stepWriter) objectOf(ctx context.Context, s *stepRun) (*unstructured.Un
 			return nil, err
 		}
 		source := &corev1.Secret{}
-		if err := x.live.Get(ctx, client.ObjectKey{Namespace: x.secrets, Name: name}, source); err != nil {
+		if err := x.Live.Get(ctx, client.ObjectKey{Namespace: x.secrets, Name: name}, source); err != nil {
 			return nil, fmt.Errorf("copy pull secret %s/%s: %w", x.secrets, name, err)
 		}
 		if source.Type != corev1.SecretTypeDockerConfigJson && source.Type != corev1.SecretTypeDockercfg {
@@ -169,7 +169,7 @@ func (x *stepWriter) wanted(ctx context.Context, s *stepRun) rollout.Object {
 	}
 	if s.step.Resource.Kind != serviceAccountKind {
 		o.Claim = func(live *unstructured.Unstructured) (refused string) {
-			refused, s.taken = x.claimant.judge(ctx, s.step.Resolving, live)
+			refused, s.taken = x.Judge(ctx, s.step.Resolving, live)
 			return refused
 		}
 	}
