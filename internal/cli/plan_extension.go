@@ -20,13 +20,13 @@ import (
 	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
-const planHelp = `Tell what would change in the cluster if a ClusterExtension was brought up to date now: objects that are added, changed and removed,
+const planHelp = `Tell what would change in the cluster if a ClusterExtension or a Subscription was brought up to date now: objects that are added, changed and removed,
 verdicts on CustomResourceDefinitions, permissions and images that come and go, and what is in the way. The manager's own code decides, renders
 and checks, and nothing is written.
 
 NAME is a ClusterExtension of the cluster, or a Subscription of the namespace: of that the InstallPlan is shown that waits for approval or is
-carried out, or the one that would be written now. A name that both have is the ClusterExtension, unless --api v0 says otherwise. -f reads one from a file instead, which may be new, or say something else than the one of its name
-in the cluster.
+carried out, or what the one would change that would be written now. A name that both have is the ClusterExtension, unless --api v0 says otherwise.
+-f reads a ClusterExtension from a file instead, which may be new, or say something else than the one of its name in the cluster.
 
 With --diff changed fields have their values, those of Secrets excepted. --missing-roles prints the Roles, ClusterRoles and bindings that the service
 account lacks, to be piped into kubectl auth reconcile -f -, and nothing else.
@@ -58,7 +58,7 @@ type reach struct {
 	namespace string
 }
 
-// run prints what would change for the extension that is named, or for the only one in the file.
+// run prints what would change for the extension or the Subscription that is named, or for the only extension in the file.
 func (p *extensionPlan) run(ctx context.Context, args []string) error {
 	if len(args) == 0 && p.file == "" {
 		return command.UsageError{Err: errors.New("name a ClusterExtension, or a file that has one with -f")}
@@ -86,9 +86,6 @@ func (p *extensionPlan) run(ctx context.Context, args []string) error {
 		is, err := isSubscription(ctx, reached.client, p.api, client.ObjectKey{Namespace: reached.namespace, Name: name})
 		if err != nil {
 			return kubeconfig.Explain(err)
-		}
-		if is && (p.values || p.roles) {
-			return command.UsageError{Err: fmt.Errorf("plan Subscription %s: --diff and --missing-roles are about ClusterExtensions; fairlead plan show has the steps of an InstallPlan", name)}
 		}
 		if is {
 			return p.subscription(ctx, reached, catalogs, name)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -58,7 +59,8 @@ func (p *extensionPlan) subscription(ctx context.Context, reached reach, catalog
 	}
 	if open != nil {
 		view := preview.ViewPlan(open)
-		return p.answer(&preview.SubscriptionPlan{Subscription: key.String(), Waiting: &view})
+		return p.answer(&preview.SubscriptionPlan{Subscription: key.String(), Waiting: &view,
+			NotExamined: fmt.Sprintf("InstallPlan %s is next; what its account lacks comes to light when it is carried out", open.Name)})
 	}
 	q, err := reached.Question(ctx, reached.namespace, p.global)
 	if err != nil {
@@ -69,11 +71,7 @@ func (p *extensionPlan) subscription(ctx context.Context, reached reach, catalog
 		fmt.Fprintf(p.streams.Err, "note: %s\n", note)
 	}
 	return withLibrary(ctx, p.streams, func(library *preview.Library) error {
-		decided, err := q.Decide(ctx, library)
-		if err != nil {
-			return err
-		}
-		plan, err := decided.PlanOf(name)
+		plan, err := preview.Planner{Client: reached.client, Library: library, Fetch: fetcher(library), Values: p.values}.Subscription(ctx, q, name)
 		if err != nil {
 			return err
 		}
@@ -83,6 +81,17 @@ func (p *extensionPlan) subscription(ctx context.Context, reached reach, catalog
 
 // answer prints the plan of a Subscription, with the exit code of plans.
 func (p *extensionPlan) answer(plan *preview.SubscriptionPlan) error {
+	switch {
+	case !p.roles:
+	case plan.MissingRoles != "":
+		_, err := io.WriteString(p.streams.Out, plan.MissingRoles)
+		return err
+	case plan.NotExamined != "":
+		return fmt.Errorf("tell which roles are missing for Subscription %s: %s", plan.Subscription, plan.NotExamined)
+	default:
+		fmt.Fprintf(p.streams.Err, "Subscription %s: no role is missing\n", plan.Subscription)
+		return nil
+	}
 	if err := p.output.Write(p.streams.Out, plan, plan.Write); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/claims"
 	"fairlead.dev/fairlead/internal/schedule"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -20,7 +21,7 @@ import (
 )
 
 // fieldOwner is the field manager of all that the controller writes.
-const fieldOwner = "fairlead-installplan"
+const fieldOwner = claims.FieldManager
 
 // DefaultRetryTimeout is how long a plan is tried again after errors.
 const DefaultRetryTimeout = time.Minute

@@ -69,7 +69,7 @@ func (c *Controller) newExecution(plan *v1alpha1.InstallPlan) *execution {
 		Claimant: claims.Claimant{Live: c.live, Namespace: plan.Namespace}, cached: c.client, plan: plan, manifests: manifests{Manifests: c.Manifests, bundles: c.Bundles, plan: plan},
 		incoming: map[string]*v1alpha1.ClusterServiceVersion{},
 	}
-	replaced := &replacements{pass: p, definitions: &claims.Definitions{Claimant: &p.Claimant, Groups: c.client, Everywhere: everywhere, Incoming: p.incoming, Writer: fieldOwner}}
+	replaced := &replacements{pass: p, definitions: &claims.Definitions{Claimant: &p.Claimant, Groups: c.client, Everywhere: everywhere, Incoming: p.incoming}}
 	return &execution{pass: p, replaced: replaced, writer: &stepWriter{pass: p, replaced: replaced, secrets: c.OperatorNamespace}, verifier: &verifier{pass: p}}
 }
 

@@ -131,7 +131,9 @@ func (p *ExtensionPlan) compare(now, wanted []*unstructured.Unstructured) {
 // Write prints the plan for people.
 func (p *ExtensionPlan) Write(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "ClusterExtension %s: %s\n", messages.Clean(p.Extension), p.step())
+	if p.Extension != "" { // else it is of an operator of a Subscription
+		fmt.Fprintf(&b, "ClusterExtension %s: %s\n", messages.Clean(p.Extension), p.step())
+	}
 	section := func(title string, lines []string) {
 		if len(lines) == 0 {
 			return

@@ -30,6 +30,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -58,7 +59,7 @@ func planner(t *testing.T, objects ...client.Object) Planner {
 			t.Error(err)
 		}
 	})
-	return Planner{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), Library: l,
+	return Planner{Client: fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme)).WithObjects(objects...).Build(), Library: l,
 		Fetch: func(_ context.Context, r bundleio.Request) (*bundle.Bundle, error) {
 			if r.Name == "" {
 				return load(t, "1.0.0"), nil

@@ -23,6 +23,15 @@ type SubscriptionPlan struct {
 	Install  []resolution.Install `json:"install"`
 	Together []string             `json:"together,omitempty"`
 	Manual   bool                 `json:"manual,omitempty"`
+	// Operators are what becomes of the objects of each operator that would be installed, and Totals what becomes of all; nil where that is not asked.
+	Operators []*OperatorChange `json:"operators,omitempty"`
+	Totals    *Totals           `json:"totals,omitempty"`
+	// Account is the service account of the OperatorGroup, with whose rights the operators would be installed; MissingRoles are Roles, ClusterRoles and bindings,
+	// as YAML that can be applied, that give it what it lacks.
+	Account      string `json:"serviceAccount,omitempty"`
+	MissingRoles string `json:"missingRoles,omitempty"`
+	// NotExamined is why it is not known that an account lacks nothing; empty where its rights were examined.
+	NotExamined string `json:"-"`
 	// Conflict and Misfits are why no plan is made, or why its operators would not run.
 	Conflict *resolution.Conflict `json:"conflict,omitempty"`
 	Problem  string               `json:"problem,omitempty"`
@@ -32,6 +41,8 @@ type SubscriptionPlan struct {
 	HeldBy    string            `json:"heldBy,omitempty"`
 	HeldUntil *time.Time        `json:"heldUntil,omitempty"`
 	Notes     []string          `json:"notes,omitempty"`
+
+	choices []resolution.Choice // what Install is made of
 }
 
 // PlanOf is the next InstallPlan of a Subscription.
@@ -52,6 +63,7 @@ func (p *Preview) PlanOf(subscription string) (*SubscriptionPlan, error) {
 	if !errors.As(g.Err, &plan.Conflict) && g.Err != nil {
 		plan.Problem = g.Err.Error()
 	}
+	plan.choices = g.Choices
 	for _, c := range g.Choices {
 		plan.Install = append(plan.Install, c.Install())
 	}
@@ -84,7 +96,7 @@ func (s *SubscriptionPlan) Changes() bool { return s.Waiting != nil || len(s.Ins
 
 // Blocked reports whether there is no solution, or the plan could not be carried out.
 func (s *SubscriptionPlan) Blocked() bool {
-	return s.Conflict != nil || s.Problem != "" || len(s.Misfits) > 0
+	return s.Conflict != nil || s.Problem != "" || len(s.Misfits) > 0 || slices.ContainsFunc(s.Operators, func(o *OperatorChange) bool { return len(o.Blocked) > 0 })
 }
 
 // Write prints the plan for people.
@@ -95,6 +107,7 @@ func (s *SubscriptionPlan) Write(w io.Writer) error {
 		if err := s.Waiting.Write(&b); err != nil {
 			return err
 		}
+		b.printf("\nthe objects of its steps: fairlead plan show %s -n %s --manifests\n", s.Waiting.Name, s.Waiting.Namespace)
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
@@ -121,6 +134,11 @@ func (s *SubscriptionPlan) Write(w io.Writer) error {
 		}
 		b.WriteString("\n" + messages.Table(rows...))
 	}
+	for _, o := range s.Operators {
+		if err := o.write(&b); err != nil {
+			return err
+		}
+	}
 	if s.HeldBy != "" {
 		b.WriteString("\nit waits:\n")
 		b.put(indented(messages.Clean(s.HeldBy)))
@@ -134,6 +152,13 @@ func (s *SubscriptionPlan) Write(w io.Writer) error {
 	if s.Problem != "" {
 		b.WriteString("\nno solution:\n")
 		b.put(indented(messages.Clean(s.Problem)))
+	}
+	if s.MissingRoles != "" {
+		namespace, name, _ := strings.Cut(s.Subscription, "/")
+		b.printf("\nRoles with what ServiceAccount %s/%s lacks, as YAML to be applied: fairlead plan %s -n %s --missing-roles\n", namespace, s.Account, name, namespace)
+	}
+	if s.Totals != nil {
+		b.printf("\n%s\n", s.Totals)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

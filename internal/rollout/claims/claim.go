@@ -57,7 +57,7 @@ func (x *Definitions) claimCRD(ctx context.Context, u *crd.Change) (Claim, error
 		return Claim{}, nil
 	}
 	u.Unowned = true
-	brought := len(tenancy.Bringers(u.Live)) > 0 || IsWrittenBy(u.Live, x.Writer)
+	brought := len(tenancy.Bringers(u.Live)) > 0 || IsWrittenBy(u.Live, FieldManager)
 	switch {
 	case brought || tenancy.MayAdopt(u.Live, x.Namespace):
 		return Claim{Asked: changes, Join: !changes}, nil

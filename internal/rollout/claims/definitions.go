@@ -19,6 +19,9 @@ import (
 
 const crdKind = "CustomResourceDefinition"
 
+// FieldManager is that of all that InstallPlans write.
+const FieldManager = "fairlead-installplan"
+
 // CRDUpgradesAnnotation on an OperatorGroup, with the value strict, asks of every CRD that plans of its namespace upgrade what is else
 // asked of those with several owners only.
 const CRDUpgradesAnnotation = "operators.fairlead.dev/crd-upgrades"
@@ -32,8 +35,6 @@ type Definitions struct {
 	Everywhere client.Reader
 	// Incoming is what the plan installs, by name.
 	Incoming map[string]*v1alpha1.ClusterServiceVersion
-	// Writer is the field manager of InstallPlans.
-	Writer string
 
 	strict   bool            // every upgrade of a CRD is checked as if it had several owners
 	confined map[string]bool // namespaces whose OperatorGroup names an account
@@ -191,10 +192,10 @@ func (x *Definitions) IsOperator(ctx context.Context, text string) bool {
 }
 
 // ReadGroups reads from all OperatorGroups what they decide about CRDs: whether the namespace of the plan wants every upgrade to be checked, and which
-// namespaces are confined to an account.
-func (x *Definitions) ReadGroups(ctx context.Context) error {
+// namespaces are confined to an account. The options are for those who may not list them all.
+func (x *Definitions) ReadGroups(ctx context.Context, options ...client.ListOption) error {
 	var groups operatorsv1.OperatorGroupList
-	if err := x.Groups.List(ctx, &groups, client.UnsafeDisableDeepCopy); err != nil {
+	if err := x.Groups.List(ctx, &groups, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
 		return fmt.Errorf("list the OperatorGroups of all namespaces, which decide whose operators have a say in the upgrade of a %s: %w", crdKind, err)
 	}
 	x.strict, x.confined = false, map[string]bool{}
