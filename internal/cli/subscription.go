@@ -57,21 +57,29 @@ func (p *extensionPlan) subscription(ctx context.Context, reached reach, catalog
 	if err != nil {
 		return kubeconfig.Explain(err)
 	}
+	dial := kubeconfig.Dialer(reached.config, reached.Reader)
+	planner := func(library *preview.Library) preview.Planner {
+		return preview.Planner{Client: reached.client, Library: library, Fetch: fetcher(library), Values: p.values}
+	}
 	if open != nil {
-		view := preview.ViewPlan(open)
-		return p.answer(&preview.SubscriptionPlan{Subscription: key.String(), Waiting: &view,
-			NotExamined: fmt.Sprintf("InstallPlan %s is next; what its account lacks comes to light when it is carried out", open.Name)})
+		return withLibrary(ctx, p.streams, func(library *preview.Library) error {
+			plan, err := planner(library).Open(ctx, open, name, dial)
+			if err != nil {
+				return kubeconfig.Explain(err)
+			}
+			return p.answer(plan)
+		})
 	}
 	q, err := reached.Question(ctx, reached.namespace, p.global)
 	if err != nil {
 		return kubeconfig.Explain(err)
 	}
-	q.Catalogs, q.Dial = catalogs, kubeconfig.Dialer(reached.config, reached.Reader)
+	q.Catalogs, q.Dial = catalogs, dial
 	for _, note := range q.Notes {
 		fmt.Fprintf(p.streams.Err, "note: %s\n", note)
 	}
 	return withLibrary(ctx, p.streams, func(library *preview.Library) error {
-		plan, err := preview.Planner{Client: reached.client, Library: library, Fetch: fetcher(library), Values: p.values}.Subscription(ctx, q, name)
+		plan, err := planner(library).Subscription(ctx, q, name)
 		if err != nil {
 			return err
 		}

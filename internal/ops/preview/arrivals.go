@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog/safetext"
@@ -42,20 +43,25 @@ func (p Planner) Subscription(ctx context.Context, q *Question, name string) (*S
 	for _, c := range plan.choices {
 		all.operators = append(all.operators, all.fetch(ctx, c))
 	}
+	return plan, all.fill(ctx, decided.fit.group(), plan)
+}
+
+// fill reports what becomes of all objects, and what the account of the OperatorGroup lacks.
+func (all *arrivals) fill(ctx context.Context, group *operatorsv1.OperatorGroup, plan *SubscriptionPlan) error {
 	if err := all.know(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	plan.Totals = &Totals{}
 	for _, a := range all.operators {
 		if err := all.compare(ctx, a); err != nil {
-			return nil, err
+			return err
 		}
 		plan.Operators = append(plan.Operators, a.change)
 		plan.Totals.Created += len(a.change.Added)
 		plan.Totals.Changed += len(a.change.Changed)
 		plan.Totals.Unchanged += a.change.Unchanged
 	}
-	return plan, all.account(ctx, decided.fit.group(), plan)
+	return all.account(ctx, group, plan)
 }
 
 const crdKind = "CustomResourceDefinition"
@@ -123,14 +129,7 @@ func (all *arrivals) fetch(ctx context.Context, c resolution.Choice) *arrival {
 		a.change.Notes = append(a.change.Notes, "its objects are not known from here: "+err.Error())
 		return a
 	}
-	for _, u := range a.objects {
-		bundle.DropAggregation(u)
-	}
-	for _, err := range []error{bundle.Writable(a.objects), bundle.CheckInstallable(a.csv)} {
-		if err != nil {
-			a.change.Blocked = append(a.change.Blocked, err.Error())
-		}
-	}
+	a.check()
 	if len(c.Subscriptions) == 0 { // it is there for others, and gets a Subscription of its own
 		step, err := resolution.PlanWriter{Namespace: all.namespace.Name}.Subscription("", c)
 		sub := &unstructured.Unstructured{}
@@ -144,6 +143,18 @@ func (all *arrivals) fetch(ctx context.Context, c resolution.Choice) *arrival {
 		a.objects = append(a.objects, sub)
 	}
 	return a
+}
+
+// check notes what no cluster takes.
+func (a *arrival) check() {
+	for _, u := range a.objects {
+		bundle.DropAggregation(u)
+	}
+	for _, err := range []error{bundle.Writable(a.objects), bundle.CheckInstallable(a.csv)} {
+		if err != nil {
+			a.change.Blocked = append(a.change.Blocked, err.Error())
+		}
+	}
 }
 
 func (all *arrivals) bundle(ctx context.Context, c resolution.Choice) (*bundle.Bundle, error) {

@@ -2,6 +2,7 @@ package preview
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/test/must"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -306,4 +308,53 @@ func TestRightsOfTheAccountOfAGroup(t *testing.T) {
 		must.Equal(t, name, plan.NotExamined, test.want)
 		must.Equal(t, name, plan.MissingRoles, "")
 	}
+}
+
+// TestObjectsOfAnOpenPlan: those of its steps, which may be in the plan or have to be read from the image that it names; and what its account lacks.
+func TestObjectsOfAnOpenPlan(t *testing.T) {
+	const name = "greeter-operator.v1.2.0"
+	open := &v1alpha1.InstallPlan{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "install-1"}}
+	open.Status.Phase = v1alpha1.InstallPlanPhaseRequiresApproval
+	open.Status.BundleLookups = []v1alpha1.BundleLookup{{Identifier: name, Path: "registry.example.com/greeter:v1.2.0", Replaces: "greeter-operator.v1.0.0",
+		CatalogSourceRef: &corev1.ObjectReference{Namespace: "ops", Name: "demo"}}}
+	open.Status.Plan = []*v1alpha1.Step{{Resource: v1alpha1.StepResource{Kind: "Secret", Name: "pull", Version: "v1"}}}
+	for _, s := range must.Value(bundle.PlanSteps(load(t, "1.2.0"), bundle.StepTarget{Namespace: "ops", Replaces: "greeter-operator.v1.0.0"}))(t) {
+		manifest := string(must.Value(json.Marshal(s.Object))(t))
+		if s.Kind == "Role" {
+			manifest = fmt.Sprintf(`{"kind":"ContentReference","digest":%q,"size":%d}`, bundleio.Digest([]byte(manifest)), len(manifest))
+		}
+		open.Status.Plan = append(open.Status.Plan, &v1alpha1.Step{Resolving: name, Resource: v1alpha1.StepResource{Kind: s.Kind, Name: s.Object.GetName(), Manifest: manifest}})
+	}
+	objects := subscribed(t, "greeter-operator", "1.0.0")
+	for _, o := range objects {
+		if group, is := o.(*operatorsv1.OperatorGroup); is {
+			group.Spec.ServiceAccountName = "scoped"
+		}
+	}
+	p := planner(t, objects...)
+	fetched := 0
+	p.Fetch = func(_ context.Context, r bundleio.Request) (*bundle.Bundle, error) {
+		must.Equal(t, "image", r.Image, "registry.example.com/greeter:v1.2.0")
+		fetched++
+		return load(t, "1.2.0"), nil
+	}
+	plan := must.Value(p.Open(t.Context(), open, "mine", nil))(t)
+	var text strings.Builder
+	must.NoError(t, plan.Write(&text))
+	if fetched != 1 || plan.Blocked() || len(plan.Operators) != 1 || plan.Totals.Created != 4 || plan.Totals.Changed != 2 || plan.Totals.Unchanged != 1 {
+		t.Errorf("fetched %d times, %+v\n%s", fetched, plan.Totals, text.String())
+	}
+	must.Contain(t, "text", text.String(), "Subscription ops/mine: this InstallPlan is next\n", "the objects of its steps: fairlead plan show install-1 -n ops --manifests\n",
+		"\ngreeter-operator.v1.0.0 -> greeter-operator.v1.2.0\n", "7 objects: 4 created, 2 changed, 1 unchanged\n", "fairlead plan mine -n ops --missing-roles\n")
+	must.Contain(t, "roles", plan.MissingRoles, "- deployments")
+	must.Equal(t, "manifests in the plan", plan.Waiting.Operators[1].Steps[0].Object, nil)
+
+	p.Fetch = func(context.Context, bundleio.Request) (*bundle.Bundle, error) {
+		return nil, errors.New("the registry does not answer")
+	}
+	plan = must.Value(p.Open(t.Context(), open, "mine", nil))(t)
+	must.Contain(t, "why not examined", plan.NotExamined, "what its objects change is not known from here: ", "the registry does not answer")
+	must.Equal(t, "notes", plan.Notes, []string{plan.NotExamined})
+	open.Status = v1alpha1.InstallPlanStatus{Phase: v1alpha1.InstallPlanPhasePlanning}
+	must.Equal(t, "a plan without steps", must.Value(p.Open(t.Context(), open, "mine", nil))(t).NotExamined, "InstallPlan install-1 has no steps yet")
 }

@@ -16,7 +16,7 @@ import (
 // SubscriptionPlan is what the manager would do for a Subscription now.
 type SubscriptionPlan struct {
 	Subscription string `json:"subscription"` // namespace/name
-	// Waiting is the InstallPlan that waits for approval, or is carried out; the rest is empty where there is one.
+	// Waiting is the InstallPlan that waits for approval, or is carried out; Operators and what follows from them are then of its steps, and the rest is empty.
 	Waiting *PlanView `json:"waiting,omitempty"`
 	// Install is what the next InstallPlan would install, Together are the other Subscriptions that it is for, and Manual is whether it
 	// would wait for approval.
@@ -108,6 +108,13 @@ func (s *SubscriptionPlan) Write(w io.Writer) error {
 			return err
 		}
 		b.printf("\nthe objects of its steps: fairlead plan show %s -n %s --manifests\n", s.Waiting.Name, s.Waiting.Namespace)
+		for _, note := range s.Notes {
+			b.printf("note: %s\n", note)
+		}
+		if err := s.writeObjects(&b); err != nil {
+			return err
+		}
+		s.writeTotals(&b)
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
@@ -134,10 +141,8 @@ func (s *SubscriptionPlan) Write(w io.Writer) error {
 		}
 		b.WriteString("\n" + messages.Table(rows...))
 	}
-	for _, o := range s.Operators {
-		if err := o.write(&b); err != nil {
-			return err
-		}
+	if err := s.writeObjects(&b); err != nil {
+		return err
 	}
 	if s.HeldBy != "" {
 		b.WriteString("\nit waits:\n")
@@ -153,6 +158,23 @@ func (s *SubscriptionPlan) Write(w io.Writer) error {
 		b.WriteString("\nno solution:\n")
 		b.put(indented(messages.Clean(s.Problem)))
 	}
+	s.writeTotals(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeObjects prints what becomes of the objects of each operator.
+func (s *SubscriptionPlan) writeObjects(b *page) error {
+	for _, o := range s.Operators {
+		if err := o.write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeTotals prints how to see what the account lacks, and what becomes of all objects.
+func (s *SubscriptionPlan) writeTotals(b *page) {
 	if s.MissingRoles != "" {
 		namespace, name, _ := strings.Cut(s.Subscription, "/")
 		b.printf("\nRoles with what ServiceAccount %s/%s lacks, as YAML to be applied: fairlead plan %s -n %s --missing-roles\n", namespace, s.Account, name, namespace)
@@ -160,6 +182,4 @@ func (s *SubscriptionPlan) Write(w io.Writer) error {
 	if s.Totals != nil {
 		b.printf("\n%s\n", s.Totals)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
