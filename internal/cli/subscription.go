@@ -92,6 +92,9 @@ func (p *extensionPlan) answer(plan *preview.SubscriptionPlan) error {
 	switch {
 	case !p.roles:
 	case plan.MissingRoles != "":
+		if plan.NotExamined != "" {
+			fmt.Fprintf(p.streams.Err, "note: %s\n", plan.NotExamined)
+		}
 		_, err := io.WriteString(p.streams.Out, plan.MissingRoles)
 		return err
 	case plan.NotExamined != "":

@@ -147,3 +147,26 @@ func TestPlanOfASubscription(t *testing.T) {
 		})
 	}
 }
+
+// TestMissingRolesOfASubscription: nothing but the roles, a word on standard error where none is missing, and an error where no rights were examined.
+func TestMissingRolesOfASubscription(t *testing.T) {
+	for name, test := range map[string]struct {
+		plan           preview.SubscriptionPlan
+		out, errs, err string
+	}{
+		"missing":                    {preview.SubscriptionPlan{MissingRoles: "kind: Role\n"}, "kind: Role\n", "", ""},
+		"missing, and not all known": {preview.SubscriptionPlan{MissingRoles: "kind: Role\n", NotExamined: "there may be more"}, "kind: Role\n", "note: there may be more\n", ""},
+		"none":                       {preview.SubscriptionPlan{Subscription: "ops/kite"}, "", "Subscription ops/kite: no role is missing\n", ""},
+		"not examined": {preview.SubscriptionPlan{Subscription: "ops/kite", NotExamined: "OperatorGroup ops/all names no service account"}, "", "",
+			"tell which roles are missing for Subscription ops/kite: OperatorGroup ops/all names no service account"},
+	} {
+		var out, errs bytes.Buffer
+		p := &extensionPlan{streams: command.Streams{Out: &out, Err: &errs}, output: command.OutputText, roles: true}
+		err := p.answer(&test.plan)
+		must.Equal(t, name, out.String(), test.out)
+		must.Equal(t, name, errs.String(), test.errs)
+		if (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -226,11 +227,13 @@ func (all *arrivals) know(ctx context.Context) error {
 // compare reports what becomes of the objects of an operator.
 func (all *arrivals) compare(ctx context.Context, a *arrival) error {
 	var now, will []*unstructured.Unstructured
-	unseen := map[string][]error{} // by kind
+	var refused error
+	unseen := map[string]int{} // of each kind, how many the user may not read
 	for _, wanted := range a.objects {
 		is, becomes, err := all.object(ctx, a, wanted)
 		if apierrors.IsForbidden(err) {
-			unseen[wanted.GetKind()] = append(unseen[wanted.GetKind()], err)
+			refused = err
+			unseen[wanted.GetKind()]++
 			continue
 		}
 		if err != nil {
@@ -241,8 +244,13 @@ func (all *arrivals) compare(ctx context.Context, a *arrival) error {
 		}
 		will = append(will, becomes)
 	}
+	var counts []string
 	for _, kind := range slices.Sorted(maps.Keys(unseen)) {
-		a.change.Notes = append(a.change.Notes, messages.Unseen(unseen[kind][0], safetext.Count(len(unseen[kind]), kind), "whether they are there, and what changes, is not known"))
+		counts = append(counts, safetext.Count(unseen[kind], kind))
+		a.change.Unread += unseen[kind]
+	}
+	if refused != nil {
+		a.change.Notes = append(a.change.Notes, messages.Unseen(refused, strings.Join(counts, ", "), "whether they are there, and what changes, is not known"))
 	}
 	diff := &ExtensionPlan{Values: all.Values}
 	diff.compare(now, will)

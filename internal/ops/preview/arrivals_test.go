@@ -233,7 +233,8 @@ func TestWhatATenantMayNotReadIsANote(t *testing.T) {
 	if plan.Blocked() || len(plan.Operators[0].CRDs) != 0 || plan.Operators[0].Replaces == "" {
 		t.Errorf("%+v\n%s", plan.Operators[0], text)
 	}
-	must.Contain(t, "text", text, "1 CustomResourceDefinition cannot be read as user tina: whether they are there, and what changes, is not known", "ClusterRole")
+	must.Contain(t, "text", text, "    1 ClusterRole, 1 ClusterRoleBinding, 1 CustomResourceDefinition cannot be read as user tina: whether they are there, and what changes, is not known\n",
+		"\n4 objects: 2 created, 1 changed, 1 unchanged; and 3 objects that you may not read\n")
 	// Who may read the definitions of the cluster, but no operator elsewhere, does not know who has a say in them.
 	objects := subscribed(t, "greeter-operator", "")
 	for _, u := range must.Value(bundle.Steps(load(t, "1.2.0"), bundle.StepTarget{Namespace: "ops"}))(t) {

@@ -11,8 +11,9 @@ type OperatorChange struct {
 
 	Added   []string        `json:"added,omitempty"`
 	Changed []ChangedObject `json:"changed,omitempty"`
-	// Unchanged is how many objects stay as they are.
+	// Unchanged is how many objects stay as they are, and Unread of how many it is not known, because the user may not read them.
 	Unchanged int   `json:"unchanged"`
+	Unread    int   `json:"unread,omitempty"`
 	CRDs      []CRD `json:"crds,omitempty"`
 	// Permissions are those that come in addition, as text.
 	Permissions string `json:"permissions,omitempty"`

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
 )
@@ -179,7 +180,15 @@ func (s *SubscriptionPlan) writeTotals(b *page) {
 		namespace, name, _ := strings.Cut(s.Subscription, "/")
 		b.printf("\nRoles with what ServiceAccount %s/%s lacks, as YAML to be applied: fairlead plan %s -n %s --missing-roles\n", namespace, s.Account, name, namespace)
 	}
-	if s.Totals != nil {
+	unread := 0
+	for _, o := range s.Operators {
+		unread += o.Unread
+	}
+	switch {
+	case s.Totals == nil:
+	case unread > 0:
+		b.printf("\n%s; and %s that you may not read\n", s.Totals, safetext.Count(unread, "object"))
+	default:
 		b.printf("\n%s\n", s.Totals)
 	}
 }
