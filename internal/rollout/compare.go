@@ -19,7 +19,7 @@ func Compare(scheme *runtime.Scheme, wanted, live *unstructured.Unstructured) (w
 	return will, is
 }
 
-// among returns what a live value has of the fields of a wanted one. Fields that are wanted empty, and that the live value does not have, are taken out of
+// among returns what a live value has of the fields of a wanted one. Fields that are wanted empty, and that the live value does not have, are removed from
 // the wanted one. Items of lists are compared by their places; a list of another length is returned whole.
 func among(wanted, live any) any {
 	switch w := wanted.(type) {

@@ -16,4 +16,7 @@
 // Planner.Plan (extensionplanner.go) reports what would change in the cluster if a ClusterExtension was brought up to date now: objects,
 // permissions, images, and what is in the way. It decides with desired.Next, as the controller does, renders and checks with the same code.
 // What would be written is compared with the objects of the installed revision, as it keeps them; the manager corrects drift anyway.
+//
+// Planner.Subscription and Planner.Open (arrivals.go, arrivalsopen.go) report the same of the next InstallPlan of a Subscription, compared with what the
+// cluster has: arrivalcrds.go judges CustomResourceDefinitions with internal/rollout/claims, as the controller does, and arrivalrights.go what the account of the OperatorGroup lacks.
 package preview

@@ -104,20 +104,7 @@ func (s *SubscriptionPlan) Blocked() bool {
 func (s *SubscriptionPlan) Write(w io.Writer) error {
 	var b page
 	if s.Waiting != nil {
-		b.printf("Subscription %s: this InstallPlan is next\n\n", s.Subscription)
-		if err := s.Waiting.Write(&b); err != nil {
-			return err
-		}
-		b.printf("\nthe objects of its steps: fairlead plan show %s -n %s --manifests\n", s.Waiting.Name, s.Waiting.Namespace)
-		for _, note := range s.Notes {
-			b.printf("note: %s\n", note)
-		}
-		if err := s.writeObjects(&b); err != nil {
-			return err
-		}
-		s.writeTotals(&b)
-		_, err := io.WriteString(w, b.String())
-		return err
+		return s.writeWaiting(w)
 	}
 	switch {
 	case s.Blocked() && len(s.Install) == 0:
@@ -191,4 +178,23 @@ func (s *SubscriptionPlan) writeTotals(b *page) {
 	default:
 		b.printf("\n%s\n", s.Totals)
 	}
+}
+
+// writeWaiting prints the InstallPlan that is next.
+func (s *SubscriptionPlan) writeWaiting(w io.Writer) error {
+	var b page
+	b.printf("Subscription %s: this InstallPlan is next\n\n", s.Subscription)
+	if err := s.Waiting.Write(&b); err != nil {
+		return err
+	}
+	b.printf("\nthe objects of its steps: fairlead plan show %s -n %s --manifests\n", s.Waiting.Name, s.Waiting.Namespace)
+	for _, note := range s.Notes {
+		b.printf("note: %s\n", note)
+	}
+	if err := s.writeObjects(&b); err != nil {
+		return err
+	}
+	s.writeTotals(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
 }
