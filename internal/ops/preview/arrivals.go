@@ -52,17 +52,28 @@ func (all *arrivals) fill(ctx context.Context, group *operatorsv1.OperatorGroup,
 	if err := all.know(ctx); err != nil {
 		return err
 	}
-	plan.Totals = &Totals{}
+	var totals Totals
 	for _, a := range all.operators {
 		if err := all.compare(ctx, a); err != nil {
 			return err
 		}
+		a.change.Blocked = beyond(a.change.Blocked, plan.Misfits, a.Bundle.Name)
 		plan.Operators = append(plan.Operators, a.change)
-		plan.Totals.Created += len(a.change.Added)
-		plan.Totals.Changed += len(a.change.Changed)
-		plan.Totals.Unchanged += a.change.Unchanged
+		totals.Created += len(a.change.Added)
+		totals.Changed += len(a.change.Changed)
+		totals.Unchanged += a.change.Unchanged
+		if len(a.objects) > 0 {
+			plan.Totals = &totals
+		}
 	}
 	return all.account(ctx, group, plan)
+}
+
+// beyond are the reasons for which an operator is blocked that its misfits have not told.
+func beyond(blocked []string, misfits []Misfit, operator string) []string {
+	return slices.DeleteFunc(blocked, func(reason string) bool {
+		return slices.ContainsFunc(misfits, func(m Misfit) bool { return m.Operator == operator && m.Reason == reason })
+	})
 }
 
 const crdKind = "CustomResourceDefinition"

@@ -261,7 +261,7 @@ func TestABundleThatCannotBeHad(t *testing.T) {
 	}
 	plan := must.Value(p.Subscription(t.Context(), q, "mine"))(t)
 	must.Equal(t, "notes", strings.Join(plan.Operators[0].Notes, "\n"), "its objects are not known from here: read bundle greeter-operator.v1.2.0: the registry does not answer")
-	if plan.Blocked() || !plan.Changes() || *plan.Totals != (Totals{}) {
+	if plan.Blocked() || !plan.Changes() || plan.Totals != nil {
 		t.Errorf("%+v", plan)
 	}
 }
@@ -358,4 +358,11 @@ func TestObjectsOfAnOpenPlan(t *testing.T) {
 	must.Equal(t, "notes", plan.Notes, []string{plan.NotExamined})
 	open.Status = v1alpha1.InstallPlanStatus{Phase: v1alpha1.InstallPlanPhasePlanning}
 	must.Equal(t, "a plan without steps", must.Value(p.Open(t.Context(), open, "mine", nil))(t).NotExamined, "InstallPlan install-1 has no steps yet")
+}
+
+// TestWhatAMisfitTellsIsSaidOnce: a name that is too long is known from the catalog, and from the bundle again.
+func TestWhatAMisfitTellsIsSaidOnce(t *testing.T) {
+	misfits := []Misfit{{Operator: "a.v1", Reason: "too long"}, {Operator: "b.v1", Reason: "no group"}}
+	must.Equal(t, "of a", beyond([]string{"too long", "no group"}, misfits, "a.v1"), []string{"no group"})
+	must.Equal(t, "of c", beyond([]string{"too long"}, misfits, "c.v1"), []string{"too long"})
 }

@@ -24,7 +24,7 @@ type SubscriptionPlan struct {
 	Install  []resolution.Install `json:"install"`
 	Together []string             `json:"together,omitempty"`
 	Manual   bool                 `json:"manual,omitempty"`
-	// Operators are what becomes of the objects of each operator that would be installed, and Totals what becomes of all; nil where that is not asked.
+	// Operators are what becomes of the objects of each operator that would be installed, and Totals what becomes of all; nil where no object is known.
 	Operators []*OperatorChange `json:"operators,omitempty"`
 	Totals    *Totals           `json:"totals,omitempty"`
 	// Account is the service account of the OperatorGroup, with whose rights the operators would be installed; MissingRoles are Roles, ClusterRoles and bindings,
