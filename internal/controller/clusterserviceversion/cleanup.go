@@ -175,10 +175,10 @@ func (e *ending) eachInstance(ctx context.Context, crd *apiextensionsv1.CustomRe
 	kind := schema.GroupVersionKind{Group: crd.Spec.Group, Version: preferred, Kind: crd.Spec.Names.Kind}
 	var errs []error
 	for _, namespace := range namespaces {
-		page := &metav1.PartialObjectMetadataList{}
-		for more := true; more; more = page.Continue != "" {
+		for token, more := "", true; more; more = token != "" {
+			page := &metav1.PartialObjectMetadataList{} // a new one: what a page leaves out would be that of the page before
 			page.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-			if err := e.live.List(ctx, page, client.InNamespace(namespace), client.Limit(cleanupPage), client.Continue(page.Continue)); err != nil {
+			if err := e.live.List(ctx, page, client.InNamespace(namespace), client.Limit(cleanupPage), client.Continue(token)); err != nil {
 				errs = append(errs, fmt.Errorf("list the %s objects of namespace %q: %w", kind.Kind, namespace, err))
 				break
 			}
@@ -186,6 +186,7 @@ func (e *ending) eachInstance(ctx context.Context, crd *apiextensionsv1.CustomRe
 				page.Items[i].SetGroupVersionKind(kind)
 				visit(&page.Items[i])
 			}
+			token = page.Continue
 		}
 	}
 	return errors.Join(errs...)

@@ -178,9 +178,9 @@ func (j judgement) beyond(ctx context.Context) ([]provider, error) {
 		return nil, fmt.Errorf("select the ClusterServiceVersions that are no copies: %w", err)
 	}
 	providers := []provider{}
-	var list v1alpha1.ClusterServiceVersionList
-	for {
-		err := j.live.List(ctx, &list, client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*originals)}, client.Limit(beyondPage), client.Continue(list.Continue))
+	for token := ""; ; {
+		var list v1alpha1.ClusterServiceVersionList // a new one: what a page leaves out would be that of the page before
+		err := j.live.List(ctx, &list, client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*originals)}, client.Limit(beyondPage), client.Continue(token))
 		if err != nil {
 			return nil, fmt.Errorf("list the ClusterServiceVersions of all namespaces, which may need the ClusterRoles of %s %s: %w", j.kind, j.definition.GetName(), err)
 		}
@@ -195,7 +195,7 @@ func (j judgement) beyond(ctx context.Context) ([]provider, error) {
 			}
 			providers = append(providers, p)
 		}
-		if list.Continue == "" {
+		if token = list.Continue; token == "" {
 			return providers, nil
 		}
 	}

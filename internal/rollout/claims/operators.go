@@ -67,9 +67,9 @@ func (all Operators) Beyond(ctx context.Context, live client.Reader, crds []stri
 	if err != nil {
 		return nil, fmt.Errorf("select the ClusterServiceVersions that are no copies: %w", err)
 	}
-	var page v1alpha1.ClusterServiceVersionList
-	for more := len(crds) > 0; more; more = page.Continue != "" {
-		err := live.List(ctx, &page, client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*originals)}, client.Limit(beyondPage), client.Continue(page.Continue))
+	for token, more := "", len(crds) > 0; more; more = token != "" {
+		var page v1alpha1.ClusterServiceVersionList // a new one: what a page leaves out would be that of the page before
+		err := live.List(ctx, &page, client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*originals)}, client.Limit(beyondPage), client.Continue(token))
 		if apierrors.IsForbidden(err) {
 			return all.alongside(ctx, live, crds)
 		}
@@ -79,6 +79,7 @@ func (all Operators) Beyond(ctx context.Context, live client.Reader, crds []stri
 		for i := range page.Items {
 			all = all.with(Of(&page.Items[i]))
 		}
+		token = page.Continue
 	}
 	return all, nil
 }
