@@ -1,6 +1,8 @@
 package clusterobjectset
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,8 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/sweep"
@@ -121,4 +126,30 @@ func TestRemediesNameTheirObjects(t *testing.T) {
 	_, err := w.pass("ext-1")
 	must.NoError(t, err)
 	must.Contain(t, "the condition", w.condition("ext-1", "Progressing"), "; of ConfigMap ns/a, ConfigMap ns/c: to adopt what exists", "\nof ConfigMap ns/b: to let Helm give it up")
+}
+
+// TestAnOwnerThatCannotBeReadIsNoCollision: what is not known is tried again, and needs no user.
+func TestAnOwnerThatCannotBeReadIsNoCollision(t *testing.T) {
+	w := newWorld(t, existing(t, "theirs"))
+	away := errors.New("etcd is away")
+	w.controller.live = interceptor.NewClient(w.Server, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+		if _, is := list.(*v1alpha1.ClusterServiceVersionList); is && away != nil {
+			return away
+		}
+		return c.List(ctx, list, options...)
+	}})
+	w.revise(adopting(1, existing(t, "ours")))
+	_, err := w.pass("ext-1")
+	must.Fail(t, "the pass, which is tried again,", err, "etcd is away")
+	must.Contain(t, "progress", w.condition("ext-1", "Progressing"), "True/Retrying: find out whether CustomResourceDefinition things.example.com has an owner", "etcd is away")
+	must.Contain(t, "the verdict", w.condition("ext-1", "Ready"), "False/Retrying")
+	if got := w.condition("ext-1", "Stalled"); strings.Contains(got, "True") {
+		t.Errorf("a user has to change something: %s", got)
+	}
+	if metav1.GetControllerOf(w.definition()) != nil {
+		t.Error("it is adopted unread")
+	}
+	away = nil
+	w.settle()
+	w.expect("ext-1", "Progressing=True/Succeeded")
 }

@@ -40,6 +40,8 @@ type entry struct {
 	version string
 	// left says that a later revision keeps the object.
 	left bool
+	// unread is why it is not known whether the object has another owner; nil when it is.
+	unread error
 }
 
 // of returns the notes about a set; empty ones when the set has changed.

@@ -100,6 +100,9 @@ func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_
 	for i, p := range result.Phases {
 		for j := range p.Objects {
 			o, e := &p.Objects[j], entries[i][j]
+			if e.unread != nil && errors.As(o.Err, new(*rollout.CollisionError)) { // it is tried again, and may be no collision
+				o.Err = e.unread
+			}
 			attempted := o.Live != nil && o.Outcome != rollout.NotAttempted
 			if o.Err == nil && attempted && metav1.IsControlledBy(o.Live, f.set) {
 				// Take the object from the extension of the set. Implementations that install by way of Helm make that the controller, so that all objects go
@@ -136,12 +139,14 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 			if e.version != "" {
 				continue
 			}
+			e.unread = nil
 			f.mark(o.Unstructured)
 			object := rollout.Object{
 				Wanted: o.Unstructured,
 				Owner:  "ClusterObjectSet " + f.set.Name,
 				Claim: func(live *unstructured.Unstructured) string {
-					verdict, _ := claims.Judge(ctx, o.Protection, live) // the reason has the error
+					var verdict rollout.Ownership
+					verdict, e.unread = claims.Judge(ctx, o.Protection, live)
 					return verdict.Reason
 				},
 				Remedy: func(live *unstructured.Unstructured) string { return claims.Remedy(ctx, live) },
