@@ -160,6 +160,9 @@ func (e *addition) channel(dir, name string) error {
 		}
 		if e.Replaces == nil {
 			head, err := headOf(c)
+			if err == nil {
+				err = e.follows(c, head)
+			}
 			if err != nil {
 				return err
 			}
@@ -171,6 +174,23 @@ func (e *addition) channel(dir, name string) error {
 	c := catalog.Channel{Schema: catalog.SchemaChannel, Package: e.Bundle.Package, Name: name, Entries: []catalog.Entry{entry}}
 	e.catalog.Channels = append(e.catalog.Channels, c)
 	return e.create(path.Join(dir, "channel-"+name+".yaml"), &catalog.Catalog{Channels: []catalog.Channel{c}})
+}
+
+// follows is an error where the head of a channel is newer than the version: to replace it would be the way back.
+func (e *addition) follows(c *catalog.Channel, head string) error {
+	at := slices.IndexFunc(e.catalog.Bundles, func(b catalog.Bundle) bool { return b.Package == c.Package && b.Name == head })
+	if at < 0 {
+		return nil
+	}
+	from, err := e.catalog.Bundles[at].VersionRelease()
+	if err != nil {
+		return nil // which validating the catalog reports
+	}
+	to, err := e.Bundle.VersionRelease()
+	if err != nil || !catalog.IsBack(from, to) {
+		return nil
+	}
+	return fmt.Errorf("the head of channel %s, %s, is newer, so it is not clear what the version replaces: say it", safetext.Quote(c.Name), safetext.Quote(head))
 }
 
 // headOf is the entry of a channel that nothing upgrades from.

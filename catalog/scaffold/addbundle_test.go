@@ -128,6 +128,7 @@ func TestAddBundleRefuses(t *testing.T) {
 	}{
 		"a version that is there":      {commented, Addition{Bundle: versionOf("app", "1.0.0"), Channels: []string{"stable"}}, "it is there already, at catalog.yaml:13, and in channel \"stable\": name channels that do not have it"},
 		"another image of the version": {commented, Addition{Bundle: otherImage, Channels: []string{"fast"}}, `it is there already, at catalog.yaml:13, with image "registry.example.com/app:1.0.0" rather than "elsewhere/app"`},
+		"the head is newer":            {commented, Addition{Bundle: versionOf("app", "0.9.0"), Channels: []string{"stable"}}, `the head of channel "stable", "app.v1.0.0", is newer, so it is not clear what the version replaces: say it`},
 		"no channel":                   {commented, Addition{Bundle: versionOf("app", "1.1.0")}, "no channel is named"},
 		"two heads":                    {two, Addition{Bundle: versionOf("app", "1.1.0"), Channels: []string{"stable"}}, `channel "stable" has 2 heads ("app.v1.0.0", "app.v0.9.0"), so it is not clear what the version replaces`},
 		"a name that leads outside":    {commented, Addition{Bundle: versionOf("app", "1.1.0"), Channels: []string{"../x"}}, `"../x" cannot be the name of a file`},
