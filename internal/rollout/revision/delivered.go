@@ -13,7 +13,7 @@ type other struct{ name, remedy string }
 
 // Marks of the tools that deliver objects and delete them again, when their source has them no more.
 const (
-	// Helm takes no object without the first and one of the others.
+	// Helm adopts an object only with the label and both annotations, and sets all three on each that it installs.
 	helmManagerKey   = "app.kubernetes.io/managed-by"
 	helmManager      = "Helm"
 	helmNameKey      = "meta.helm.sh/release-name"
