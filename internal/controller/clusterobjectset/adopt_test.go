@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -107,7 +108,16 @@ func TestWhatWasKeptIsAdoptedOnce(t *testing.T) {
 	kept := existing(t, "theirs")
 	kept.SetAnnotations(map[string]string{revision.KeptKey: revision.KeptOf("ext", "before"), "team": "kites"})
 	w := newWorld(t, kept)
+	w.Before = func(write string) error {
+		if write == "patch CustomResourceDefinition things.example.com" {
+			return apierrors.NewInternalError(errors.New("etcd is away"))
+		}
+		return nil
+	}
 	w.revise(options(1, existing(t, "ours")))
+	_, err := w.pass("ext-1")
+	must.Fail(t, "a pass that cannot remove the annotation", err, "change the metadata of CustomResourceDefinition things.example.com: Internal error occurred: etcd is away")
+	w.Before = nil
 	w.settle()
 	w.expect("ext-1", "Progressing=True/Succeeded")
 	after := w.definition()

@@ -155,7 +155,7 @@ func (h *handover) edit(ctx context.Context, live *unstructured.Unstructured, ch
 	change(changed)
 	err := h.client.Patch(ctx, changed, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{}), client.FieldOwner(objectManager))
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("change the owners of %s: %w", rollout.RefOf(live), err)
+		return fmt.Errorf("change the metadata of %s: %w", rollout.RefOf(live), err)
 	}
 	if err == nil {
 		live.Object = changed.Object
