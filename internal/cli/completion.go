@@ -45,10 +45,11 @@ var argumentsOf = map[string]completer{
 var flagsOf = map[string]completer{
 	"namespace": objects(kindNamespace), "manager-namespace": objects(kindNamespace), "global-namespace": objects(kindNamespace),
 	"channel": ofPackage(channelsOf), "version": ofPackage(versionsOf),
-	"output": words("text", "json", "yaml"), "color": words("auto", "always", "never"), "api": words(apiV0, apiV1),
+	"output": values("text", "json", "yaml"), "color": values("auto", "always", "never"), "api": values(apiV0, apiV1),
 }
 
-func words(all ...string) completer {
+// values completes the values of a flag that has few.
+func values(all ...string) completer {
 	return func(_ context.Context, _ *cobra.Command, _ []string, found func(...string)) { found(all...) }
 }
 
@@ -118,7 +119,7 @@ func connected(cmd *cobra.Command) (client.Client, string) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	k.AddCluster(flags)
 	k.AddNamespace(flags)
-	hasten(cmd, flags)
+	withTimeout(cmd, flags)
 	c, namespace, err := k.Connect()
 	if err != nil {
 		return nil, ""
@@ -139,8 +140,8 @@ func given(cmd *cobra.Command, flags *pflag.FlagSet) {
 	})
 }
 
-// hasten sets flags as a command line has them, and bounds requests whose answer would come too late.
-func hasten(cmd *cobra.Command, flags *pflag.FlagSet) {
+// withTimeout sets flags as a command line has them, and the timeout of requests to that of a completion.
+func withTimeout(cmd *cobra.Command, flags *pflag.FlagSet) {
 	_ = flags.Set("request-timeout", completionTime.String()) // which a command line may shorten
 	given(cmd, flags)
 }
@@ -221,7 +222,7 @@ func offered(ctx context.Context, cmd *cobra.Command, pkg string) []*preview.Pac
 	c := catalogs{streams: command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, noImages: true}
 	flags := &cobra.Command{}
 	c.flags(flags)
-	hasten(cmd, flags.Flags())
+	withTimeout(cmd, flags.Flags())
 	c.output = command.OutputText
 	if c.check() != nil {
 		return nil
