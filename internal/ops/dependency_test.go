@@ -131,8 +131,8 @@ func TestHeldData(t *testing.T) {
 		return errors.New("connection refused")
 	}})
 	having := func(n map[string]int64, err error) revision.Count {
-		return func(_ context.Context, _ client.Reader, crd *apiextensionsv1.CustomResourceDefinition) (int64, error) {
-			return n[crd.Name], err
+		return func(_ context.Context, _ client.Reader, crd *apiextensionsv1.CustomResourceDefinition) (int64, bool, error) {
+			return n[crd.Name], false, err
 		}
 	}
 	for name, c := range map[string]struct {

@@ -40,9 +40,9 @@ func (w *world) installCRD(crd *apiextensionsv1.CustomResourceDefinition, by *ol
 // counted makes all CRDs have as many custom resources, and returns how often a person has counted.
 func (w *world) counted(n int64, err error) *int {
 	asked := 0
-	w.controller.count = func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) (int64, error) {
+	w.controller.count = func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) (int64, bool, error) {
 		asked++
-		return n, err
+		return n, false, err
 	}
 	return &asked
 }

@@ -40,8 +40,8 @@ func TestDefinitionsThatNoRevisionHas(t *testing.T) {
 			ext := want("my", "a", "")
 			ext.Finalizers, ext.Annotations = []string{olmv1.CleanupContentManagerCacheFinalizer}, map[string]string{revision.DeleteCRDsKey: test.deletes}
 			w := newWorld(t, ext)
-			w.controller.count = func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) (int64, error) {
-				return test.count, nil
+			w.controller.count = func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) (int64, bool, error) {
+				return test.count, false, nil
 			}
 			crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "things.example.com", OwnerReferences: test.owners}}
 			crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter, Webhook: &apiextensionsv1.WebhookConversion{

@@ -96,8 +96,8 @@ func (w *world) restart() {
 			return []schema.GroupVersionKind{crdKind, {Version: "v1", Kind: "ConfigMap"}, {Version: "v1", Kind: "Service"}, {Group: "apps", Version: "v1", Kind: "Deployment"},
 				{Group: "example.com", Version: "v1", Kind: "Unknown"}}, w.unknown, nil
 		},
-		count: func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) (int64, error) {
-			return w.count, w.countErr
+		count: func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) (int64, bool, error) {
+			return w.count, false, w.countErr
 		},
 		held: func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) ([]string, error) {
 			return w.held, nil

@@ -21,7 +21,12 @@ import (
 )
 
 func counted(n int64, err error) Count {
-	return func(context.Context, client.Reader, *definition) (int64, error) { return n, err }
+	return func(context.Context, client.Reader, *definition) (int64, bool, error) { return n, false, err }
+}
+
+// stopped is a count that has stopped at a number.
+func stopped(n int64) Count {
+	return func(context.Context, client.Reader, *definition) (int64, bool, error) { return n, true, nil }
 }
 
 // TestChanges judges what neither the rules for InstallPlans nor those for ClusterExtensions are about: installation, removal, and what is rewritten.
@@ -43,8 +48,11 @@ func TestChanges(t *testing.T) {
 		"removed, and empty":                  {change: Change{Live: one, Policy: &Policy{}}, count: counted(0, nil)},
 		"removed with an object":              {change: Change{Live: one, Policy: &Policy{}, Bundle: "op.v2"}, count: counted(1, nil), err: "bundle op.v2 does not have it, so that it would be deleted, but it has 1 custom resource; delete them", stored: "it has 1 custom resource"},
 		"removed with objects, exempt":        {change: Change{Live: one, Policy: exempt}, count: counted(7, nil), stored: "it has 7 custom resources"},
-		"removed with objects beyond count":   {change: Change{Live: one, Policy: exempt}, count: counted(mostCounted+1, nil), stored: "it has at least 1001 custom resources"},
-		"a version goes of more than counted": {change: Change{Live: two, Desired: one, Policy: &Policy{}}, count: counted(mostCounted+1, nil), rewrites: "at least 1001 custom resources that may be stored"},
+		"removed with as many as are counted": {change: Change{Live: one, Policy: exempt}, count: counted(mostCounted, nil), stored: "it has 1000 custom resources"},
+		"removed with an estimate above that": {change: Change{Live: one, Policy: exempt}, count: counted(mostCounted+1, nil), stored: "it has at least 1000 custom resources"},
+		"removed with objects beyond count":   {change: Change{Live: one, Policy: exempt}, count: stopped(mostCounted + 1), stored: "it has at least 1000 custom resources"},
+		"a version goes of more than counted": {change: Change{Live: two, Desired: one, Policy: &Policy{}}, count: stopped(mostCounted + 1), rewrites: "at least 1001 custom resources that may be stored"},
+		"a version goes of an estimate":       {change: Change{Live: two, Desired: one, Policy: &Policy{}}, count: counted(mostCounted+1, nil), rewrites: "about 1001 custom resources that may be stored"},
 		"removed, and cannot be counted":      {change: Change{Live: one}, count: counted(0, errors.New("no")), err: "it is not known whether it has custom resources: no", stored: "it is not known whether it has custom resources: no", fails: true},
 		"a version goes":                      {change: Change{Live: two, Desired: one, Policy: &Policy{}}, count: counted(12, nil), rewrites: "about 12 custom resources that may be stored as v1 are rewritten as v2, because that version is removed"},
 		"a version goes, unchecked":           {change: Change{Live: two, Desired: one, Policy: &Policy{None: true}}, count: counted(12, nil), rewrites: "about 12 custom resources"},

@@ -32,31 +32,27 @@ func listOf(crd *definition, verb string) (*metav1.PartialObjectMetadataList, er
 }
 
 // countStored is how many objects of a CRD are stored, as the API server estimates it; there are none only where it is 0. Without an estimate they are
-// counted up to mostCounted: one more stands for that many or more. Where they cannot be read, it fails: to delete the CRD would delete them nevertheless.
-func countStored(ctx context.Context, reader client.Reader, crd *definition) (int64, error) {
+// counted, as Total does. Where they cannot be read, it fails: to delete the CRD would delete them nevertheless.
+func countStored(ctx context.Context, reader client.Reader, crd *definition) (n int64, atLeast bool, err error) {
 	list, err := listOf(crd, "count")
 	if err != nil { // there may be some from the time when a version was served
-		return 0, err
+		return 0, false, err
 	}
 	err = reader.List(ctx, list, client.Limit(1))
 	switch {
 	case isUnserved(err) && !apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established):
-		return 0, nil // no one can have written one
+		return 0, false, nil // no one can have written one
 	case err != nil:
-		return 0, fmt.Errorf("count the %s objects that are stored: %w", crd.Name, err)
+		return 0, false, fmt.Errorf("count the %s objects that are stored: %w", crd.Name, err)
 	}
-	n, more, err := Total(ctx, reader, list)
-	switch {
-	case err != nil:
-		return 0, fmt.Errorf("count the %s objects that are stored: %w", crd.Name, err)
-	case more:
-		return mostCounted + 1, nil
+	if n, atLeast, err = Total(ctx, reader, list); err != nil {
+		return 0, false, fmt.Errorf("count the %s objects that are stored: %w", crd.Name, err)
 	}
-	return n, nil
+	return n, atLeast, nil
 }
 
-// mostCounted is the number of objects beyond which Number is not exact, so that a status which reports it comes to rest, and up to which they are read
-// where an API server does not estimate how many there are.
+// mostCounted is the number of objects beyond which a number is not exact in messages, so that a status which reports it comes to rest, and up to which
+// they are read where an API server does not estimate how many there are.
 const mostCounted = 1000
 
 // Total is how many objects there are of which a list holds the first. An API server need not estimate how many follow, as with a selector, or where it
@@ -83,13 +79,20 @@ func Number(ctx context.Context, reader client.Reader, count Count, crd *definit
 	if count == nil {
 		count = countStored
 	}
-	switch n, err := count(ctx, reader, crd); {
-	case err != nil:
+	n, atLeast, err := count(ctx, reader, crd)
+	if err != nil {
 		return "an unknown number of custom resources (" + messages.Error(err) + ")"
+	}
+	return customResources(n, atLeast)
+}
+
+// customResources says in messages how many custom resources there are.
+func customResources(n int64, atLeast bool) string {
+	switch {
 	case n == 0:
 		return "no custom resources"
-	case n > mostCounted:
-		return fmt.Sprintf("at least %d custom resources", mostCounted)
+	case n > mostCounted || atLeast:
+		return "at least " + safetext.Count(int(min(n, mostCounted)), "custom resource")
 	default:
 		return safetext.Count(int(n), "custom resource")
 	}

@@ -54,7 +54,7 @@ func TestCountOfWhatCannotBeRead(t *testing.T) {
 				Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Kind: "Widget"}, Versions: []apiextensionsv1.CustomResourceDefinitionVersion{test.version}},
 				Status: apiextensionsv1.CustomResourceDefinitionStatus{Conditions: test.conditions}}
 			crd.Name = "widgets.example.com"
-			n, err := countStored(t.Context(), answer{err: test.err}, crd)
+			n, _, err := countStored(t.Context(), answer{err: test.err}, crd)
 			switch {
 			case n != 0:
 				t.Errorf("counted %d objects", n)
@@ -74,12 +74,12 @@ func TestCountWithoutEstimate(t *testing.T) {
 	}{0: {0, "no custom resources"}, 1: {1, "1 custom resource"}, 2: {2, "2 custom resources"}, 9: {9, "9 custom resources"}, 501: {501, "501 custom resources"},
 		1000: {1000, "1000 custom resources"}, 1001: {1001, "at least 1000 custom resources"}, 99_000: {1001, "at least 1000 custom resources"}} {
 		s := &shelf{objects: objects}
-		if n, err := countStored(t.Context(), s, crd); n != want.n || err != nil || s.reads > 3 {
-			t.Errorf("of %d: %d, %v, after %d reads", objects, n, err, s.reads)
+		if n, atLeast, err := countStored(t.Context(), s, crd); n != want.n || atLeast != (objects > 1001) || err != nil || s.reads > 3 {
+			t.Errorf("of %d: %d, %t, %v, after %d reads", objects, n, atLeast, err, s.reads)
 		}
 		must.Equal(t, "number", Number(t.Context(), &shelf{objects: objects}, nil, crd), want.text)
 	}
-	_, err := countStored(t.Context(), &shelf{objects: 9, expire: map[int]string{2: ""}}, crd)
+	_, _, err := countStored(t.Context(), &shelf{objects: 9, expire: map[int]string{2: ""}}, crd)
 	must.Fail(t, "a count that is cut short", err, "count the")
 	estimate := int64(25_000)
 	first := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{Continue: "next", RemainingItemCount: &estimate}, Items: make([]metav1.PartialObjectMetadata, 1)}

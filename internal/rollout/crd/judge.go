@@ -42,8 +42,8 @@ type Change struct {
 	Exempted []Exempted
 }
 
-// Count returns how many objects of a CRD are stored.
-type Count func(ctx context.Context, reader client.Reader, crd *definition) (int64, error)
+// Count returns how many objects of a CRD are stored. atLeast: counting has stopped there, and there may be more.
+type Count func(ctx context.Context, reader client.Reader, crd *definition) (n int64, atLeast bool, err error)
 
 // Stored is how a judgement reads stored objects. The zero value reads none: the rules alone decide.
 type Stored struct {
@@ -134,27 +134,21 @@ func Judge(ctx context.Context, c Change, stored Stored) (v Verdict, err error) 
 
 // rewrites describes the storage migration that precedes a change.
 func (c Change) rewrites(ctx context.Context, stored Stored, v Verdict) string {
-	n, err := stored.Count(ctx, stored.Reader, c.Live)
-	number := fmt.Sprintf("%s %d custom resources", exactness(n, "about"), n)
+	n, atLeast, err := stored.Count(ctx, stored.Reader, c.Live)
+	number := fmt.Sprintf("about %d custom resources", n)
 	switch {
 	case err != nil:
 		number = fmt.Sprintf("an unknown number of custom resources (%s)", messages.Error(err))
 	case n == 0:
 		return ""
+	case atLeast:
+		number = fmt.Sprintf("at least %d custom resources", n)
 	}
 	why := "that version is removed"
 	if v.Unconverted {
 		why = "the webhook that converts them is removed"
 	}
 	return fmt.Sprintf("%s that may be stored as %s are rewritten as %s, because %s", number, strings.Join(v.Leaving, ", "), StorageVersion(c.Live), why)
-}
-
-// exactness is how exact a count is: at least, where counting has stopped there, or else as it is called otherwise.
-func exactness(n int64, otherwise string) string {
-	if n == mostCounted+1 {
-		return "at least"
-	}
-	return otherwise
 }
 
 // block notes why a change must not be made.
@@ -189,8 +183,7 @@ func (c Change) planned(ctx context.Context, stored Stored) (Verdict, error) {
 // removal judges the removal of a CRD: its stored objects would be deleted with it. Where they cannot be counted they are taken to be there, and the error
 // says why.
 func (c Change) removal(ctx context.Context, stored Stored) (v Verdict, err error) {
-	n, err := stored.Count(ctx, stored.Reader, c.Live)
-	exact := exactness(n, "")
+	n, atLeast, err := stored.Count(ctx, stored.Reader, c.Live)
 	if err == nil && n > 0 && len(c.Own) > 0 {
 		// The number is an estimate: less the own objects, it may be none although there are some.
 		others, failed := besides(ctx, stored.Reader, c.Live, c.Own)
@@ -203,10 +196,8 @@ func (c Change) removal(ctx context.Context, stored Stored) (v Verdict, err erro
 		v.Stored = "it is not known whether it has custom resources: " + messages.Error(err)
 	case n == 0:
 		return v, nil
-	case n == 1:
-		v.Stored = "it has 1 custom resource"
 	default:
-		v.Stored = strings.Join(strings.Fields(fmt.Sprintf("it has %s %d custom resources", exact, n)), " ")
+		v.Stored = "it has " + customResources(n, atLeast)
 	}
 	f := Finding{CRD: c.Live.Name, Check: Removal, What: fmt.Sprintf("bundle %s does not have it, so that it would be deleted, but %s", c.Bundle, v.Stored),
 		Remedy: fmt.Sprintf("delete them if they are not needed, or let them be deleted with the CustomResourceDefinition: annotation %s: %s %s", ExemptionsKey, Removal, c.Live.Name)}

@@ -57,8 +57,8 @@ func removal(ctx context.Context, reader client.Reader, count Count, change crd.
 	case apierrors.IsNotFound(err):
 		return crd.Verdict{}
 	case err != nil:
-		count = func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) (int64, error) {
-			return 0, err
+		count = func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) (int64, bool, error) {
+			return 0, false, err
 		}
 	}
 	v, _ := crd.Judge(ctx, change, crd.Stored{Reader: reader, Count: count}) // the verdict says what cannot be counted

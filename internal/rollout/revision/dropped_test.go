@@ -17,8 +17,8 @@ import (
 
 // counted answers how many custom resources there are.
 func counted(n int64, err error) Count {
-	return func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) (int64, error) {
-		return n, err
+	return func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) (int64, bool, error) {
+		return n, false, err
 	}
 }
 
@@ -85,8 +85,8 @@ func TestDroppedOfSeveral(t *testing.T) {
 		crd.Name = name
 		crds = append(crds, crd)
 	}
-	count := func(_ context.Context, _ client.Reader, crd *apiextensionsv1.CustomResourceDefinition) (int64, error) {
-		return map[string]int64{"b": 1, "d": 2}[crd.Name], nil
+	count := func(_ context.Context, _ client.Reader, crd *apiextensionsv1.CustomResourceDefinition) (int64, bool, error) {
+		return map[string]int64{"b": 1, "d": 2}[crd.Name], false, nil
 	}
 	s := Change{Extension: kite(ExemptionsKey, "removal d"), Revisions: []olmv1.ClusterObjectSet{*made(t, 1, Bundle{Name: "kite.v1.0.0"}).Set}, Bundle: Bundle{Name: "kite.v2.0.0"}}
 	all, err := Preflight{Live: world(crds...), Count: count}.Dropped(t.Context(), s)
