@@ -359,6 +359,34 @@ func TestPlanAdoptsWhatWasKept(t *testing.T) {
 	}
 }
 
+// TestPlanGivesEachRemedyOnce: what is in the way comes first, then each remedy, with its objects where there are several.
+func TestPlanGivesEachRemedyOnce(t *testing.T) {
+	const account, deployment = "ServiceAccount ops/greeter-operator", "Deployment ops/greeter-operator"
+	const free = " is wanted by ClusterExtension greeter but exists already, and nothing controls it"
+	meta := metav1.ObjectMeta{Namespace: "ops", Name: "greeter-operator"}
+	helm := meta
+	helm.Labels = map[string]string{"app.kubernetes.io/managed-by": "Helm"}
+	helm.Annotations = map[string]string{"meta.helm.sh/release-name": "r", "meta.helm.sh/release-namespace": "n"}
+	for name, test := range map[string]struct {
+		deployment metav1.ObjectMeta
+		want       []string // what the lines begin with
+	}{
+		"one":     {meta, []string{account + free + "\n", deployment + free + "; to adopt what exists and has no owner, "}},
+		"several": {helm, []string{account + free + "\n", deployment + " is wanted by ClusterExtension greeter but belongs to Helm release n/r\n", "of " + account + ": to adopt what exists and has no owner, ", "of " + deployment + ": to let Helm give it up, "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, text := planned(t, planner(t, namespace(), &corev1.ServiceAccount{ObjectMeta: meta}, &appsv1.Deployment{ObjectMeta: test.deployment}), extension(nil))
+			_, blocked, _ := strings.Cut(text, "\nblocked, so nothing would be written:\n")
+			blocked, _, _ = strings.Cut(blocked, "\n\n")
+			lines := strings.SplitAfter(blocked, "\n")
+			must.Equal(t, "lines of "+blocked, len(lines), len(test.want))
+			for i, want := range test.want {
+				must.Equal(t, fmt.Sprintf("line %d of %s begins with %q", i, blocked, want), strings.HasPrefix(lines[i], "  "+want), true)
+			}
+		})
+	}
+}
+
 // TestPlanOfAnImage: what an image has is compared, whatever catalogs have.
 func TestPlanOfAnImage(t *testing.T) {
 	ref := "registry.example.com/hotfix@sha256:" + strings.Repeat("a", 64)

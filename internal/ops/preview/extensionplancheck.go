@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout"
@@ -172,17 +173,17 @@ func (p *ExtensionPlan) adopt() {
 	p.Added = added
 }
 
-// collide notes collisions. Those with the same remedy come together, and the last of them has it.
+// collide notes collisions: what is in the way, and after the last what to do, on lines of their own where there are several remedies.
 func (p *ExtensionPlan) collide(refused []*rollout.CollisionError) {
-	first := func(e *rollout.CollisionError) int {
-		return slices.IndexFunc(refused, func(other *rollout.CollisionError) bool { return other.Remedy == e.Remedy })
-	}
-	sorted := slices.SortedStableFunc(slices.Values(refused), func(a, b *rollout.CollisionError) int { return cmp.Compare(first(a), first(b)) })
-	for i, collision := range sorted {
-		if i+1 < len(sorted) && sorted[i+1].Remedy == collision.Remedy {
-			p.refuse(errors.New(collision.Fact()))
-			continue
+	remedies := rollout.Remedies(refused)
+	for i, collision := range refused {
+		text := collision.Fact()
+		switch last := i == len(refused)-1; {
+		case last && len(remedies) == 1:
+			text += "; " + remedies[0]
+		case last:
+			text = strings.Join(append([]string{text}, remedies...), "\n")
 		}
-		p.refuse(collision)
+		p.refuse(errors.New(text))
 	}
 }
