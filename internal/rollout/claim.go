@@ -123,6 +123,9 @@ func Unmarked(live metav1.Object) string {
 	if live.GetLabels()[v1alpha1.ManagedLabel] == v1alpha1.ManagedLabelValue {
 		return ""
 	}
-	return fmt.Sprintf("exists, and nothing says that it belongs to an operator: delete or rename it, or let operators have it by giving it the label %s=%s",
-		v1alpha1.ManagedLabel, v1alpha1.ManagedLabelValue)
+	return unmarked
 }
+
+// unmarked is a reason that has its own remedy.
+const unmarked = "exists, and nothing says that it belongs to an operator: delete or rename it, or let operators have it by giving it the label " +
+	v1alpha1.ManagedLabel + "=" + v1alpha1.ManagedLabelValue

@@ -12,7 +12,7 @@ type CollisionError struct {
 	Ref      Ref
 	Owner    string // who wants the object
 	Claimant string // who has it
-	Remedy   string // what to do; empty is to remove or rename one of the two
+	Remedy   string // what to do; empty is what Claimant says, or else to remove or rename one of the two
 }
 
 // Fact names the object and both parties.
@@ -21,24 +21,36 @@ func (e *CollisionError) Fact() string {
 }
 
 // Error is the fact, and what to do.
-func (e *CollisionError) Error() string { return e.Fact() + "; " + e.remedy() }
-
-func (e *CollisionError) remedy() string {
-	return cmp.Or(e.Remedy, "remove or rename one of the two")
+func (e *CollisionError) Error() string {
+	if remedy := e.remedy(); remedy != "" {
+		return e.Fact() + "; " + remedy
+	}
+	return e.Fact()
 }
 
-// Remedies is what to do about collisions: each remedy once, with the objects that it is for where there are several.
+// remedy is what to do; empty where the fact says it.
+func (e *CollisionError) remedy() string {
+	switch {
+	case e.Remedy != "":
+		return e.Remedy
+	case e.Claimant == unmarked:
+		return ""
+	}
+	return "remove or rename one of the two"
+}
+
+// Remedies is what to do about collisions, besides what their facts say: each remedy once, with the objects that it is for where there are several.
 func Remedies(all []*CollisionError) []string {
 	var remedies []string
 	objects := map[string][]string{}
 	for _, e := range all {
 		remedy := e.remedy()
-		if objects[remedy] == nil {
+		if objects[remedy] == nil && remedy != "" {
 			remedies = append(remedies, remedy)
 		}
 		objects[remedy] = append(objects[remedy], e.Ref.String())
 	}
-	if len(remedies) > 1 {
+	if len(objects) > 1 {
 		for i, remedy := range remedies {
 			remedies[i] = fmt.Sprintf("of %s: %s", safetext.List(objects[remedy], maxNamed, ", "), remedy)
 		}

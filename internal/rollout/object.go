@@ -37,7 +37,7 @@ type Object struct {
 	Owner string
 	// Claim refuses live objects that belong to others; nil adopts whatever is there.
 	Claim Claim
-	// Remedy says what to do about a live object that Claim refuses; nil is to remove or rename one of the two.
+	// Remedy says what to do about a live object that Claim refuses; nil is what Claim says, or else to remove or rename one of the two.
 	Remedy func(live *unstructured.Unstructured) string
 	// Leave reports which live objects are not written although they are desired, whatever claim there is, because an owner that takes the caller's
 	// place keeps them now. They are probed like others. nil is none.

@@ -65,6 +65,9 @@ func TestWhatBelongsToOthersIsNotTaken(t *testing.T) {
 			if tc.refused != "" {
 				must.Equal(t, p.Status.Message, p.Status.Phase, v1alpha1.InstallPlanPhaseFailed)
 				must.Contain(t, "message", p.Status.Message, tc.refused)
+				if strings.Contains(tc.refused, unmarked) && strings.Contains(p.Status.Message, "rename one of the two") {
+					t.Errorf("it gives two different remedies: %s", p.Status.Message)
+				}
 				if w.get(t, csv("", "", ""), "ns", "op.v1") {
 					t.Error("half installed")
 				}
