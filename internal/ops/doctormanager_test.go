@@ -225,3 +225,31 @@ func TestDoctorOfAnotherManager(t *testing.T) {
 	w.add(leased("olmv1-system", "9c4404e7.operatorframework.io", "operator-controller-1_2", time.Second, 0))
 	must.Contain(t, "one outside of the cluster", strings.Join(w.examine(0).notes(), "\n"), "this cluster is managed by operator-controller-1, by Lease olmv1-system/9c4404e7.operatorframework.io (v1 API)")
 }
+
+// TestDoctorAsksForTwoSigns: a Deployment whose name alone is that of another lifecycle manager is none.
+func TestDoctorAsksForTwoSigns(t *testing.T) {
+	for name, test := range map[string]struct {
+		namespace, name, image, account string
+		is                              bool
+	}{
+		"the name alone":          {"shop", "catalog-operator", "registry.example.com/shop/catalog-operator:v1", "catalog-operator", false},
+		"the image of another":    {"shop", "catalog-operator", "registry.example.com:5000/catalogd:v1", "default", false},
+		"no account":              {"shop", "catalogd-controller-manager", "registry.example.com/shop", "", false},
+		"a usual namespace":       {"openshift-operator-lifecycle-manager", "catalog-operator", "registry.example.com/release@sha256:00", "default", true},
+		"its image":               {"team", "olm-operator", "quay.io/operator-framework/olm@sha256:00", "default", true},
+		"its image, of a mirror":  {"team", "catalogd-controller-manager", "registry.example.com:5000/mirror/catalogd:v1@sha256:00", "default", true},
+		"its account":             {"team", "olm-operator", "registry.example.com/release", "olm-operator-serviceaccount", true},
+		"the image without names": {"team", "manager", "quay.io/operator-framework/olm:v1", "olm-operator-serviceaccount", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &appsv1.Deployment{ObjectMeta: named(test.namespace, test.name)}
+			d.Spec.Template.Spec.ServiceAccountName = test.account
+			d.Spec.Template.Spec.Containers = []corev1.Container{{Image: "registry.example.com/proxy"}, {Image: test.image}}
+			w := well(t)
+			w.drop("Deployment olm/"+managerName, "Lease olm/"+managerName)
+			w.add(d)
+			foreign := strings.Contains(strings.Join(w.examine(0).notes(), "\n"), "this cluster is managed by Deployment "+test.namespace+"/"+test.name)
+			must.Equal(t, "it manages the cluster", foreign, test.is)
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -14,9 +15,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// otherDeployments are the Deployments of other lifecycle managers, with the API that each works on.
-var otherDeployments = map[string]string{
-	"olm-operator": "v0", "catalog-operator": "v0", "operator-controller-controller-manager": "v1", "catalogd-controller-manager": "v1",
+// otherDeployments are the Deployments of other lifecycle managers, with the API that each works on, and the signs of it besides its name.
+var otherDeployments = map[string]struct{ api, repository, account string }{
+	"olm-operator":                           {"v0", "olm", "olm-operator-serviceaccount"},
+	"catalog-operator":                       {"v0", "olm", "olm-operator-serviceaccount"},
+	"operator-controller-controller-manager": {"v1", "operator-controller", ""},
+	"catalogd-controller-manager":            {"v1", "catalogd", ""},
+}
+
+// isOther reports whether a Deployment is one of another lifecycle manager. Its name alone does not say so: it is in one of the usual namespaces
+// besides, runs the usual image, from whatever registry, or has the usual service account.
+func isOther(d *appsv1.Deployment) bool {
+	known, named := otherDeployments[d.Name]
+	return named && (slices.Contains(otherNamespaces, d.Namespace) || known.account != "" && d.Spec.Template.Spec.ServiceAccountName == known.account ||
+		slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool {
+			image, _, _ := strings.Cut(c.Image, "@")
+			repository, _, _ := strings.Cut(path.Base(image), ":")
+			return repository == known.repository
+		}))
 }
 
 // otherLeases are the leases of other lifecycle managers, which one that runs outside of the cluster has, too.
@@ -56,7 +72,7 @@ func (e rivalExam) rivals(ctx context.Context) []rival {
 		command := func(verb, flag string) string {
 			return strings.TrimSpace(fmt.Sprintf("kubectl -n %s %s deployment %s %s", d.Namespace, verb, d.Name, flag))
 		}
-		e.found = append(e.found, rival{object: "Deployment " + client.ObjectKeyFromObject(&d).String(), api: otherDeployments[d.Name], pods: replicas(&d), available: d.Status.AvailableReplicas,
+		e.found = append(e.found, rival{object: "Deployment " + client.ObjectKeyFromObject(&d).String(), api: otherDeployments[d.Name].api, pods: replicas(&d), available: d.Status.AvailableReplicas,
 			stop: command("scale", "--replicas=0"), describe: command("describe", "")})
 	}
 	e.found = append(e.found, e.otherLeases(ctx, e.rivalsRead, there)...)
@@ -139,7 +155,7 @@ func (e rivalExam) others(ctx context.Context, c *Check) []appsv1.Deployment {
 			return found
 		}
 		for i := range all.Items {
-			if otherDeployments[all.Items[i].Name] != "" {
+			if isOther(&all.Items[i]) {
 				found = append(found, all.Items[i])
 			}
 		}

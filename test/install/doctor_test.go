@@ -140,7 +140,7 @@ func (w *world) breakSetUp() {
 	other := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "olm-operator"}}
 	other.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "olm-operator"}}
 	other.Spec.Template.Labels = other.Spec.Selector.MatchLabels
-	other.Spec.Template.Spec.Containers = []corev1.Container{{Name: "manager", Image: "registry.example.com/other"}}
+	other.Spec.Template.Spec.Containers = []corev1.Container{{Name: "manager", Image: "registry.example.com/operator-framework/olm"}}
 	late := metav1.NewMicroTime(time.Now().Add(-5*time.Minute - 30*time.Second))
 	w.create(source("unreachable", ofImage("127.0.0.1:1/nothing:latest")), other,
 		&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-node-lease", Name: "late"},
