@@ -26,6 +26,13 @@ const (
 	restartManager = "have the manager of this version apply its own, which it does when it starts: update its image, or kubectl -n %s rollout restart deployment %s; or run fairlead manager from here"
 )
 
+// installBeside is how to install a manager for one API alone, where another lifecycle manager works on the other one.
+var installBeside = map[string]string{
+	"v0": "install a manager for the v0 API alone: kubectl apply --server-side -k config/profiles/v0, or the Helm chart in config/chart with --set 'apis={v0}' (docs/installing.md); or run one from here: fairlead manager --apis=v0",
+	"v1": "install a manager for the v1 API alone: add --apis=v1 to the arguments in config/deployment.yaml before kubectl apply --server-side -k config, or install the Helm chart in config/chart with " +
+		"--set 'extraArgs={--apis=v1}' (docs/installing.md); or run one from here: fairlead manager --apis=v1",
+}
+
 // settled is how long an object may be without a status before no manager is thought to work on it.
 const settled = time.Minute
 
@@ -94,15 +101,15 @@ func (e *examiner) outside(ctx context.Context, c *Check) {
 	others := rivalExam{e}
 	rivals := others.rivals(ctx)
 	e.rivalsRead.into(c)
-	none := "no manager runs"
+	none, remedy := "no manager runs", installManager
 	if e.foreign = len(rivals) > 0; e.foreign {
-		none = "no manager works on its API"
+		none, remedy = "no manager works on its API", installBeside[unmanaged(rivals)]
 		others.managedBy(c, rivals)
 	}
 	waits, worked := e.waiting(ctx, c, rivals)
 	switch {
 	case waits != "":
-		c.fail(waits, installManager, "%s: nothing has worked on it in %s, there is no Deployment with the label app=%s and no lease is held", none, settled, managerName)
+		c.fail(waits, remedy, "%s: nothing has worked on it in %s, there is no Deployment with the label app=%s and no lease is held", none, settled, managerName)
 	case e.foreign:
 	case worked:
 		c.note("there is no Deployment with the label app=%s and no lease is held; nothing waits for a manager, so one may run outside of the cluster, as fairlead manager does", managerName)
@@ -114,6 +121,16 @@ func (e *examiner) outside(ctx context.Context, c *Check) {
 		}
 		c.fail("cluster", installManager, "no manager runs: there is no Deployment with the label app=%s in any namespace, %s, and no object that a manager has worked on", managerName, lease)
 	}
+}
+
+// unmanaged is the API that no other lifecycle manager works on; empty where they work on both.
+func unmanaged(rivals []rival) string {
+	for _, api := range []string{"v0", "v1"} {
+		if !slices.ContainsFunc(rivals, func(r rival) bool { return r.api == api }) {
+			return api
+		}
+	}
+	return ""
 }
 
 // waiting is an object on which no manager has worked for a while, and whether there are others on which one has. Objects of an API that another

@@ -198,7 +198,7 @@ func TestDoctorOfAnotherManager(t *testing.T) {
 	must.Contain(t, "report", out.String(), `· manager             another lifecycle manager than Fairlead's
     note: this cluster is managed by Deployment olm/catalog-operator (v0 API), Deployment olm/olm-operator (v0 API)
     note: the commands of fairlead read and write the same objects, and work with it; upgrade windows, holds and automatic rollback are for Fairlead's manager alone
-    note: do not install Fairlead's manager beside it: two managers undo each other's work; docs/migrating.md says how to go from the other implementation to this one
+    note: do not run Fairlead's manager for the same API beside it: two managers undo each other's work; docs/migrating.md says how to go from the other implementation to this one
 `, "✓ other managers      Deployment olm/catalog-operator, Deployment olm/olm-operator; none of Fairlead's beside them\n",
 		"✓ definitions         not compared: they are those of the other lifecycle manager\n", "12 checks: 11 found nothing wrong, 0 failed, 1 with notes only\n")
 
@@ -210,7 +210,9 @@ func TestDoctorOfAnotherManager(t *testing.T) {
 
 	w = others(t)
 	w.add(&olmv1.ClusterExtension{ObjectMeta: named("", "kite")})
-	must.Equal(t, "what waits for a manager of the other API", w.examine(0).found(), []string{"manager: ClusterExtension kite: no manager works on its API: nothing has worked on it in 1m0s, there is no Deployment with the label app=fairlead-manager and no lease is held"})
+	d = w.examine(0)
+	must.Equal(t, "what waits for a manager of the other API", d.found(), []string{"manager: ClusterExtension kite: no manager works on its API: nothing has worked on it in 1m0s, there is no Deployment with the label app=fairlead-manager and no lease is held"})
+	must.Equal(t, "what to do", d.Checks[1].Findings[0].Remedy, installBeside["v1"])
 
 	w = others(t)
 	stopped := managerDeployment("olm", managerName, "--apis=v0")
@@ -223,7 +225,14 @@ func TestDoctorOfAnotherManager(t *testing.T) {
 	w = others(t)
 	w.drop("Deployment olm/olm-operator", "Deployment olm/catalog-operator")
 	w.add(leased("olmv1-system", "9c4404e7.operatorframework.io", "operator-controller-1_2", time.Second, 0))
-	must.Contain(t, "one outside of the cluster", strings.Join(w.examine(0).notes(), "\n"), "this cluster is managed by operator-controller-1, by Lease olmv1-system/9c4404e7.operatorframework.io (v1 API)")
+	d = w.examine(0)
+	must.Contain(t, "one outside of the cluster", strings.Join(d.notes(), "\n"), "this cluster is managed by operator-controller-1, by Lease olmv1-system/9c4404e7.operatorframework.io (v1 API)")
+	must.Equal(t, "what waits for one of v0", d.found(), []string{"manager: CatalogSource olm/samples: no manager works on its API: nothing has worked on it in 1m0s, there is no Deployment with the label app=fairlead-manager and no lease is held"})
+	must.Equal(t, "what to do", d.Checks[1].Findings[0].Remedy, installBeside["v0"])
+
+	w = well(t)
+	w.add(managerDeployment("olm", managerName, "--apis=v0"), &appsv1.Deployment{ObjectMeta: named("olmv1-system", "operator-controller-controller-manager")})
+	must.Equal(t, "beside Fairlead's, for the other API", w.examine(0).Checks[3].Summary, "Deployment olmv1-system/operator-controller-controller-manager beside Fairlead's")
 }
 
 // TestDoctorAsksForTwoSigns: a Deployment whose name alone is that of another lifecycle manager is none.

@@ -108,10 +108,12 @@ func (e rivalExam) otherManagers(ctx context.Context, c *Check) {
 	}
 	e.second(c)
 	switch {
-	case e.present():
-		c.Summary = "none beside Fairlead's"
+	case len(names) > 0 && e.present():
+		c.Summary = strings.Join(names, ", ") + " beside Fairlead's"
 	case len(names) > 0:
 		c.Summary = strings.Join(names, ", ") + "; none of Fairlead's beside them"
+	case e.present():
+		c.Summary = "none beside Fairlead's"
 	default:
 		c.Summary = "none"
 	}
@@ -133,7 +135,7 @@ func (e rivalExam) managedBy(c *Check, rivals []rival) {
 	c.Summary = "another lifecycle manager than Fairlead's"
 	c.note("this cluster is managed by %s", strings.Join(names, ", "))
 	c.note("the commands of fairlead read and write the same objects, and work with it; upgrade windows, holds and automatic rollback are for Fairlead's manager alone")
-	c.note("do not install Fairlead's manager beside it: two managers undo each other's work; docs/migrating.md says how to go from the other implementation to this one")
+	c.note("do not run Fairlead's manager for the same API beside it: two managers undo each other's work; docs/migrating.md says how to go from the other implementation to this one")
 }
 
 // present reports whether a manager of Fairlead is known to run.
