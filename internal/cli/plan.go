@@ -44,7 +44,7 @@ func newPlanCommand(s command.Streams) *cobra.Command {
 	cmd.Flags().StringVarP(&plan.file, "filename", "f", "", "read the ClusterExtension from this file; - is standard input")
 	cmd.Flags().StringArrayVar(&plan.catalogs, "catalog", nil, "read a ClusterCatalog or CatalogSource from somewhere else: "+preview.OfflineCatalogGrammar+" (may be repeated)")
 	cmd.Flags().BoolVar(&plan.values, "diff", false, "show the values of changed fields, before and after")
-	cmd.Flags().BoolVar(&plan.roles, "missing-roles", false, "print the roles that the service account lacks, as YAML to be applied, and nothing else")
+	cmd.Flags().BoolVar(&plan.roles, "missing-roles", false, "print the roles that the service account lacks, as YAML for kubectl auth reconcile -f -, and nothing else")
 	cmd.MarkFlagsMutuallyExclusive("diff", "missing-roles")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		err := plan.run(cmd.Context(), args)

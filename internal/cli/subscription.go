@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/preview"
 )
@@ -59,7 +60,7 @@ func (p *extensionPlan) subscription(ctx context.Context, reached reach, catalog
 	}
 	dial := kubeconfig.Dialer(reached.config, reached.Reader)
 	planner := func(library *preview.Library) preview.Planner {
-		return preview.Planner{Client: reached.client, Library: library, Fetch: fetcher(library), Values: p.values}
+		return preview.Planner{Client: reached.client, Library: library, Fetch: fetcher(library), Values: p.values, Command: p.againSubscription(key)}
 	}
 	if open != nil {
 		return withLibrary(ctx, p.streams, func(library *preview.Library) error {
@@ -85,6 +86,18 @@ func (p *extensionPlan) subscription(ctx context.Context, reached reach, catalog
 		}
 		return p.answer(plan)
 	})
+}
+
+// againSubscription is the command line of the plan, but for what it is to print.
+func (p *extensionPlan) againSubscription(key client.ObjectKey) string {
+	line := p.again(key.Name) + " -n " + preview.Quoted(key.Namespace)
+	if p.api != "" {
+		line += " --api " + preview.Quoted(p.api)
+	}
+	if p.global != manager.DefaultGlobalNamespace {
+		line += " --global-namespace " + preview.Quoted(p.global)
+	}
+	return line
 }
 
 // answer prints the plan of a Subscription, with the exit code of plans.

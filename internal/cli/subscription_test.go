@@ -148,6 +148,14 @@ func TestPlanOfASubscription(t *testing.T) {
 	}
 }
 
+// TestCommandOfThePlanOfASubscription asks the same question once more.
+func TestCommandOfThePlanOfASubscription(t *testing.T) {
+	key := client.ObjectKey{Namespace: "ops", Name: "kite"}
+	must.Equal(t, "without flags", (&extensionPlan{global: "olm"}).againSubscription(key), "fairlead plan kite -n ops")
+	p := &extensionPlan{global: "catalogs", api: apiV0, catalogs: []string{"ops/toys=my toys"}}
+	must.Equal(t, "with flags", p.againSubscription(key), "fairlead plan kite --catalog 'ops/toys=my toys' -n ops --api v0 --global-namespace catalogs")
+}
+
 // TestMissingRolesOfASubscription: nothing but the roles, a word on standard error where none is missing, and an error where no rights were examined.
 func TestMissingRolesOfASubscription(t *testing.T) {
 	for name, test := range map[string]struct {

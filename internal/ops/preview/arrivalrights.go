@@ -2,6 +2,8 @@ package preview
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -60,9 +62,24 @@ func (all *arrivals) account(ctx context.Context, group *operatorsv1.OperatorGro
 	if incomplete != nil {
 		plan.NotExamined = incomplete.Error()
 	}
-	roles, err := permissions.Manifests((&permissions.Lacking{Extension: all.subscription}).RoleName(), subject, missing)
+	roles, err := permissions.Manifests(roleName(all.namespace.Name, all.subscription), subject, missing)
 	plan.MissingRoles = string(roles)
 	return err
+}
+
+// maxRoleName is how long the name of a role may be, in bytes.
+const maxRoleName = 253
+
+// roleName is that of the roles and bindings that are made for a Subscription. A ClusterRole of the same name would be shared with a Subscription of another
+// namespace, or with a ClusterExtension: so it has the namespace, and a colon, which no name of these has.
+func roleName(namespace, subscription string) string {
+	name := namespace + ":" + subscription + "-installer"
+	if len(name) <= maxRoleName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	rest := hex.EncodeToString(sum[:8]) + "-installer"
+	return name[:maxRoleName-1-len(rest)] + "-" + rest
 }
 
 // madeAs are the objects that are made for an operator with the rights of an account, in a group with some targets: but for its

@@ -36,6 +36,7 @@ func (p Planner) Subscription(ctx context.Context, q *Question, name string) (*S
 	if err != nil {
 		return nil, err
 	}
+	plan.Command = p.Command
 	if len(plan.choices) == 0 {
 		plan.NotExamined = "nothing would be installed"
 		return plan, nil

@@ -86,12 +86,16 @@ func asServed(t *testing.T, u *unstructured.Unstructured, by ...string) *apiexte
 	return crd
 }
 
-// ahead is the plan of the Subscription, and its text.
-func ahead(t *testing.T, p Planner) (*SubscriptionPlan, string) {
+// ahead is the plan of the Subscription, and its text. What bundles hold may be changed.
+func ahead(t *testing.T, p Planner, changes ...func(*bundle.Bundle)) (*SubscriptionPlan, string) {
 	t.Helper()
 	p.Fetch = func(_ context.Context, r bundleio.Request) (*bundle.Bundle, error) {
 		pkg, version, _ := strings.Cut(r.Name, ".v")
-		return bundle.Load(os.DirFS(filepath.Join(examples, "bundles", pkg, version)))
+		b, err := bundle.Load(os.DirFS(filepath.Join(examples, "bundles", pkg, version)))
+		for _, change := range changes {
+			change(b)
+		}
+		return b, err
 	}
 	q := must.Value(Cluster{Reader: p.Client, Server: server{version: "v1.31.0"}}.Question(t.Context(), "ops", "olm"))(t)
 	q.Catalogs = []Catalog{{Ref: catalog.Ref{Namespace: "ops", Name: "demo"}, Source: filepath.Join(examples, "catalog")}}
@@ -283,9 +287,9 @@ func TestRightsOfTheAccountOfAGroup(t *testing.T) {
 		if plan.Account != "scoped" || plan.NotExamined != "" || strings.Contains(plan.MissingRoles, "customresourcedefinitions") {
 			t.Errorf("%s: %q, not examined: %s\n%s", name, plan.Account, plan.NotExamined, plan.MissingRoles)
 		}
-		must.Contain(t, name, plan.MissingRoles, "name: mine-installer", "- deployments", "- clusterserviceversions", "- clusterroles", "kind: ServiceAccount\n  name: scoped\n  namespace: ops\n")
+		must.Contain(t, name, plan.MissingRoles, "name: ops:mine-installer\n", "- deployments", "- clusterserviceversions", "- clusterroles", "kind: ServiceAccount\n  name: scoped\n  namespace: ops\n")
 		must.Equal(t, name+": roles in target namespaces", strings.Contains(plan.MissingRoles, "namespace: two"), targets[0] == "one")
-		must.Contain(t, name, text, "Roles with what ServiceAccount ops/scoped lacks, as YAML to be applied: fairlead plan mine -n ops --missing-roles\n")
+		must.Contain(t, name, text, "Roles with what ServiceAccount ops/scoped lacks, to be read, and granted with: fairlead plan mine -n ops --missing-roles | kubectl auth reconcile -f -\n")
 		for document := range strings.SplitSeq(plan.MissingRoles, "---\n") {
 			u := &unstructured.Unstructured{}
 			must.NoError(t, yaml.Unmarshal([]byte(document), &u.Object))
@@ -296,6 +300,10 @@ func TestRightsOfTheAccountOfAGroup(t *testing.T) {
 			t.Errorf("%s: with them there is still missing, not examined: %s\n%s", name, plan.NotExamined, plan.MissingRoles)
 		}
 	}
+	p := planner(t, confined("")...)
+	p.Command = "fairlead plan mine -n ops --api v0"
+	_, text := ahead(t, p)
+	must.Contain(t, "a command", text, "granted with: fairlead plan mine -n ops --api v0 --missing-roles | kubectl auth reconcile -f -\n")
 	for name, test := range map[string]struct {
 		p    Planner
 		want string
@@ -346,7 +354,7 @@ func TestObjectsOfAnOpenPlan(t *testing.T) {
 		t.Errorf("fetched %d times, %+v\n%s", fetched, plan.Totals, text.String())
 	}
 	must.Contain(t, "text", text.String(), "Subscription ops/mine: this InstallPlan is next\n", "the objects of its steps: fairlead plan show install-1 -n ops --manifests\n",
-		"\ngreeter-operator.v1.0.0 -> greeter-operator.v1.2.0\n", "7 objects: 4 created, 2 changed, 1 unchanged\n", "fairlead plan mine -n ops --missing-roles\n")
+		"\ngreeter-operator.v1.0.0 -> greeter-operator.v1.2.0\n", "7 objects: 4 created, 2 changed, 1 unchanged\n", "fairlead plan mine -n ops --missing-roles | kubectl auth reconcile -f -\n")
 	must.Contain(t, "roles", plan.MissingRoles, "- deployments")
 	must.Equal(t, "manifests in the plan", plan.Waiting.Operators[1].Steps[0].Object, nil)
 

@@ -24,7 +24,7 @@ import (
 func (p Planner) Open(ctx context.Context, open *v1alpha1.InstallPlan, subscription string, dial func(ctx context.Context, address string) (net.Conn, error)) (*SubscriptionPlan, error) {
 	p.Library.reach(dial)
 	view, whole := ViewPlan(open), ViewPlan(open)
-	plan := &SubscriptionPlan{Subscription: open.Namespace + "/" + subscription, Waiting: &view}
+	plan := &SubscriptionPlan{Subscription: open.Namespace + "/" + subscription, Waiting: &view, Command: p.Command}
 	n := &snapshot.Namespace{Name: open.Namespace}
 	var operators v1alpha1.ClusterServiceVersionList
 	var groups operatorsv1.OperatorGroupList

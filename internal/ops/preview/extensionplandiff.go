@@ -85,7 +85,8 @@ func images(all []*unstructured.Unstructured) map[string]bool {
 		for _, field := range []string{"containers", "initContainers"} {
 			containers, _, _ := unstructured.NestedSlice(u.Object, "spec", "template", "spec", field)
 			for _, c := range containers {
-				if image, ok := c.(map[string]any)["image"].(string); ok && image != "" {
+				container, _ := c.(map[string]any) // of a bundle, which may have anything there
+				if image, _ := container["image"].(string); image != "" {
 					out[image] = true
 				}
 			}

@@ -33,7 +33,7 @@ type Planner struct {
 	Fetch func(ctx context.Context, r bundleio.Request) (*bundle.Bundle, error)
 	// Values asks for the values of changed fields.
 	Values bool
-	// Command is the command line of the plan, for what is advised; empty is that of an extension in the cluster.
+	// Command is the command line of the plan, for what is advised; empty is that of an extension or a Subscription in the cluster.
 	Command string
 }
 

@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,7 +29,7 @@ type SubscriptionPlan struct {
 	Operators []*OperatorChange `json:"operators,omitempty"`
 	Totals    *Totals           `json:"totals,omitempty"`
 	// Account is the service account of the OperatorGroup, with whose rights the operators would be installed; MissingRoles are Roles, ClusterRoles and bindings,
-	// as YAML that can be applied, that give it what it lacks.
+	// as YAML for kubectl auth reconcile -f -, that give it what it lacks.
 	Account      string `json:"serviceAccount,omitempty"`
 	MissingRoles string `json:"missingRoles,omitempty"`
 	// NotExamined is why it is not known that an account lacks nothing; empty where its rights were examined.
@@ -42,6 +43,9 @@ type SubscriptionPlan struct {
 	HeldBy    string            `json:"heldBy,omitempty"`
 	HeldUntil *time.Time        `json:"heldUntil,omitempty"`
 	Notes     []string          `json:"notes,omitempty"`
+
+	// Command plans the same once more; empty is that of a Subscription in the cluster, with what the cluster has.
+	Command string `json:"-"`
 
 	choices []resolution.Choice // what Install is made of
 }
@@ -165,7 +169,8 @@ func (s *SubscriptionPlan) writeObjects(b *page) error {
 func (s *SubscriptionPlan) writeTotals(b *page) {
 	if s.MissingRoles != "" {
 		namespace, name, _ := strings.Cut(s.Subscription, "/")
-		b.printf("\nRoles with what ServiceAccount %s/%s lacks, as YAML to be applied: fairlead plan %s -n %s --missing-roles\n", namespace, s.Account, name, namespace)
+		command := cmp.Or(s.Command, "fairlead plan "+Quoted(name)+" -n "+Quoted(namespace))
+		b.printf("\nRoles with what ServiceAccount %s/%s lacks, to be read, and granted with: %s --missing-roles | kubectl auth reconcile -f -\n", namespace, s.Account, command)
 	}
 	unread := 0
 	for _, o := range s.Operators {
