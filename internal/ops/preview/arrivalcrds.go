@@ -54,7 +54,9 @@ func (all *arrivals) judge(ctx context.Context, a *arrival, desired, live *apiex
 		v, err = crd.Judge(ctx, change, crd.Stored{})
 		err = errors.Join(err, v.Err)
 	}
-	if unsure := cmp.Or(all.reads.taken(), all.partial); err != nil && unsure != nil { // who cannot be read is taken to have a say
+	verdict.asked = claim.Asked
+	// Who cannot be read is taken to have a say: in a definition that changes, and in whether it may.
+	if unsure := cmp.Or(all.reads.taken(), all.partial); unsure != nil && (err != nil || !claim.Leave && change.Redefines()) {
 		verdict.Verdict = CRDUnchecked
 		verdict.Findings = []string{messages.Unseen(unsure, "operators of other namespaces, which may have a say in it,", "the InstallPlan judges it")}
 		a.change.CRDs = append(a.change.CRDs, verdict)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -14,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,9 +21,14 @@ import (
 )
 
 // account examines what the service account of the OperatorGroup lacks to install the operators: the objects of the InstallPlan and those of the install
-// strategies are written with its rights, CustomResourceDefinitions excepted.
-func (all *arrivals) account(ctx context.Context, group *operatorsv1.OperatorGroup, plan *SubscriptionPlan) error {
+// strategies are written with its rights. Of CustomResourceDefinitions, which are written with those of the manager, it must be allowed to patch those that
+// operators elsewhere share, or that no operator has.
+func (all *arrivals) account(ctx context.Context, plan *SubscriptionPlan) error {
+	group := all.fit.group()
 	switch {
+	case group == nil && len(all.namespace.Groups) == 0 && !all.fit.complete:
+		plan.NotExamined = fmt.Sprintf("the OperatorGroup of namespace %s, which says whose rights count, is not known", all.namespace.Name)
+		return nil
 	case group == nil:
 		plan.NotExamined = fmt.Sprintf("namespace %s does not have exactly one OperatorGroup with targets, which says whose rights count", all.namespace.Name)
 		return nil
@@ -32,39 +37,77 @@ func (all *arrivals) account(ctx context.Context, group *operatorsv1.OperatorGro
 		return nil
 	}
 	plan.Account = group.Spec.ServiceAccountName
-	var objects []*unstructured.Unstructured
-	for _, a := range all.operators {
-		if a.csv == nil {
-			plan.NotExamined = "the objects of " + a.Bundle.Name + " are not known from here"
-			continue
-		}
-		made, err := madeAs(a, group.Status.Namespaces)
-		if err != nil {
-			return err
-		}
-		objects = append(objects, made...)
-	}
-	rules, err := permissions.Read(ctx, all.Client, all.Client.RESTMapper(), objects)
-	if apierrors.IsForbidden(err) {
-		plan.NotExamined = messages.Unseen(err, "roles and bindings", "what ServiceAccount "+plan.Account+" lacks is not known")
-		plan.Notes = append(plan.Notes, plan.NotExamined)
-		return nil
+	subject := permissions.ServiceAccount(group.Namespace, plan.Account)
+	objects, needs := all.written(group, plan)
+	rules, err := permissions.Read(ctx, all.Client, all.Client.RESTMapper(), objects, needs...)
+	if err != nil && !apierrors.IsForbidden(err) {
+		return err
 	}
 	if err != nil {
-		return err
+		plan.unexamined(messages.Unseen(err, "roles and bindings", "what ServiceAccount "+plan.Account+" lacks is not known"))
+		all.mayPatch(subject, nil)
+		return nil
 	}
-	subject := permissions.ServiceAccount(group.Namespace, plan.Account)
-	missing, err := permissions.Missing(subject, rules, objects)
-	var incomplete *permissions.IncompleteError
-	if err != nil && !errors.As(err, &incomplete) {
-		return err
-	}
-	if incomplete != nil {
-		plan.NotExamined = incomplete.Error()
+	all.mayPatch(subject, rules)
+	missing, err := permissions.Missing(subject, rules, objects, needs...)
+	if err != nil {
+		plan.unexamined(err.Error())
 	}
 	roles, err := permissions.Manifests(roleName(all.namespace.Name, all.subscription), subject, missing)
 	plan.MissingRoles = string(roles)
 	return err
+}
+
+// written are the objects that are written with the rights of the account, and the further requests that it must be allowed to make.
+func (all *arrivals) written(group *operatorsv1.OperatorGroup, plan *SubscriptionPlan) (objects []*unstructured.Unstructured, needs []permissions.Need) {
+	for _, a := range all.operators {
+		if a.csv == nil {
+			plan.unexamined(fmt.Sprintf("%s: %s", a.Bundle.Name, a.unknown))
+			continue
+		}
+		made, err := madeAs(a, group.Status.Namespaces)
+		if err != nil {
+			plan.unexamined(err.Error())
+		}
+		objects = append(objects, made...)
+		for _, c := range a.change.CRDs {
+			if c.asked {
+				needs = append(needs, patches(c.Name))
+			}
+		}
+	}
+	return objects, needs
+}
+
+// patches is the request to change a definition.
+func patches(definition string) permissions.Need {
+	return permissions.Need{Group: apiextensionsv1.GroupName, Resource: "customresourcedefinitions", Name: definition, Verbs: []string{"patch"}}
+}
+
+// mayPatch notes of the definitions that the account must itself be allowed to patch whether it is not, or whether that is not known, as without rules.
+func (all *arrivals) mayPatch(subject permissions.Subject, rules permissions.RuleSource) {
+	for _, a := range all.operators {
+		for i := range a.change.CRDs {
+			c := &a.change.CRDs[i]
+			if !c.asked {
+				continue
+			}
+			finding := "whether it is, is not known"
+			if rules != nil {
+				missing, err := permissions.Missing(subject, rules, nil, patches(c.Name))
+				if err == nil && len(missing) == 0 {
+					continue
+				}
+				if len(missing) > 0 {
+					finding = "it is not"
+				}
+			}
+			if c.Verdict == CRDSafe {
+				c.Verdict = CRDUnchecked
+			}
+			c.Findings = append(c.Findings, fmt.Sprintf("other operators share it, or no operator has it, so %s must be allowed to patch it: %s", subject.User, finding))
+		}
+	}
 }
 
 // maxRoleName is how long the name of a role may be, in bytes.

@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog/safetext"
@@ -38,18 +38,18 @@ func (p Planner) Subscription(ctx context.Context, q *Question, name string) (*S
 	}
 	plan.Command = p.Command
 	if len(plan.choices) == 0 {
-		plan.NotExamined = "nothing would be installed"
+		plan.NotExamined = plan.nothing()
 		return plan, nil
 	}
-	all := &arrivals{Planner: p, namespace: decided.observed, subscription: name}
+	all := &arrivals{Planner: p, namespace: decided.observed, fit: decided.fit, subscription: name}
 	for _, c := range plan.choices {
 		all.operators = append(all.operators, all.fetch(ctx, c))
 	}
-	return plan, all.fill(ctx, decided.fit.group(), plan)
+	return plan, all.fill(ctx, plan)
 }
 
-// fill reports what becomes of all objects, and what the account of the OperatorGroup lacks.
-func (all *arrivals) fill(ctx context.Context, group *operatorsv1.OperatorGroup, plan *SubscriptionPlan) error {
+// fill reports what becomes of all objects, what keeps the operators from running, and what the account of the OperatorGroup lacks.
+func (all *arrivals) fill(ctx context.Context, plan *SubscriptionPlan) error {
 	if err := all.know(ctx); err != nil {
 		return err
 	}
@@ -58,6 +58,7 @@ func (all *arrivals) fill(ctx context.Context, group *operatorsv1.OperatorGroup,
 		if err := all.compare(ctx, a); err != nil {
 			return err
 		}
+		plan.Misfits = all.unfit(a, plan.Misfits)
 		a.change.Blocked = beyond(a.change.Blocked, plan.Misfits, a.Bundle.Name)
 		plan.Operators = append(plan.Operators, a.change)
 		totals.Created += len(a.change.Added)
@@ -67,7 +68,25 @@ func (all *arrivals) fill(ctx context.Context, group *operatorsv1.OperatorGroup,
 			plan.Totals = &totals
 		}
 	}
-	return all.account(ctx, group, plan)
+	return all.account(ctx, plan)
+}
+
+// unfit are misfits with that of an operator, as its ClusterServiceVersion has it: that counts, and not what the catalog tells of it. One that is there
+// already has been judged by the manager.
+func (all *arrivals) unfit(a *arrival, told []Misfit) []Misfit {
+	if a.csv == nil || all.namespace.Operator(a.csv.Name) != nil {
+		return told
+	}
+	told = slices.DeleteFunc(told, func(m Misfit) bool { return m.Operator == a.Bundle.Name })
+	m := all.fit.unfit(a.csv)
+	if err := bundle.CheckInstallable(a.csv); err != nil {
+		m = uninstallable(err)
+	}
+	if m == nil {
+		return told
+	}
+	m.Operator = a.Bundle.Name
+	return append(told, *m)
 }
 
 // beyond are the reasons for which an operator is blocked that its misfits have not told.
@@ -83,6 +102,7 @@ const crdKind = "CustomResourceDefinition"
 type arrivals struct {
 	Planner
 	namespace    *snapshot.Namespace
+	fit          fitting
 	subscription string
 	operators    []*arrival
 	definitions  *claims.Definitions
@@ -96,6 +116,7 @@ type arrival struct {
 	change  *OperatorChange
 	csv     *v1alpha1.ClusterServiceVersion
 	objects []*unstructured.Unstructured // of the steps; none where the bundle cannot be had
+	unknown string                       // why its ClusterServiceVersion is not known
 }
 
 // sight reads from a cluster, and remembers what the user may not read.
@@ -138,8 +159,8 @@ func (all *arrivals) fetch(ctx context.Context, c resolution.Choice) *arrival {
 		}
 	}
 	if err != nil {
-		a.objects = nil
-		a.change.Notes = append(a.change.Notes, "its objects are not known from here: "+err.Error())
+		a.objects, a.unknown = nil, "its objects are not known from here: "+err.Error()
+		a.change.Notes = append(a.change.Notes, a.unknown)
 		return a
 	}
 	a.check()
@@ -163,10 +184,8 @@ func (a *arrival) check() {
 	for _, u := range a.objects {
 		bundle.DropAggregation(u)
 	}
-	for _, err := range []error{bundle.Writable(a.objects), bundle.CheckInstallable(a.csv)} {
-		if err != nil {
-			a.change.Blocked = append(a.change.Blocked, err.Error())
-		}
+	if err := bundle.Writable(a.objects); err != nil {
+		a.change.Blocked = append(a.change.Blocked, err.Error())
 	}
 }
 
@@ -216,8 +235,8 @@ func (all *arrivals) know(ctx context.Context) error {
 		}
 	}
 	here := client.InNamespace(all.namespace.Name)
-	listed, err := claims.List(ctx, all.Client, here)
-	if err != nil {
+	listed, err := claims.List(ctx, all.reads, here)
+	if err != nil && !apierrors.IsForbidden(err) {
 		return err
 	}
 	operators, err := listed.Beyond(ctx, all.reads, definitions)
@@ -232,6 +251,9 @@ func (all *arrivals) know(ctx context.Context) error {
 	err = all.definitions.ReadGroups(ctx)
 	if apierrors.IsForbidden(err) {
 		err = all.definitions.ReadGroups(ctx, here)
+	}
+	if apierrors.IsForbidden(err) {
+		all.partial, err = cmp.Or(all.partial, err), nil
 	}
 	return err
 }

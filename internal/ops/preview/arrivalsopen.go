@@ -12,9 +12,11 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -28,10 +30,23 @@ func (p Planner) Open(ctx context.Context, open *v1alpha1.InstallPlan, subscript
 	n := &snapshot.Namespace{Name: open.Namespace}
 	var operators v1alpha1.ClusterServiceVersionList
 	var groups operatorsv1.OperatorGroupList
+	known := true // which OperatorGroups there are
 	for _, list := range []client.ObjectList{&operators, &groups} {
-		if err := p.Client.List(ctx, list, client.InNamespace(open.Namespace)); err != nil {
+		err := p.Client.List(ctx, list, client.InNamespace(open.Namespace))
+		switch {
+		case err == nil:
+		case !apierrors.IsForbidden(err):
 			return nil, fmt.Errorf("read namespace %s of the cluster: %w", open.Namespace, err)
+		case list == client.ObjectList(&groups):
+			known = false
+			plan.Notes = append(plan.Notes, messages.Unseen(err, "OperatorGroups of namespace "+open.Namespace, "whether the operators fit, and whose rights count, is not known"))
+		default:
+			plan.Notes = append(plan.Notes, messages.Unseen(err, "ClusterServiceVersions of namespace "+open.Namespace, "what the operators that are there have is not known"))
 		}
+	}
+	others, err := rivals(ctx, p.Client)
+	if err != nil {
+		return nil, err
 	}
 	for _, csv := range operators.Items {
 		if !csv.IsCopied() {
@@ -39,7 +54,7 @@ func (p Planner) Open(ctx context.Context, open *v1alpha1.InstallPlan, subscript
 		}
 	}
 	n.Groups = groups.Items
-	all := &arrivals{Planner: p, namespace: n, subscription: subscription}
+	all := &arrivals{Planner: p, namespace: n, fit: fitting{namespace: n, complete: known, rivals: others}, subscription: subscription}
 	if len(whole.Operators) == 0 {
 		plan.NotExamined = fmt.Sprintf("InstallPlan %s has no steps yet", open.Name)
 		return plan, nil
@@ -58,7 +73,7 @@ func (p Planner) Open(ctx context.Context, open *v1alpha1.InstallPlan, subscript
 			all.operators = append(all.operators, a)
 		}
 	}
-	return plan, all.fill(ctx, fitting{namespace: n}.group(), plan)
+	return plan, all.fill(ctx, plan)
 }
 
 // recordedSteps is the operator that some steps of an InstallPlan are for; nil for those that are for none.
@@ -85,8 +100,14 @@ func (all *arrivals) recordedSteps(o Operator) (*arrival, error) {
 		csv.Namespace = all.namespace.Name
 		a.csv = csv
 	}
-	if a.csv == nil {
-		a.change.Notes = append(a.change.Notes, "the steps have no ClusterServiceVersion of it")
+	switch {
+	case len(o.Steps) == 0:
+		a.unknown = "its bundle is still being fetched, so the InstallPlan has no steps for it yet"
+	case a.csv == nil:
+		a.unknown = "the steps have no ClusterServiceVersion of it"
+	}
+	if a.unknown != "" {
+		a.change.Notes = append(a.change.Notes, a.unknown)
 		return a, nil
 	}
 	a.check()

@@ -55,12 +55,8 @@ func (c Cluster) Question(ctx context.Context, namespace, global string) (*Quest
 		}
 	}
 	q.Objects = Objects{Subscriptions: subscriptions.Items, Operators: operators.Items, Plans: plans.Items, Groups: groups.Items}
-	var everywhere operatorsv1.OperatorGroupList
-	if err := c.Reader.List(ctx, &everywhere); err != nil && !apierrors.IsForbidden(err) { // without them no operator is known to be in the way
-		return nil, fmt.Errorf("list the OperatorGroups of the cluster: %w", err)
-	}
-	for i := range everywhere.Items {
-		q.rivals = append(q.rivals, &everywhere.Items[i])
+	if q.rivals, err = rivals(ctx, c.Reader); err != nil {
+		return nil, err
 	}
 	for _, from := range slices.Compact([]string{namespace, global}) {
 		var sources v1alpha1.CatalogSourceList
@@ -91,6 +87,18 @@ func (c Cluster) Question(ctx context.Context, namespace, global string) (*Quest
 	q.windows, notes, err = readWindows(ctx, c.Reader, namespaces)
 	q.Notes = append(q.Notes, notes...)
 	return q, err
+}
+
+// rivals are the OperatorGroups of the cluster; none where the user may not list them: then no operator is known to be in the way.
+func rivals(ctx context.Context, reader client.Reader) (all []*operatorsv1.OperatorGroup, err error) {
+	var list operatorsv1.OperatorGroupList
+	if err := reader.List(ctx, &list); err != nil && !apierrors.IsForbidden(err) {
+		return nil, fmt.Errorf("list the OperatorGroups of the cluster: %w", err)
+	}
+	for i := range list.Items {
+		all = append(all, &list.Items[i])
+	}
+	return all, nil
 }
 
 // Kubernetes is the version of the cluster.

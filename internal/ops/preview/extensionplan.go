@@ -37,6 +37,8 @@ type CRD struct {
 	Findings []string `json:"findings,omitempty"`
 	// Rewrites describes which stored objects would be rewritten before.
 	Rewrites string `json:"rewrites,omitempty"`
+
+	asked bool // the account of an OperatorGroup must itself be allowed to patch it
 }
 
 // ChangedObject is an object that changes, and the fields that do.

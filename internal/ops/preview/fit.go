@@ -58,13 +58,18 @@ func (f fitting) misfit(c resolution.Choice) *Misfit {
 	}
 	for _, err := range []error{bundle.CheckOperatorName(c.Bundle.Name), bundle.CheckOwned(csv)} {
 		if err != nil {
-			return &Misfit{Reason: err.Error(), Advice: "ask its author to correct it, or install another version", Fails: true}
+			return uninstallable(err)
 		}
 	}
 	if csv.Spec.InstallModes == nil {
 		return nil // the catalog does not say which
 	}
 	return f.unfit(csv)
+}
+
+// uninstallable is the misfit of an operator that no cluster can install.
+func uninstallable(why error) *Misfit {
+	return &Misfit{Reason: why.Error(), Advice: "ask its author to correct it, or install another version", Fails: true}
 }
 
 // unfit is why an operator could not run, and which OperatorGroup would do; nil when it could, or when that is not known.

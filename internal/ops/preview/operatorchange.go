@@ -20,7 +20,7 @@ type OperatorChange struct {
 	// ImagesAdded and ImagesRemoved are those of containers.
 	ImagesAdded   []string `json:"imagesAdded,omitempty"`
 	ImagesRemoved []string `json:"imagesRemoved,omitempty"`
-	// Blocked are the reasons why the InstallPlan, or the operator, would fail.
+	// Blocked are the reasons why the InstallPlan would write nothing.
 	Blocked []string `json:"blocked,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
 

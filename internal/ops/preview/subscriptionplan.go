@@ -18,7 +18,7 @@ import (
 // SubscriptionPlan is what the manager would do for a Subscription now.
 type SubscriptionPlan struct {
 	Subscription string `json:"subscription"` // namespace/name
-	// Waiting is the InstallPlan that waits for approval, or is carried out; Operators and what follows from them are then of its steps, and the rest is empty.
+	// Waiting is the InstallPlan that waits for approval, or is carried out; Operators, Misfits and what follows from them are then of its steps, and the rest is empty.
 	Waiting *PlanView `json:"waiting,omitempty"`
 	// Install is what the next InstallPlan would install, Together are the other Subscriptions that it is for, and Manual is whether it
 	// would wait for approval.
@@ -33,7 +33,7 @@ type SubscriptionPlan struct {
 	Account      string `json:"serviceAccount,omitempty"`
 	MissingRoles string `json:"missingRoles,omitempty"`
 	// NotExamined is why it is not known that an account lacks nothing; empty where its rights were examined.
-	NotExamined string `json:"-"`
+	NotExamined string `json:"notExamined,omitempty"`
 	// Conflict and Misfits are why no plan is made, or why its operators would not run.
 	Conflict *resolution.Conflict `json:"conflict,omitempty"`
 	Problem  string               `json:"problem,omitempty"`
@@ -48,6 +48,7 @@ type SubscriptionPlan struct {
 	Command string `json:"-"`
 
 	choices []resolution.Choice // what Install is made of
+	unseen  string              // why it is not known from here what the catalog has; empty where it is
 }
 
 // PlanOf is the next InstallPlan of a Subscription.
@@ -99,9 +100,30 @@ func (p *Preview) PlanOf(subscription string) (*SubscriptionPlan, error) {
 // Changes reports whether something would be installed.
 func (s *SubscriptionPlan) Changes() bool { return s.Waiting != nil || len(s.Install) > 0 }
 
-// Blocked reports whether there is no solution, or the plan could not be carried out.
+// nothing is why no objects are examined where nothing is known to be installed.
+func (s *SubscriptionPlan) nothing() string {
+	switch {
+	case s.unseen != "":
+		return "what would be installed is not known: " + s.unseen
+	case s.Conflict != nil:
+		return "no InstallPlan can be made: " + s.Conflict.Error()
+	case s.Problem != "":
+		return "no InstallPlan can be made: " + s.Problem
+	}
+	return "nothing would be installed"
+}
+
+// unexamined adds a reason for which it is not known what the account lacks.
+func (s *SubscriptionPlan) unexamined(why string) {
+	if s.NotExamined != "" {
+		why = s.NotExamined + "; " + why
+	}
+	s.NotExamined = why
+}
+
+// Blocked reports whether there is no solution, or the plan could not be carried out, as where its account lacks rights.
 func (s *SubscriptionPlan) Blocked() bool {
-	return s.Conflict != nil || s.Problem != "" || len(s.Misfits) > 0 || slices.ContainsFunc(s.Operators, func(o *OperatorChange) bool { return len(o.Blocked) > 0 })
+	return s.Conflict != nil || s.Problem != "" || len(s.Misfits) > 0 || s.MissingRoles != "" || slices.ContainsFunc(s.Operators, func(o *OperatorChange) bool { return len(o.Blocked) > 0 })
 }
 
 // Write prints the plan for people.
@@ -165,12 +187,19 @@ func (s *SubscriptionPlan) writeObjects(b *page) error {
 	return nil
 }
 
-// writeTotals prints how to see what the account lacks, and what becomes of all objects.
+// writeTotals prints how to see what the account lacks, or why that is not known, and what becomes of all objects.
 func (s *SubscriptionPlan) writeTotals(b *page) {
+	namespace, name, _ := strings.Cut(s.Subscription, "/")
 	if s.MissingRoles != "" {
-		namespace, name, _ := strings.Cut(s.Subscription, "/")
 		command := cmp.Or(s.Command, "fairlead plan "+Quoted(name)+" -n "+Quoted(namespace))
 		b.printf("\nRoles with what ServiceAccount %s/%s lacks, to be read, and granted with: %s --missing-roles | kubectl auth reconcile -f -\n", namespace, s.Account, command)
+	}
+	switch {
+	case s.Account == "" || s.NotExamined == "":
+	case s.MissingRoles == "":
+		b.printf("\nwhat ServiceAccount %s/%s lacks was not examined: %s\n", namespace, s.Account, s.NotExamined)
+	default:
+		b.printf("\nServiceAccount %s/%s may lack more: %s\n", namespace, s.Account, s.NotExamined)
 	}
 	unread := 0
 	for _, o := range s.Operators {
@@ -199,6 +228,7 @@ func (s *SubscriptionPlan) writeWaiting(w io.Writer) error {
 	if err := s.writeObjects(&b); err != nil {
 		return err
 	}
+	writeMisfits(&b, s.Misfits)
 	s.writeTotals(&b)
 	_, err := io.WriteString(w, b.String())
 	return err

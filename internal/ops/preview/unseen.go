@@ -207,6 +207,8 @@ func (p *Preview) writtenPlan(plan *SubscriptionPlan, name string) bool {
 		return false
 	}
 	plan.Manual = sub.InstallPlanApproval() == v1alpha1.ApprovalManual
+	ref := catalog.Ref{Namespace: sub.Spec.CatalogSourceNamespace, Name: sub.Spec.CatalogSource}
+	plan.unseen = fmt.Sprintf("%s; name its content with --catalog %s=DIR|IMAGE", p.unseen.why, ref)
 	plan.Problem = writtenTrouble(sub)
 	if offered := p.unseen.of(sub); plan.Problem == "" && offered != nil && len(offered.Versions) > 0 && offered.Versions[0].Name != sub.Status.InstalledCSV {
 		plan.Notes = append(plan.Notes, fmt.Sprintf("the newest version in catalog %s is %s: the manager has found no way to it", offered.Catalog, offered.Versions[0].Name))

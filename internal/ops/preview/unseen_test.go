@@ -93,6 +93,7 @@ func TestUnseenCatalogs(t *testing.T) {
 			must.NoError(t, next.Write(&plan))
 			must.Contain(t, "plan", plan.String(), test.plan)
 			must.Equal(t, "blocked", next.Blocked(), test.blocked)
+			must.Equal(t, "why nothing is examined", next.nothing(), "what would be installed is not known: its CatalogSource cannot be listed as user dev: what it has is not known from here; name its content with --catalog olm/toys=DIR|IMAGE")
 		})
 	}
 }
