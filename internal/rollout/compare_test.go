@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"fairlead.dev/fairlead/test/must"
@@ -48,6 +49,43 @@ func TestCompare(t *testing.T) {
 			must.Equal(t, "live", text(is), want)
 			must.Equal(t, "the wanted object afterwards", text(wanted), text(read(test.wanted)))
 			must.Equal(t, "the live object afterwards", text(live), text(read(test.live)))
+		})
+	}
+}
+
+// TestCompareWhatGoes: a field that is wanted no more is a difference where the field managers have it, and no one else; not what the API server has set.
+func TestCompareWhatGoes(t *testing.T) {
+	const live = `{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {a: x, b: y, theirs: z}, annotations: {operators.fairlead.dev/content-hash: h, note: n}%s}, data: {a: x, b: y}}`
+	const wanted = `{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {a: x}}, data: {a: x}}`
+	const stays = `{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {a: x}}, data: {a: x}}`
+	const goes = `{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {a: x, b: y}, annotations: {note: n}}, data: {a: x, b: y}}`
+	const fields = `{"f:metadata":{"f:labels":{".":{},"f:a":{},"f:b":{}},"f:annotations":{".":{},"f:operators.fairlead.dev/content-hash":{},"f:note":{}}},"f:data":{".":{},"f:a":{},"f:b":{}}}`
+	entry := func(manager, operation, fields string) string {
+		return fmt.Sprintf(`{manager: %s, operation: %s, fieldsType: FieldsV1, fieldsV1: %s}`, manager, operation, fields)
+	}
+	const service = `{apiVersion: v1, kind: Service, metadata: {name: web%s}, spec: {type: ClusterIP, selector: {app: op}, ports: [{port: 80, protocol: TCP, appProtocol: http}]}}`
+	const bare = `{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {selector: {app: op}, ports: [{port: 80}]}}`
+	const serving = `{"f:spec":{"f:type":{},"f:selector":{},"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:port":{},"f:appProtocol":{}}}}}`
+	for name, test := range map[string]struct{ live, entries, wanted, is string }{
+		"of the manager":       {live, entry("us", "Apply", fields), wanted, goes},
+		"as it was created":    {live, entry("us", "Update", fields), wanted, goes},
+		"of its predecessor":   {live, entry("before", "Update", fields), wanted, goes},
+		"of no one":            {live, "", wanted, stays},
+		"of someone else":      {live, entry("kubectl", "Apply", fields), wanted, stays},
+		"of both":              {live, entry("us", "Apply", fields) + ", " + entry("kubectl", "Update", fields), wanted, stays},
+		"all data":             {live, entry("us", "Apply", `{"f:data":{".":{},"f:a":{},"f:b":{}}}`), `{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}`, `{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: x, b: y}}`},
+		"fields of an apply":   {service, entry("us", "Apply", serving), bare, `{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {type: ClusterIP, selector: {app: op}, ports: [{port: 80, appProtocol: http}]}}`},
+		"defaults of a create": {service, entry("us", "Update", serving), bare, bare},
+	} {
+		t.Run(name, func(t *testing.T) {
+			read := func(text string) *unstructured.Unstructured {
+				u := &unstructured.Unstructured{}
+				must.NoError(t, yaml.Unmarshal([]byte(text), &u.Object))
+				return u
+			}
+			there := read(fmt.Sprintf(test.live, ", managedFields: ["+test.entries+"]"))
+			_, is := Compare(clientgoscheme.Scheme, read(test.wanted), there, "us", "before")
+			must.Equal(t, "live", string(must.Value(json.Marshal(is.Object))(t)), string(must.Value(json.Marshal(read(test.is).Object))(t)))
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout"
+	"fairlead.dev/fairlead/internal/rollout/claims"
 	"fairlead.dev/fairlead/internal/tenancy"
 
 	corev1 "k8s.io/api/core/v1"
@@ -173,7 +174,7 @@ func (x *stepWriter) wanted(ctx context.Context, s *stepRun) rollout.Object {
 			return refused
 		}
 	}
-	o.Predecessors = predecessors
+	o.Predecessors = claims.Predecessors
 	if s.rule.wave == belongings {
 		u.SetOwnerReferences(nil)
 		if s.step.Resolving != "" {
@@ -210,23 +211,3 @@ func shareAccount(wanted, live *unstructured.Unstructured) error {
 // integrations are the API groups of software that an operator works with where it is present. The objects of a bundle for it are left
 // out where it is not.
 var integrations = []string{"monitoring.coreos.com", "console.openshift.io"}
-
-// otherManagers are the field managers under which another implementation of the API writes whole objects.
-var otherManagers = []string{"catalog", "olm"}
-
-// predecessors are the field managers that set fields of an object as this controller would have: those of another implementation,
-// where the object says that operators are what it is for. Without that, what a new version of an operator no longer has would stay:
-// the port of a Service, or the other one of two fields that exclude each other. CRDs have none: who serves their conversion webhook
-// sets their conversion, under a name of these.
-func predecessors(live *unstructured.Unstructured) []string {
-	labels := live.GetLabels()
-	if labels[v1alpha1.ManagedLabel] == v1alpha1.ManagedLabelValue || labels[v1alpha1.OwnerKindLabel] == v1alpha1.ClusterServiceVersionKind {
-		return otherManagers
-	}
-	for _, r := range live.GetOwnerReferences() {
-		if (rollout.Holder{OwnerReference: r}).IsOperator() {
-			return otherManagers
-		}
-	}
-	return nil
-}

@@ -375,8 +375,35 @@ func (all *arrivals) object(ctx context.Context, a *arrival, wanted *unstructure
 			a.change.Blocked = append(a.change.Blocked, collision.Error())
 		}
 	}
-	becomes, is = rollout.Compare(all.Client.Scheme(), wanted, live)
+	will := labelled(wanted, live)
+	if wanted.GetKind() == "ServiceAccount" { // whose annotations stay
+		if err := rollout.Share(will, live); err != nil {
+			return nil, nil, err
+		}
+	}
+	becomes, is = rollout.Compare(all.Client.Scheme(), will, live, append(claims.Predecessors(live), claims.FieldManager)...)
 	return is, becomes, nil
+}
+
+// labelled is an object with the labels that the controller of InstallPlans gives it besides its own, as far as the live one has them.
+func labelled(wanted, live *unstructured.Unstructured) *unstructured.Unstructured {
+	wanted = wanted.DeepCopy()
+	labels := wanted.GetLabels()
+	for key, value := range live.GetLabels() {
+		given := slices.Contains([]string{v1alpha1.ManagedLabel, v1alpha1.OwnerLabel, v1alpha1.OwnerNamespaceLabel, v1alpha1.OwnerKindLabel}, key) ||
+			strings.HasPrefix(key, v1alpha1.ComponentLabelPrefix)
+		if _, own := labels[key]; own || !given {
+			continue
+		}
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		labels[key] = value
+	}
+	if labels != nil {
+		wanted.SetLabels(labels)
+	}
+	return wanted
 }
 
 // operator compares the spec of a ClusterServiceVersion with that of the one that it replaces. One that exists is left as it is.
