@@ -44,11 +44,11 @@ func (all *arrivals) account(ctx context.Context, plan *SubscriptionPlan) error 
 		return err
 	}
 	if err != nil {
-		plan.unexamined(messages.Unseen(err, "roles and bindings", "what ServiceAccount "+plan.Account+" lacks is not known"))
-		all.mayPatch(subject, nil)
+		plan.unexamined(messages.Unseen(err, "roles and bindings", "they tell what ServiceAccount "+plan.Account+" may do"))
+		all.mayPatch(plan.Account, nil)
 		return nil
 	}
-	all.mayPatch(subject, rules)
+	all.mayPatch(plan.Account, rules)
 	missing, err := permissions.Missing(subject, rules, objects, needs...)
 	if err != nil {
 		plan.unexamined(err.Error())
@@ -85,7 +85,8 @@ func patches(definition string) permissions.Need {
 }
 
 // mayPatch notes of the definitions that the account must itself be allowed to patch whether it is not, or whether that is not known, as without rules.
-func (all *arrivals) mayPatch(subject permissions.Subject, rules permissions.RuleSource) {
+func (all *arrivals) mayPatch(account string, rules permissions.RuleSource) {
+	subject := permissions.ServiceAccount(all.namespace.Name, account)
 	for _, a := range all.operators {
 		for i := range a.change.CRDs {
 			c := &a.change.CRDs[i]
@@ -105,7 +106,7 @@ func (all *arrivals) mayPatch(subject permissions.Subject, rules permissions.Rul
 			if c.Verdict == CRDSafe {
 				c.Verdict = CRDUnchecked
 			}
-			c.Findings = append(c.Findings, fmt.Sprintf("other operators share it, or no operator has it, so %s must be allowed to patch it: %s", subject.User, finding))
+			c.Findings = append(c.Findings, fmt.Sprintf("other operators share it, or no operator has it, so ServiceAccount %s/%s must be allowed to patch it: %s", all.namespace.Name, account, finding))
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestAccountThatMustPatchADefinition(t *testing.T) {
 	plan, text := ahead(t, p)
 	must.Equal(t, "verdict", plan.Operators[0].CRDs[0].Verdict, CRDUnchecked)
 	must.Contain(t, "text", text, "    greetings.demo.fairlead.dev: unchecked\n",
-		"other operators share it, or no operator has it, so system:serviceaccount:ops:scoped must be allowed to patch it: it is not\n")
+		"other operators share it, or no operator has it, so ServiceAccount ops/scoped must be allowed to patch it: it is not\n")
 	must.Contain(t, "roles", plan.MissingRoles, "resourceNames:\n  - greetings.demo.fairlead.dev\n  resources:\n  - customresourcedefinitions\n  verbs:\n  - patch\n")
 	for document := range strings.SplitSeq(plan.MissingRoles, "---\n") {
 		u := &unstructured.Unstructured{}

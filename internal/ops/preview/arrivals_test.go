@@ -316,7 +316,7 @@ func TestRightsOfTheAccountOfAGroup(t *testing.T) {
 	}{
 		"no account":      {planner(t, subscribed(t, "greeter-operator", "")...), "OperatorGroup ops/all names no service account, so operators are installed with the rights of the manager"},
 		"nothing to do":   {planner(t, subscribed(t, "greeter-operator", "1.2.0")...), "nothing would be installed"},
-		"no such rights":  {forbid(t, planner(t, confined("")...), "ClusterRole"), "roles and bindings cannot be read as user tina: what ServiceAccount scoped lacks is not known"},
+		"no such rights":  {forbid(t, planner(t, confined("")...), "ClusterRole"), "roles and bindings cannot be read as user tina: they tell what ServiceAccount scoped may do"},
 		"no group at all": {planner(t, subscribed(t, "greeter-operator", "")[:2]...), "namespace ops does not have exactly one OperatorGroup with targets, which says whose rights count"},
 	} {
 		plan, _ := ahead(t, test.p)

@@ -9,6 +9,9 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/catalog"
+	"fairlead.dev/fairlead/internal/resolution"
+	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/test/must"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,6 +43,24 @@ func TestMisfitsOfTheOperatorsOfAPlan(t *testing.T) {
 	}
 	must.Contain(t, "text", text, "\ngreeter-operator.v1.2.0 would fail once it is installed:\n  spec.install.spec.deployments names ", "ask its author to correct it, or install another version\n")
 	must.Lack(t, "text", text, "nothing would be written")
+}
+
+// TestMisfitThatTheCatalogAloneTells: where the ClusterServiceVersion is known, what the catalog tells of it does not count; of others it does.
+func TestMisfitThatTheCatalogAloneTells(t *testing.T) {
+	group := operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "all"}, Status: operatorsv1.OperatorGroupStatus{Namespaces: []string{""}}}
+	n := &snapshot.Namespace{Name: "ops", Groups: []operatorsv1.OperatorGroup{group}}
+	all := &arrivals{namespace: n, fit: fitting{namespace: n, complete: true}}
+	b := load(t, "1.2.0")
+	a := &arrival{Choice: resolution.Choice{Bundle: &catalog.BundleInfo{Name: b.Name}}, csv: b.CSV}
+	told := func() []Misfit {
+		return []Misfit{{Operator: b.Name, Reason: "no such mode"}, {Operator: "other.v1", Reason: "no such mode"}}
+	}
+	must.Equal(t, "known", all.unfit(a, told()), told()[1:])
+	a.csv = nil
+	must.Equal(t, "not known", all.unfit(a, told()), told())
+	a.csv, n.Operators = b.CSV.DeepCopy(), []v1alpha1.ClusterServiceVersion{*b.CSV}
+	a.csv.Spec.InstallStrategy.StrategyName = "none"
+	must.Equal(t, "one that is there", all.unfit(a, nil), nil)
 }
 
 // waits is an InstallPlan with the steps of a bundle.
