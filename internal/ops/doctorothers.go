@@ -190,7 +190,7 @@ func (e rivalExam) otherLeases(ctx context.Context, c *Check, there map[string]b
 			if !c.read("Leases of other managers", err) {
 				break
 			}
-			if l := (leaseExam{e.examiner}).leaderOf(lease); l.alive() && !there[namespace] {
+			if l := leaseExam(e).leaderOf(lease); l.alive() && !there[namespace] {
 				found = append(found, rival{object: l.describe(), holder: l.name(), api: otherLeases[name], stop: "stop the process " + l.name()})
 			}
 		}
@@ -201,7 +201,7 @@ func (e rivalExam) otherLeases(ctx context.Context, c *Check, there map[string]b
 // second finds a second manager of Fairlead. What one without a Deployment works on is not known.
 func (e rivalExam) second(c *Check) {
 	for _, l := range e.leaders {
-		if running := slices.IndexFunc(e.managers, func(d appsv1.Deployment) bool { return replicas(&d) > 0 }); l.alive() && running >= 0 && !(leaseExam{e.examiner}).taken(l) {
+		if running := slices.IndexFunc(e.managers, func(d appsv1.Deployment) bool { return replicas(&d) > 0 }); l.alive() && running >= 0 && !leaseExam(e).taken(l) {
 			c.note("%s, which leads by %s, is a second manager of Fairlead: stop it where it works on the same namespaces as Deployment %s", l.name(), l.describe(), client.ObjectKeyFromObject(&e.managers[running]))
 		}
 	}

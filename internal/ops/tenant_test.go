@@ -201,7 +201,7 @@ func TestTenantTracesWithoutRights(t *testing.T) {
 			c := interceptor.NewClient(traced().(client.WithWatch), interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 				gvk := must.Value(apiutil.GVKForObject(list, c.Scheme()))(t)
 				if kind := strings.TrimSuffix(gvk.Kind, "List"); slices.Contains(test.refuse, kind) {
-					return apierrors.NewForbidden(schema.GroupResource{Resource: kind}, "", fmt.Errorf("User %q cannot list resource %q", "dev", kind)) //nolint:staticcheck // ST1005: the words of API servers
+					return apierrors.NewForbidden(schema.GroupResource{Resource: kind}, "", fmt.Errorf("User %q cannot list resource %q", "dev", kind))
 				}
 				return c.List(ctx, list, opts...)
 			}})

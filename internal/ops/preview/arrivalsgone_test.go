@@ -2,7 +2,6 @@ package preview
 
 import (
 	"context"
-	"encoding/json"
 	"testing"
 
 	"fairlead.dev/fairlead/bundle"
@@ -33,7 +32,7 @@ func TestFieldsThatGoWithAnUpgrade(t *testing.T) {
 				err := c.Get(ctx, key, o, options...)
 				if o.GetName() == "settings" {
 					o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: claims.FieldManager, Operation: metav1.ManagedFieldsOperationUpdate,
-						FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: json.RawMessage(fields)}}})
+						FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}})
 				}
 				return err
 			}})
