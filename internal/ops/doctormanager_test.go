@@ -197,7 +197,7 @@ func TestDoctorOfAnotherManager(t *testing.T) {
 	must.NoError(t, d.Write(&out))
 	must.Contain(t, "report", out.String(), `· manager             another lifecycle manager than Fairlead's
     note: this cluster is managed by Deployment olm/catalog-operator (v0 API), Deployment olm/olm-operator (v0 API)
-    note: the commands of fairlead read and write the same objects, and work with it; upgrade windows, holds and automatic rollback are for Fairlead's manager alone
+    note: fairlead's commands read and write the same objects, but the condition Ready is Fairlead's own: status calls what lacks it not reconciled, and install, upgrade and approve need --wait 0. Upgrade windows, holds and automatic rollback have no effect
     note: do not run Fairlead's manager for the same API beside it: two managers undo each other's work; docs/migrating.md says how to go from the other implementation to this one
 `, "✓ other managers      Deployment olm/catalog-operator, Deployment olm/olm-operator; none of Fairlead's beside them\n",
 		"✓ definitions         not compared: they are those of the other lifecycle manager\n", "12 checks: 11 found nothing wrong, 0 failed, 1 with notes only\n")

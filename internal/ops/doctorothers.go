@@ -134,7 +134,7 @@ func (e rivalExam) managedBy(c *Check, rivals []rival) {
 	}
 	c.Summary = "another lifecycle manager than Fairlead's"
 	c.note("this cluster is managed by %s", strings.Join(names, ", "))
-	c.note("the commands of fairlead read and write the same objects, and work with it; upgrade windows, holds and automatic rollback are for Fairlead's manager alone")
+	c.note("fairlead's commands read and write the same objects, but the condition Ready is Fairlead's own: status calls what lacks it not reconciled, and install, upgrade and approve need --wait 0. Upgrade windows, holds and automatic rollback have no effect")
 	c.note("do not run Fairlead's manager for the same API beside it: two managers undo each other's work; docs/migrating.md says how to go from the other implementation to this one")
 }
 
