@@ -169,7 +169,12 @@ func TestAWaitEndsAtOnce(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				began := time.Now()
-				_, err := WaitPackage(ctx, cluster(t, sub, plan), client.ObjectKeyFromObject(sub), func(string, string) {})
+				tell := func(reason, message string) {
+					if reason == "RequiresApproval" {
+						t.Errorf("what was approved since is told of: %s", message)
+					}
+				}
+				_, err := WaitPackage(ctx, cluster(t, sub, plan), client.ObjectKeyFromObject(sub), tell)
 				must.Fail(t, "the wait", err, test.want)
 				must.Equal(t, "it took", time.Since(began), test.took)
 				if ends := errors.As(err, new(*StoppedError)) || errors.As(err, new(*WaitsError)); ends != !strings.Contains(test.want, "not ready") {

@@ -74,7 +74,9 @@ func WaitPackage(ctx context.Context, reader client.Reader, key client.ObjectKey
 		}
 		if ready.Message != "" && !ready.Equals(last) {
 			last = ready
-			tell(ready.Reason, ready.Message)
+			if !approvedSince(ready) {
+				tell(ready.Reason, ready.Message)
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -98,6 +100,11 @@ func stopped(ctx context.Context, reader client.Reader, sub *v1alpha1.Subscripti
 		}
 	}
 	return nil
+}
+
+// approvedSince reports whether a condition waits for an approval that a wait has found to be given.
+func approvedSince(ready v1alpha1.SubscriptionCondition) bool {
+	return ready.Reason == string(v1alpha1.InstallPlanPhaseRequiresApproval)
 }
 
 // upgradeHeld is the reason of Ready of a Subscription whose upgrade waits for its window.
@@ -158,7 +165,9 @@ func WaitUpgrade(ctx context.Context, c client.Client, key client.ObjectKey, tel
 		}
 		if current && ready.Message != "" && !ready.Equals(last) {
 			last = ready
-			tell(ready.Reason, ready.Message)
+			if !approvedSince(ready) {
+				tell(ready.Reason, ready.Message)
+			}
 		}
 		select {
 		case <-ctx.Done():
