@@ -187,7 +187,7 @@ func (p *ExtensionPlan) Write(w io.Writer) error {
 	section("notes", p.Notes)
 	section("blocked, so nothing would be written", p.Blocked)
 	if p.MissingRoles != "" {
-		fmt.Fprintf(&b, "\nRoles with what the service account lacks, as YAML to be applied: %s --missing-roles\n", messages.Clean(p.Command))
+		fmt.Fprintf(&b, "\nRoles with what the service account lacks, to be read, and granted with: %s --missing-roles | kubectl auth reconcile -f -\n", messages.Clean(p.Command))
 	}
 	if p.Totals != nil {
 		fmt.Fprintf(&b, "\n%s\n", p.Totals)

@@ -472,7 +472,7 @@ func TestPlanHasTheRolesThatAreMissing(t *testing.T) {
 	must.Contain(t, "missing roles", plan.MissingRoles, "kind: ClusterRole\n", "kind: ClusterRoleBinding\n", "name: greeter-installer\n", "- kind: ServiceAccount\n  name: sa\n  namespace: ops\n")
 	p := planner(t, namespace(), account)
 	p.Command = "fairlead plan -f new.yaml"
-	if _, text := planned(t, p, extension(named)); !strings.Contains(text, "applied: fairlead plan -f new.yaml --missing-roles\n") {
+	if _, text := planned(t, p, extension(named)); !strings.Contains(text, "granted with: fairlead plan -f new.yaml --missing-roles | kubectl auth reconcile -f -\n") {
 		t.Errorf("the roles of a file are not to be had by the command:\n%s", text)
 	}
 	if plan, _ := planned(t, planner(t, namespace()), extension(named)); plan.RightsExamined {
