@@ -313,16 +313,7 @@ func (all *arrivals) powers(a *arrival, now []*unstructured.Unstructured) error 
 		before = slices.Concat(before, made, workloads(old))
 	}
 	was, is := images(before), images(after)
-	for _, image := range slices.Sorted(maps.Keys(is)) {
-		if !was[image] {
-			a.change.ImagesAdded = append(a.change.ImagesAdded, image)
-		}
-	}
-	for _, image := range slices.Sorted(maps.Keys(was)) {
-		if !is[image] {
-			a.change.ImagesRemoved = append(a.change.ImagesRemoved, image)
-		}
-	}
+	a.change.ImagesAdded, a.change.ImagesRemoved = lacking(is, was), lacking(was, is)
 	a.change.Permissions = permissions.Compare(before, after).String()
 	return nil
 }

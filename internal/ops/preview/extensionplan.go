@@ -118,16 +118,7 @@ func (p *ExtensionPlan) compare(now, wanted []*unstructured.Unstructured) {
 	}
 	p.Totals = &Totals{Created: len(p.Added), Changed: len(p.Changed), Deleted: len(p.Removed), Unchanged: len(will) - len(p.Added) - len(p.Changed)}
 	before, after := images(now), images(wanted)
-	for _, image := range slices.Sorted(maps.Keys(after)) {
-		if !before[image] {
-			p.ImagesAdded = append(p.ImagesAdded, image)
-		}
-	}
-	for _, image := range slices.Sorted(maps.Keys(before)) {
-		if !after[image] {
-			p.ImagesRemoved = append(p.ImagesRemoved, image)
-		}
-	}
+	p.ImagesAdded, p.ImagesRemoved = lacking(after, before), lacking(before, after)
 }
 
 // Write prints the plan for people.

@@ -2,6 +2,8 @@ package preview
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -93,4 +95,15 @@ func images(all []*unstructured.Unstructured) map[string]bool {
 		}
 	}
 	return out
+}
+
+// lacking are the elements of one set that another one lacks, in order.
+func lacking(one, other map[string]bool) []string {
+	var all []string
+	for _, element := range slices.Sorted(maps.Keys(one)) {
+		if !other[element] {
+			all = append(all, element)
+		}
+	}
+	return all
 }
