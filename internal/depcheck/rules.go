@@ -74,6 +74,7 @@ var rules = []rule{
 	{pkg: "internal/manager", may: append(libraries, "api", "internal/controller", "internal/kubeconfig", "internal/packageserver", "internal/metrics", "internal/platform"), client: true},
 	{pkg: "internal/devcluster", may: []string{"catalog/safetext", "internal/content/image", "internal/messages"}, client: true},
 	{pkg: "internal/ops/preview", may: append(libraries, "api/operators", "bundle", "internal/content/bundleio", "api", "internal/kubeconfig", "internal/messages"), client: true},
+	{pkg: "internal/console", may: []string{"api", "internal/kubeconfig", "internal/messages", "internal/ops"}, client: true}, // no rule that decides
 	{pkg: "internal/demo", may: []string{anything}, client: true},
 	{pkg: "internal/cli", may: []string{anything}, client: true},
 	{pkg: "examples", may: []string{"examples"}, client: true},

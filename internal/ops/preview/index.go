@@ -95,6 +95,12 @@ func (p *Package) take(d description) {
 		p.Description = firstLine(d.Description)
 	}
 	p.SuggestedNamespace = SuggestedNamespace(d.Annotations)
+	p.Capability = firstLine(d.Annotations["capabilities"])
+	for category := range strings.SplitSeq(d.Annotations["categories"], ",") {
+		if category = firstLine(category); category != "" && !slices.Contains(p.Categories, category) {
+			p.Categories = append(p.Categories, category)
+		}
+	}
 	for _, mode := range d.InstallModes {
 		if mode.Supported && !slices.Contains(p.InstallModes, mode.Type) {
 			p.InstallModes = append(p.InstallModes, mode.Type)

@@ -30,6 +30,9 @@ type Package struct {
 	Provides []string `json:"provides,omitempty"`
 	Requires []string `json:"requires,omitempty"`
 	Keywords []string `json:"keywords,omitempty"`
+	// Categories and Capability are what the newest version says of itself in the annotations categories and capabilities.
+	Categories []string `json:"categories,omitempty"`
+	Capability string   `json:"capability,omitempty"`
 	// SuggestedNamespace is where the newest version suggests to be installed.
 	SuggestedNamespace string `json:"suggestedNamespace,omitempty"`
 

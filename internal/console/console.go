@@ -1,0 +1,166 @@
+package console
+
+import (
+	"context"
+	"crypto/tls"
+	"embed"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"fairlead.dev/fairlead/internal/ops/preview"
+
+	"github.com/klauspost/compress/gzhttp"
+	"k8s.io/utils/clock"
+)
+
+// Options say what a console serves, to whom.
+type Options struct {
+	// Access lets users in.
+	Access Access
+	// Hosts are the names by which browsers address the console; Loopback has those of this machine.
+	Hosts []string
+	// TLS is nil where the console speaks plain HTTP, which it may on loopback alone.
+	TLS *tls.Config
+	// Idle is how long a session lasts unused, and Whole how long at most; 0 is for as long as the console runs.
+	Idle, Whole time.Duration
+	// Library has the content of catalogs. The caller closes it after the console has ended.
+	Library *preview.Library
+	// GlobalNamespace is that of the catalogs that all namespaces see.
+	GlobalNamespace string
+	Log             *slog.Logger
+	Clock           clock.PassiveClock
+}
+
+// Console is a web console.
+type Console struct {
+	Options
+	guard    guard
+	sessions *sessions
+	shelf    *shelf
+	pages    *pages
+	assets   *assets
+	handler  http.Handler
+}
+
+//go:embed static templates
+var files embed.FS
+
+// New is a console that serves nowhere yet.
+func New(o Options) (*Console, error) {
+	c := &Console{Options: o, guard: guard{hosts: o.Hosts, secure: o.TLS != nil}, sessions: newSessions(o.Clock, o.Idle, o.Whole), shelf: newShelf(o.Library, o.Clock)}
+	var err error
+	if c.assets, err = newAssets(); err != nil {
+		return nil, err
+	}
+	if c.pages, err = newPages(c.assets); err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /static/", c.assets)
+	mux.Handle("/", c.inSession(c.routes()))
+	c.handler = c.guard.wrap(mux)
+	return c, nil
+}
+
+// Handler answers everything.
+func (c *Console) Handler() http.Handler { return c.handler }
+
+// Bounds of a connection.
+const (
+	readHeaderTime = 5 * time.Second
+	readTime       = 30 * time.Second
+	idleTime       = 2 * time.Minute
+	maxHeader      = 32 << 10
+	// pageTime is how long a page may take to be made, which reads the cluster.
+	pageTime = 30 * time.Second
+	stopTime = 2 * time.Second
+)
+
+// Serve answers at a listener until the context ends.
+func (c *Console) Serve(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{Handler: c.handler, TLSConfig: c.TLS, ReadHeaderTimeout: readHeaderTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug), BaseContext: func(net.Listener) context.Context { return ctx }}
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		defer cancel()
+		if err := server.Shutdown(ending); err != nil {
+			err = server.Close() // a page that is still being made
+			stopped <- err
+			return
+		}
+		stopped <- nil
+	})
+	defer stop()
+	serve := server.Serve
+	if c.TLS != nil {
+		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+	}
+	if err := serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return <-stopped
+}
+
+// cookie is the name of the cookie of a session. Cookies of one name and machine are shared by all ports, so that two consoles need two names.
+func (c *Console) cookie(r *http.Request) string {
+	_, port, found := strings.Cut(r.Host, ":")
+	if !found {
+		port = "443"
+	}
+	name := "fairlead-console-" + strings.Trim(port, "]:")
+	if c.guard.secure {
+		return "__Host-" + name
+	}
+	return name
+}
+
+type sessionKey struct{}
+
+// inSession answers with the session of the cookie, or lets a user in.
+func (c *Console) inSession(next http.Handler) http.Handler {
+	zipped := gzhttp.GzipHandler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if cookie, err := r.Cookie(c.cookie(r)); err == nil {
+			if s := c.sessions.get(cookie.Value); s != nil && !r.URL.Query().Has(tokenKey) {
+				r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, s))
+				if r.URL.Path == streamPath { // each of its messages goes out at once
+					next.ServeHTTP(w, r)
+					return
+				}
+				zipped.ServeHTTP(w, r)
+				return
+			}
+		}
+		user := c.Access.Enter(w, r)
+		if user == nil {
+			return
+		}
+		id, err := c.sessions.begin(user)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		http.SetCookie(w, &http.Cookie{Name: c.cookie(r), Value: id, Path: "/", HttpOnly: true, Secure: c.guard.secure, SameSite: http.SameSiteStrictMode})
+		http.Redirect(w, r, "/", http.StatusSeeOther) // so that the address is not in the history of the browser, nor on the screen
+	})
+}
+
+// routes are the pages.
+func (c *Console) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/installed", http.StatusSeeOther) })
+	mux.HandleFunc("GET "+streamPath, c.stream)
+	for _, v := range c.views() {
+		mux.HandleFunc("GET "+v.path, c.page(v))
+		mux.HandleFunc("GET /api"+v.path, c.json(v))
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		c.fail(w, r, &statusError{http.StatusNotFound, "There is no such page", "begin at the catalog, or at what is installed"})
+	})
+	return mux
+}

@@ -1,0 +1,18 @@
+// Package console serves the web console: what catalogs offer, what is installed, why, and what a change would do, for the browser of a user and with
+// the rights of that user.
+//
+// It decides nothing. A page is a value of internal/ops or internal/ops/preview and a template; the same value is the answer of the same path below /api
+// as JSON. A write is a function of internal/ops, called after the checks of guard.go.
+//
+//	console.go    New, and the handler: who is let in, then the page, the stream or the asset
+//	guard.go      what is refused before anything is read: other hosts' names, writes that come from other sites; the headers of every answer
+//	sessions.go   who is there: bounded, in memory alone, with the token that every write has to carry
+//	access.go     how a user gets a session: OneTime by the printed address of a kubeconfig's console
+//	user.go       the connection to the cluster that a session has, and what its user may do
+//	page.go       templates, and what they are given besides the value of a page
+//	live.go       the stream that tells a browser that something has changed
+//	shelf.go      what catalogs offer, kept for as long as their content is the same
+//	*page.go      the pages, one file each
+//
+// Start reading at New, then at a page. It may use internal/ops, internal/ops/preview, internal/kubeconfig and the API types, and nothing that decides.
+package console

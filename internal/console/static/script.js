@@ -1,0 +1,42 @@
+// What pages do with a script: they follow changes of the cluster, and search while you type. Without it they can be read and searched all the same.
+"use strict";
+(() => {
+  // refresh asks for a page and puts its parts in the place of those that are shown, unless the user is in one of them.
+  const refresh = async (address) => {
+    const answer = await fetch(address, {headers: {Accept: "text/html"}});
+    if (!answer.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const part of document.querySelectorAll("[data-part]")) {
+      const next = page.getElementById(part.id);
+      const busy = part.contains(document.activeElement) && document.activeElement.matches("input, select, textarea");
+      if (next && !busy && next.innerHTML !== part.innerHTML) {
+        const focused = part.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+        part.replaceChildren(...next.childNodes);
+        if (focused) part.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
+      }
+    }
+  };
+
+  let last = 0; // only the newest answer counts
+  for (const form of document.querySelectorAll("form[data-as-typed]")) {
+    let timer;
+    const search = () => {
+      const address = new URL(form.action);
+      for (const [key, value] of new FormData(form)) if (value) address.searchParams.set(key, value);
+      history.replaceState(null, "", address);
+      const mine = ++last;
+      refresh(address).finally(() => { if (mine === last) form.removeAttribute("aria-busy"); });
+    };
+    form.addEventListener("input", () => { form.setAttribute("aria-busy", "true"); clearTimeout(timer); timer = setTimeout(search, 120); });
+    form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); search(); });
+  }
+
+  const live = document.querySelector(".live");
+  if (document.querySelector("[data-live]") && live) {
+    const stream = new EventSource("/live" + location.search);
+    stream.addEventListener("open", () => { live.dataset.state = "on"; live.title = "follows the cluster"; });
+    stream.addEventListener("error", () => { live.dataset.state = "off"; live.title = "does not follow the cluster: tries again"; });
+    stream.addEventListener("change", () => refresh(location.href));
+    addEventListener("pagehide", () => stream.close());
+  }
+})();

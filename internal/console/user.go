@@ -1,0 +1,87 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/ops/preview"
+
+	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// User is who uses the console: a connection to the cluster as that user.
+type User struct {
+	// Name is what the API server calls the user.
+	Name string
+	// Namespace is where they work unless they choose another one.
+	Namespace string
+
+	config  *rest.Config
+	client  client.WithWatch
+	cluster preview.Cluster
+	servers *preview.Servers
+}
+
+// NewUser connects to a cluster.
+func NewUser(ctx context.Context, config *rest.Config, namespace string) (*User, error) {
+	scheme, err := kubeconfig.Scheme()
+	if err == nil {
+		err = packagesv1.AddToScheme(scheme)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("register the API kinds: %w", err)
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
+	}
+	server, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
+	}
+	servers, err := preview.NewServers(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
+	}
+	u := &User{Namespace: namespace, config: config, client: c, cluster: preview.Cluster{Reader: c, Server: server}, servers: servers}
+	review := &authenticationv1.SelfSubjectReview{}
+	if err := c.Create(ctx, review); err != nil {
+		return nil, kubeconfig.Explain(fmt.Errorf("ask the API server who you are: %w", err))
+	}
+	u.Name = review.Status.UserInfo.Username
+	return u, nil
+}
+
+// Right is what a user may or may not do.
+type Right struct {
+	Allowed bool `json:"allowed"`
+	// Missing is the right that is lacking, in words.
+	Missing string `json:"missing,omitempty"`
+}
+
+// may asks whether the user may do something. Where that cannot be told, the API server decides when it is done.
+func (u *User) may(ctx context.Context, verb, group, resource, namespace string) Right {
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: verb, Group: group, Resource: resource, Namespace: namespace}}}
+	if err := u.client.Create(ctx, review); err != nil || review.Status.Allowed {
+		return Right{Allowed: true}
+	}
+	where := ""
+	if namespace != "" {
+		where = " in namespace " + namespace
+	}
+	return Right{Missing: fmt.Sprintf("%s may not %s %s.%s%s", u.Name, verb, resource, group, where)}
+}
+
+// dial connects to what is in the cluster, through the API server where that is the only way.
+func (u *User) dial() func(ctx context.Context, address string) (net.Conn, error) {
+	return kubeconfig.Dialer(u.config, u.client)
+}
