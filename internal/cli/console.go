@@ -70,7 +70,9 @@ func serveConsole(ctx context.Context, s command.Streams, o console.Options, use
 	if err != nil {
 		return err
 	}
-	tell := func() { fmt.Fprintf(s.Out, "The console, for %s, once: http://%s%s\n", user.Name, listener.Addr(), access.Query()) }
+	tell := func() {
+		fmt.Fprintf(s.Out, "The console, for %s, once: http://%s%s\n", user.Name, listener.Addr(), access.Query())
+	}
 	tell()
 	go func() { // ends with the process
 		for lines := bufio.NewScanner(s.In); lines.Scan(); {
