@@ -128,7 +128,7 @@ func (m *migration) run(ctx context.Context, name string) error {
 
 // move plans what is asked for and does it: a Subscription becomes a ClusterExtension, or the ClusterExtension of the name is given back.
 func (m *migration) move(ctx context.Context, c client.Client, q *preview.Question, library *preview.Library, key client.ObjectKey) error {
-	planner := preview.Planner{Client: c, Library: library, Fetch: fetcher(library)}
+	planner := preview.Planner{Client: c, Library: library, Fetch: library.Fetch}
 	mover := &ops.Mover{Client: c, Namespace: m.backups, Flags: m.again, Render: func(ctx context.Context, e *olmv1.ClusterExtension) (string, []*unstructured.Unstructured, []string, error) {
 		first, err := planner.First(ctx, q, e)
 		if err != nil {

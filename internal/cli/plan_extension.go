@@ -10,12 +10,9 @@ import (
 
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/cli/command"
-	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops/preview"
 )
@@ -104,7 +101,7 @@ func (p *extensionPlan) run(ctx context.Context, args []string) error {
 		}
 	}
 	return withLibrary(ctx, p.streams, func(library *preview.Library) error {
-		plan, err := preview.Planner{Client: c, Library: library, Fetch: fetcher(library), Values: p.values, Command: again}.Plan(ctx, q, name)
+		plan, err := preview.Planner{Client: c, Library: library, Fetch: library.Fetch, Values: p.values, Command: again}.Plan(ctx, q, name)
 		if err != nil {
 			return err
 		}
@@ -217,19 +214,4 @@ func (p *extensionPlan) filed(ctx context.Context, c client.Client, q *preview.Q
 		return e.Name, nil
 	}
 	return "", fmt.Errorf("read the ClusterExtension from %s: it has %d (%s), and one has to be chosen: name it, as in fairlead plan NAME -f %[1]s", p.file, len(names), strings.Join(names, ", "))
-}
-
-// fetcher gets bundles as the manager does.
-func fetcher(library *preview.Library) func(ctx context.Context, r bundleio.Request) (*bundle.Bundle, error) {
-	return func(ctx context.Context, r bundleio.Request) (*bundle.Bundle, error) {
-		store, err := library.Images(ctx)
-		if err != nil {
-			return nil, err
-		}
-		state, err := bundleio.NewUnpacker(store, clock.RealClock{}, func() {}).Fetch(ctx, r)
-		if err == nil {
-			err = state.Err
-		}
-		return state.Bundle, library.Explain(err)
-	}
 }

@@ -60,7 +60,7 @@ func (p *extensionPlan) subscription(ctx context.Context, reached reach, catalog
 	}
 	dial := kubeconfig.Dialer(reached.config, reached.Reader)
 	planner := func(library *preview.Library) preview.Planner {
-		return preview.Planner{Client: reached.client, Library: library, Fetch: fetcher(library), Values: p.values, Command: p.againSubscription(key)}
+		return preview.Planner{Client: reached.client, Library: library, Fetch: library.Fetch, Values: p.values, Command: p.againSubscription(key)}
 	}
 	if open != nil {
 		return withLibrary(ctx, p.streams, func(library *preview.Library) error {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// assets are the style sheet, the script and the pictures. Their addresses have the digest of their content, so that browsers keep them for good.
+// assets are the style sheet, the script and the mark. Their addresses have the digest of their content, so that browsers keep them for good.
 type assets struct {
 	content map[string][]byte // by address
 	address func(name string) (string, error)
@@ -21,19 +21,15 @@ type assets struct {
 func newAssets() (*assets, error) {
 	a := &assets{content: map[string][]byte{}}
 	addresses := map[string]string{}
-	entries, err := fs.ReadDir(files, "static")
-	if err != nil {
-		return nil, fmt.Errorf("list the assets: %w", err)
-	}
-	for _, e := range entries {
-		content, err := fs.ReadFile(files, path.Join("static", e.Name()))
+	for name, pattern := range map[string]string{"style.css": "static/style/*.css", "script.js": "static/script/*.js", "mark.svg": "static/mark.svg"} {
+		content, err := joined(pattern)
 		if err != nil {
-			return nil, fmt.Errorf("read asset %s: %w", e.Name(), err)
+			return nil, fmt.Errorf("read asset %s: %w", name, err)
 		}
 		sum := sha256.Sum256(content)
-		base, extension, _ := strings.Cut(e.Name(), ".")
+		base, extension, _ := strings.Cut(name, ".")
 		address := "/static/" + base + "-" + hex.EncodeToString(sum[:6]) + "." + extension
-		a.content[address], addresses[e.Name()] = content, address
+		a.content[address], addresses[name] = content, address
 	}
 	a.address = func(name string) (string, error) {
 		if addresses[name] == "" {
@@ -42,6 +38,23 @@ func newAssets() (*assets, error) {
 		return addresses[name], nil
 	}
 	return a, nil
+}
+
+// joined are the files of a pattern, one after the other by their names: each page has its own, and a browser asks for one.
+func joined(pattern string) ([]byte, error) {
+	names, err := fs.Glob(files, pattern)
+	if err != nil {
+		return nil, err
+	}
+	var all []byte
+	for _, name := range names {
+		content, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, content...)
+	}
+	return all, nil
 }
 
 // ServeHTTP answers with an asset.

@@ -19,12 +19,14 @@ const perPage = 48
 type catalogPage struct {
 	Filter filter `json:"filter"`
 	// Packages are those of this page, of Found in all, of Total that there are.
-	Packages []card   `json:"packages"`
-	Found    int      `json:"found"`
-	Total    int      `json:"total"`
-	Page     int      `json:"page"`
-	Pages    int      `json:"pages"`
-	Notes    []string `json:"notes,omitempty"`
+	Packages []card `json:"packages"`
+	Found    int    `json:"found"`
+	Total    int    `json:"total"`
+	Page     int    `json:"page"`
+	Pages    int    `json:"pages"`
+	// Reading is true while catalogs are read for the first time: there is more to come.
+	Reading bool     `json:"reading,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
 	// Choices are what filters can be set to.
 	Choices choices `json:"choices"`
 }
@@ -48,12 +50,12 @@ type card struct {
 func (c card) Title() string { return cmp.Or(c.DisplayName, c.Name) }
 
 func (c *Console) catalog(ctx context.Context, q *query) (any, error) {
-	namespace := cmp.Or(q.namespace(), q.user.Namespace)
-	offered, err := c.shelf.offers(ctx, q.user, namespace)
+	namespace := cmp.Or(q.namespace(ctx), q.user.Namespace)
+	offered, reading, err := c.shelf.offers(ctx, q.user, namespace, q.whole)
 	if err != nil {
 		return nil, err
 	}
-	installed, err := ops.List(ctx, q.user.client, q.namespace())
+	installed, err := ops.List(ctx, q.user.client, q.namespace(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +65,7 @@ func (c *Console) catalog(ctx context.Context, q *query) (any, error) {
 			versions[o.Package] = append(versions[o.Package], o.Version)
 		}
 	}
-	p := &catalogPage{Notes: offered.Notes, Total: len(offered.Packages), Packages: []card{},
+	p := &catalogPage{Reading: reading, Notes: offered.Notes, Total: len(offered.Packages), Packages: []card{},
 		Filter: filter{q.get("q"), q.get("catalog"), q.get("provider"), q.get("category"), q.get("capability"), q.get("mode"), q.get("installed"), q.get("deprecated")}}
 	var fitting []card
 	for _, found := range preview.Search(offered.Packages, p.Filter.Text).Packages {
@@ -103,4 +105,8 @@ func choicesOf(all []*preview.Package) choices {
 		return slices.SortedFunc(maps.Keys(set), func(a, b string) int { return cmp.Compare(strings.ToLower(a), strings.ToLower(b)) })
 	}
 	return choices{sorted(sets[0]), sorted(sets[1]), sorted(sets[2]), sorted(sets[3]), sorted(sets[4])}
+}
+
+func (c *Console) catalogPart() part {
+	return part{views: []view{{path: "/catalog", template: "catalog", title: "Catalog", load: c.catalog}}}
 }

@@ -31,8 +31,10 @@ type Options struct {
 	Library *preview.Library
 	// GlobalNamespace is that of the catalogs that all namespaces see.
 	GlobalNamespace string
-	Log             *slog.Logger
-	Clock           clock.PassiveClock
+	// Changes tells when what pages show has changed; nil watches as the user.
+	Changes Changes
+	Log     *slog.Logger
+	Clock   clock.PassiveClock
 }
 
 // Console is a web console.
@@ -43,15 +45,20 @@ type Console struct {
 	shelf    *shelf
 	pages    *pages
 	assets   *assets
+	streams  chan struct{} // has an element for each
 	handler  http.Handler
 }
 
-//go:embed static templates
+//go:embed static/mark.svg static/style static/script templates
 var files embed.FS
 
 // New is a console that serves nowhere yet.
 func New(o Options) (*Console, error) {
-	c := &Console{Options: o, guard: guard{hosts: o.Hosts, secure: o.TLS != nil}, sessions: newSessions(o.Clock, o.Idle, o.Whole), shelf: newShelf(o.Library, o.Clock)}
+	c := &Console{Options: o, guard: guard{hosts: o.Hosts, secure: o.TLS != nil}, sessions: newSessions(o.Clock, o.Idle, o.Whole),
+		shelf: newShelf(o.Library, o.Clock, (*User).changed), streams: make(chan struct{}, allStreams)}
+	if c.Changes == nil {
+		c.Changes = watchAs
+	}
 	var err error
 	if c.assets, err = newAssets(); err != nil {
 		return nil, err
@@ -150,14 +157,37 @@ func (c *Console) inSession(next http.Handler) http.Handler {
 	})
 }
 
+// part is a page, or some that belong together, with the changes that it offers.
+type part struct {
+	views   []view
+	actions []action
+	others  map[string]http.HandlerFunc // what is no page: pictures
+}
+
+// parts are all of the console.
+func (c *Console) parts() []part {
+	return []part{c.catalogPart(), c.installedPart()}
+}
+
 // routes are the pages.
 func (c *Console) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/installed", http.StatusSeeOther) })
 	mux.HandleFunc("GET "+streamPath, c.stream)
-	for _, v := range c.views() {
-		mux.HandleFunc("GET "+v.path, c.page(v))
-		mux.HandleFunc("GET /api"+v.path, c.json(v))
+	for _, part := range c.parts() {
+		for _, v := range part.views {
+			mux.HandleFunc("GET "+v.path, c.page(v))
+			mux.HandleFunc("GET /api"+v.path, c.json(v))
+			if v.posted {
+				mux.HandleFunc("POST "+v.path, c.page(v))
+			}
+		}
+		for _, a := range part.actions {
+			mux.HandleFunc("POST "+a.path, c.act(a))
+		}
+		for path, handler := range part.others {
+			mux.HandleFunc("GET "+path, handler)
+		}
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, &statusError{http.StatusNotFound, "There is no such page", "begin at the catalog, or at what is installed"})

@@ -14,17 +14,13 @@ type installedPage struct {
 }
 
 func (c *Console) installed(ctx context.Context, q *query) (any, error) {
-	listing, err := ops.List(ctx, q.user.client, q.namespace())
+	listing, err := ops.List(ctx, q.user.client, q.namespace(ctx))
 	if err != nil {
 		return nil, err
 	}
 	return &installedPage{listing, q.get("state")}, nil
 }
 
-// views are the pages.
-func (c *Console) views() []view {
-	return []view{
-		{path: "/catalog", template: "catalog", title: "Catalog", load: c.catalog},
-		{path: "/installed", template: "installed", title: "Installed", load: c.installed},
-	}
+func (c *Console) installedPart() part {
+	return part{views: []view{{path: "/installed", template: "installed", title: "Installed", load: c.installed}}}
 }

@@ -53,6 +53,13 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer done()
+	select {
+	case c.streams <- struct{}{}:
+		defer func() { <-c.streams }()
+	default:
+		http.Error(w, fmt.Sprintf("the console has %d streams at most: pages do not follow the cluster until others are closed; load them again", allStreams), http.StatusServiceUnavailable)
+		return
+	}
 	control := http.NewResponseController(w)
 	if err := control.SetWriteDeadline(time.Time{}); err != nil {
 		c.Log.Debug("keep a stream open", "err", err)
@@ -66,7 +73,7 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
 	if !send("retry: 5000\n\n") {
 		return
 	}
-	changes := c.watch(r.Context(), s.user, r.URL.Query().Get("namespace"))
+	changes := c.follow(r.Context(), s.user, (&query{session: s, values: r.URL.Query()}).namespace(r.Context()))
 	idle := time.NewTicker(beat)
 	defer idle.Stop()
 	for {
@@ -94,26 +101,41 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// watch watches all kinds as the user, in a namespace or everywhere. The channel has one element at most: that something has changed.
-func (c *Console) watch(ctx context.Context, u *User, namespace string) <-chan struct{} {
+// follow has an element when something may have changed for the user, in a namespace or everywhere, until the context ends: one at most.
+func (c *Console) follow(ctx context.Context, u *User, namespace string) <-chan struct{} {
 	changes := make(chan struct{}, 1)
-	var all sync.WaitGroup
+	changed := func() {
+		select {
+		case changes <- struct{}{}:
+		default:
+		}
+	}
+	forget := u.listen(changed)
+	context.AfterFunc(ctx, forget)
+	c.Changes(ctx, u, namespace, changed)
+	return changes
+}
+
+// Changes tells, until the context ends, when something may have changed that a user may see, in a namespace or everywhere. It returns at once.
+type Changes func(ctx context.Context, u *User, namespace string, changed func())
+
+// watchAs watches all kinds as the user.
+func watchAs(ctx context.Context, u *User, namespace string, changed func()) {
 	for _, kind := range watched {
-		all.Go(func() {
+		go func() {
 			for ctx.Err() == nil {
-				u.watchKind(ctx, kind, namespace, changes)
+				u.watchKind(ctx, kind, namespace, changed)
 				select {
 				case <-ctx.Done():
 				case <-time.After(again):
 				}
 			}
-		})
+		}()
 	}
-	return changes
 }
 
 // watchKind watches the metadata of the objects of a kind until the watch ends. What the user may not watch does not change pages.
-func (u *User) watchKind(ctx context.Context, kind schema.GroupVersionKind, namespace string, changes chan<- struct{}) {
+func (u *User) watchKind(ctx context.Context, kind schema.GroupVersionKind, namespace string, changed func()) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	watching, err := u.client.Watch(ctx, list, client.InNamespace(namespace))
@@ -126,9 +148,41 @@ func (u *User) watchKind(ctx context.Context, kind schema.GroupVersionKind, name
 		if event.Type == watch.Bookmark || event.Type == watch.Error || event.Type == watch.Added && time.Since(begun) < settles { // what was there before
 			continue
 		}
-		select {
-		case changes <- struct{}{}:
-		default:
-		}
+		changed()
+	}
+}
+
+// listeners are the streams of a user.
+type listeners struct {
+	mu   sync.Mutex
+	next int
+	all  map[int]func()
+}
+
+// listen adds one, until forget is called.
+func (u *User) listen(changed func()) (forget func()) {
+	l := &u.listeners
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all == nil {
+		l.all = map[int]func(){}
+	}
+	l.next++
+	id := l.next
+	l.all[id] = changed
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.all, id)
+	}
+}
+
+// changed tells the streams of the user that something that pages show is another now.
+func (u *User) changed() {
+	l := &u.listeners
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, tell := range l.all {
+		tell()
 	}
 }

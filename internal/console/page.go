@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +25,9 @@ import (
 // view is a page: a value that is read as the user, and the template that shows it.
 type view struct {
 	path, template, title string
-	load                  func(ctx context.Context, q *query) (any, error)
+	// posted is true of a page whose question is too long for an address: a form sends it. Nothing is changed by it.
+	posted bool
+	load   func(ctx context.Context, q *query) (any, error)
 }
 
 // query is a request for a page.
@@ -31,12 +35,21 @@ type query struct {
 	*session
 	values url.Values
 	path   func(name string) string
+	whole  bool // a program asks, which waits for the whole answer
 }
 
 func (q *query) get(name string) string { return strings.TrimSpace(q.values.Get(name)) }
 
-// namespace is the one that is chosen, in the address so that it can be shared; empty is all.
-func (q *query) namespace() string { return q.get("namespace") }
+// namespace is the one that is chosen, in the address so that it can be shared; empty is all, which a user who may not see all does not mean.
+func (q *query) namespace(ctx context.Context) string {
+	if chosen := q.get(namespaceKey); chosen != "" || q.user.seesAll(ctx) {
+		return chosen
+	}
+	return q.user.Namespace
+}
+
+// namespaceKey is the parameter of an address with the namespace.
+const namespaceKey = "namespace"
 
 // shown is what a template is given.
 type shown struct {
@@ -44,7 +57,8 @@ type shown struct {
 	Address     string // of the page itself
 	User        string
 	Namespace   string
-	Form        string // what forms carry
+	Namespaces  []string // that there are, as far as the user may know
+	Form        string   // what forms carry
 	Notice      string
 	Now         time.Time
 	Data        any
@@ -85,40 +99,89 @@ func newPages(a *assets) (*pages, error) {
 // functions are what templates may call.
 func functions(a *assets) template.FuncMap {
 	return template.FuncMap{
-		"asset": a.address,
-		"age":   func(now, then time.Time) string { return duration.HumanDuration(now.Sub(then)) },
-		"lines": func(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") },
-		"add":   func(a, b int) int { return a + b },
+		"asset":  a.address,
+		"age":    func(now, then time.Time) string { return duration.HumanDuration(now.Sub(then)) },
+		"lines":  func(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") },
+		"add":    func(a, b int) int { return a + b },
+		"places": func() []place { return places },
+		"under":  func(path, place string) bool { return path == place || strings.HasPrefix(path, place+"/") },
+		"kept":   kept,
+		"with":   pairs,
+		"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"choice": func(now, all string, of []string) any {
 			return struct {
 				Now, All string
 				Of       []string
 			}{now, all, of}
 		},
-		"address": func(address, key, value string) string { // the same page with another parameter
-			u, err := url.Parse(address)
-			if err != nil {
-				return address
-			}
-			values := u.Query()
-			if values.Del(key); value != "" {
-				values.Set(key, value)
-			}
-			u.RawQuery = values.Encode()
-			return u.String()
-		},
+		"address": address,
 	}
+}
+
+// place is a page that every page leads to.
+type place struct{ Path, Name string }
+
+var places = []place{{"/catalog", "Catalog"}, {"/installed", "Installed"}}
+
+// address is an address with another value of a parameter; without one where the value is empty.
+func address(of, key, value string) string {
+	u, err := url.Parse(of)
+	if err != nil {
+		return of
+	}
+	values := u.Query()
+	if values.Del(key); value != "" {
+		values.Set(key, value)
+	}
+	u.RawQuery = values.Encode()
+	return u.String()
+}
+
+// parameter is one of an address.
+type parameter struct{ Name, Value string }
+
+// kept are the parameters of an address that a form with some of its own goes on with.
+func kept(of string, own ...string) (out []parameter) {
+	u, err := url.Parse(of)
+	if err != nil {
+		return nil
+	}
+	values := u.Query()
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		for _, v := range values[name] {
+			if !slices.Contains(own, name) && name != "page" {
+				out = append(out, parameter{name, v})
+			}
+		}
+	}
+	return out
+}
+
+// pairs gives a template several values by name: {{template "button" (with "Right" .May "Text" "Approve")}}.
+func pairs(all ...any) (map[string]any, error) {
+	if len(all)%2 != 0 {
+		return nil, errors.New("give names and values in turn")
+	}
+	out := map[string]any{}
+	for i := 0; i < len(all); i += 2 {
+		name, ok := all[i].(string)
+		if !ok {
+			return nil, fmt.Errorf("a name is a string, not %v", all[i])
+		}
+		out[name] = all[i+1]
+	}
+	return out, nil
 }
 
 // page answers with HTML.
 func (c *Console) page(v view) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		s, data, err := c.load(v, r)
+		q, data, err := c.load(v, r)
 		if err != nil {
 			c.fail(w, r, err)
 			return
 		}
-		c.render(w, http.StatusOK, v.template, c.shown(s, r, v.title, data))
+		c.render(w, http.StatusOK, v.template, c.shown(r, q, v.title, data))
 	}
 }
 
@@ -141,17 +204,24 @@ func (c *Console) json(v view) http.HandlerFunc {
 	}
 }
 
-func (c *Console) load(v view, r *http.Request) (*session, any, error) {
-	s := r.Context().Value(sessionKey{}).(*session)
+func (c *Console) load(v view, r *http.Request) (q *query, data any, err error) {
+	q = &query{session: r.Context().Value(sessionKey{}).(*session), values: r.URL.Query(), path: r.PathValue, whole: strings.HasPrefix(r.URL.Path, "/api/")}
+	if r.Method == http.MethodPost {
+		if q, err = c.posted(r); err != nil {
+			return nil, nil, err
+		}
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 	defer cancel()
-	data, err := v.load(ctx, &query{session: s, values: r.URL.Query(), path: r.PathValue})
-	return s, data, err
+	data, err = v.load(ctx, q)
+	return q, data, err
 }
 
-func (c *Console) shown(s *session, r *http.Request, title string, data any) shown {
-	return shown{Title: title, Path: r.URL.Path, Address: r.URL.RequestURI(), User: s.user.Name, Namespace: r.URL.Query().Get("namespace"), Form: s.formToken(), Notice: s.said(),
-		Now: c.Clock.Now(), Data: data}
+func (c *Console) shown(r *http.Request, q *query, title string, data any) shown {
+	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
+	defer cancel()
+	return shown{Title: title, Path: r.URL.Path, Address: r.URL.RequestURI(), User: q.user.Name, Namespace: q.namespace(ctx), Namespaces: q.user.namespaces(ctx),
+		Form: q.formToken(), Notice: q.said(), Now: c.Clock.Now(), Data: data}
 }
 
 // render writes a page, once it is there as a whole.
@@ -171,15 +241,19 @@ func (c *Console) render(w http.ResponseWriter, status int, name string, page sh
 
 // failure is what the page of an error shows.
 type failure struct {
-	Status       int
-	Text, Remedy string
+	Status             int
+	Text, Remedy, Back string
 }
 
 // fail answers with an error: what failed, and what to do.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := explain(err)
-	s := r.Context().Value(sessionKey{}).(*session)
-	c.render(w, known.status, "error", c.shown(s, r, "Not shown", failure{known.status, known.text, known.whatToDo}))
+	q := &query{session: r.Context().Value(sessionKey{}).(*session), values: r.URL.Query(), path: r.PathValue}
+	title, back := "Not shown", ""
+	if r.Method == http.MethodPost {
+		title, back = "Not done", local(before(r))
+	}
+	c.render(w, known.status, "error", c.shown(r, q, title, failure{known.status, known.text, known.whatToDo, back}))
 }
 
 // explain gives an error a status and a remedy.

@@ -10,6 +10,7 @@ import (
 
 	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 
+	"github.com/blang/semver/v4"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/client-go/discovery"
@@ -28,6 +29,9 @@ type User struct {
 	client  client.WithWatch
 	cluster preview.Cluster
 	servers *preview.Servers
+	scope   scope
+
+	listeners listeners
 }
 
 // NewUser connects to a cluster.
@@ -84,4 +88,35 @@ func (u *User) may(ctx context.Context, verb, group, resource, namespace string)
 // dial connects to what is in the cluster, through the API server where that is the only way.
 func (u *User) dial() func(ctx context.Context, address string) (net.Conn, error) {
 	return kubeconfig.Dialer(u.config, u.client)
+}
+
+// namespaced is the question what a namespace has, and may have.
+func (c *Console) namespaced(ctx context.Context, u *User, namespace string) (*preview.Question, error) {
+	q, err := u.cluster.Question(ctx, namespace, c.GlobalNamespace)
+	if err != nil {
+		return nil, err
+	}
+	return c.reaching(ctx, u, q)
+}
+
+// extensions is the question what the ClusterExtensions have, and may have.
+func (c *Console) extensions(ctx context.Context, u *User) (*preview.Question, error) {
+	q, err := u.cluster.Extensions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.reaching(ctx, u, q)
+}
+
+func (c *Console) reaching(ctx context.Context, u *User, q *preview.Question) (_ *preview.Question, err error) {
+	q.Dial = u.dial()
+	if q.Kubernetes.Equals(semver.Version{}) {
+		q.Kubernetes, err = u.cluster.Kubernetes()
+	}
+	return q, err
+}
+
+// planner plans as the user: nothing is written.
+func (c *Console) planner(u *User) preview.Planner {
+	return preview.Planner{Client: u.client, Library: c.Library, Fetch: c.Library.Fetch, Values: true}
 }

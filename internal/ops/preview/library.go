@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/catalogstore"
@@ -20,6 +21,7 @@ import (
 	"fairlead.dev/fairlead/internal/kubeconfig"
 
 	"golang.org/x/net/http/httpproxy"
+	"k8s.io/utils/clock"
 )
 
 // keepIndexes is how long an index that no one asks for is kept.
@@ -147,6 +149,19 @@ func (l *Library) Explain(err error) error {
 			"or name it as a mirror in registries.conf", err)
 	}
 	return fmt.Errorf("%w; it was asked from this machine: where only the cluster reaches it, name a mirror in registries.conf, or run the command in a pod of the cluster", err)
+}
+
+// Fetch gets a bundle as the manager does.
+func (l *Library) Fetch(ctx context.Context, r bundleio.Request) (*bundle.Bundle, error) {
+	store, err := l.Images(ctx)
+	if err != nil {
+		return nil, err
+	}
+	state, err := bundleio.NewUnpacker(store, clock.RealClock{}, func() {}).Fetch(ctx, r)
+	if err == nil {
+		err = state.Err
+	}
+	return state.Bundle, l.Explain(err)
 }
 
 // isReference tells whether a text can be the reference of an image, with the host of its registry.
