@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/internal/cli/command"
 
 	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
 func newClusterStartCommand(s command.Streams, which *clusterFlags) *cobra.Command {
@@ -49,8 +50,9 @@ Started again, it has its objects and images back.`,
   API server  %s
   registry    %s
   kubeconfig  %s
+  console     fairlead console --kubeconfig %s
 Its pods are simulated: they become ready, but nothing runs in them.
-`, status.Name, status.StartSeconds, mebibytes(status.MemoryBytes), status.APIServer, status.Registry, status.Kubeconfig)
+`, status.Name, status.StartSeconds, mebibytes(status.MemoryBytes), status.APIServer, status.Registry, status.Kubeconfig, preview.Quoted(status.Kubeconfig))
 				return err
 			})
 		}

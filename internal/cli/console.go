@@ -3,12 +3,14 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
 	"fairlead.dev/fairlead/internal/cli/command"
@@ -42,12 +44,13 @@ reads and writes as the user of the kubeconfig. The address lets a browser in on
 			if err != nil {
 				return err
 			}
-			user, err := console.NewUser(cmd.Context(), config, namespace)
-			if err != nil {
-				return err
-			}
 			return withLibrary(cmd.Context(), s, func(library *preview.Library) error {
-				return serveConsole(cmd.Context(), s, console.Options{Library: library, GlobalNamespace: global, Clock: clock.RealClock{}}, user, port)
+				c, err := openConsole(cmd.Context(), s, console.Options{Library: library, GlobalNamespace: global}, config, namespace, port)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(s.Out, "The console, for %s, once: %s\nEnter prints another address, Ctrl-C ends it.\n", c.user, c.address())
+				return c.serve(cmd.Context())
 			})
 		},
 	}
@@ -58,26 +61,46 @@ reads and writes as the user of the kubeconfig. The address lets a browser in on
 	return cmd
 }
 
-// serveConsole serves the console of a user on loopback until the context ends.
-func serveConsole(ctx context.Context, s command.Streams, o console.Options, user *console.User, port int) error {
+// openedConsole is the console of a user, on loopback.
+type openedConsole struct {
+	user     string
+	access   *console.OneTime
+	listener net.Listener
+	console  *console.Console
+	streams  command.Streams
+}
+
+// openConsole listens on loopback, at a port, or any that is free for 0.
+func openConsole(ctx context.Context, s command.Streams, o console.Options, config *rest.Config, namespace string, port int) (*openedConsole, error) {
+	user, err := console.NewUser(ctx, config, namespace)
+	if err != nil {
+		return nil, err
+	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
-		return fmt.Errorf("serve the console: %w; choose another port with --port", err)
+		return nil, fmt.Errorf("serve the console: %w; choose another port with --port", err)
 	}
 	access := console.NewOneTime(user)
-	o.Access, o.Hosts, o.Log = access, console.Loopback(listener.Addr()), slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	o.Access, o.Hosts, o.Clock = access, console.Loopback(listener.Addr()), clock.RealClock{}
+	o.Log = slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	c, err := console.New(o)
 	if err != nil {
-		return err
+		return nil, errors.Join(err, listener.Close())
 	}
-	tell := func() {
-		fmt.Fprintf(s.Out, "The console, for %s, once: http://%s%s\n", user.Name, listener.Addr(), access.Query())
-	}
-	tell()
+	return &openedConsole{user.Name, access, listener, c, s}, nil
+}
+
+// address is one that lets a browser in once. Those before are worth nothing then.
+func (c *openedConsole) address() string {
+	return "http://" + c.listener.Addr().String() + c.access.Query()
+}
+
+// serve serves until the context ends, and prints another address for each line of the input.
+func (c *openedConsole) serve(ctx context.Context) error {
 	go func() { // ends with the process
-		for lines := bufio.NewScanner(s.In); lines.Scan(); {
-			tell()
+		for lines := bufio.NewScanner(c.streams.In); lines.Scan(); {
+			fmt.Fprintln(c.streams.Out, c.address())
 		}
 	}()
-	return c.Serve(ctx, listener)
+	return c.console.Serve(ctx, c.listener)
 }

@@ -7,12 +7,16 @@ import (
 	"io"
 	"time"
 
+	"fairlead.dev/fairlead/internal/console"
 	"fairlead.dev/fairlead/internal/demo"
+	"fairlead.dev/fairlead/internal/manager"
+	"fairlead.dev/fairlead/internal/ops/preview"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 
 	"fairlead.dev/fairlead/internal/cli/command"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
@@ -87,13 +91,35 @@ func runDemo(ctx context.Context, s command.Streams, o demo.Options, exit bool, 
 	if exit {
 		return nil
 	}
+	return withLibrary(ctx, s, func(library *preview.Library) error { return showDemo(ctx, s, d, library, printer) })
+}
+
+// showDemo serves the console of the cluster, and says how to see the cluster, until the context or the cluster ends.
+func showDemo(ctx context.Context, s command.Streams, d *demo.Demo, library *preview.Library, printer *command.ProgressPrinter) error {
+	config, err := clientcmd.BuildConfigFromFlags("", d.Result.Kubeconfig)
+	if err != nil {
+		return fmt.Errorf("read the kubeconfig of the cluster: %w", err)
+	}
+	c, err := openConsole(ctx, s, console.Options{Library: library, GlobalNamespace: manager.DefaultGlobalNamespace}, config, d.Result.Namespace, 0)
+	if err != nil {
+		return err
+	}
 	printer.Text(fmt.Sprintf(`
-The cluster is up. In another terminal:
+The cluster is up. See it in a browser (the address works once, Enter prints another one):
+
+    %s
+
+In another terminal:
 
     export KUBECONFIG=%s
     kubectl get sub,csv,installplans.operators.coreos.com,catsrc,og -A
     fairlead status -n %s
 
-Press Ctrl-C to stop it.`, d.Result.Kubeconfig, d.Result.Namespace))
-	return d.Wait(ctx)
+Press Ctrl-C to stop it.`, c.address(), d.Result.Kubeconfig, d.Result.Namespace))
+	ctx, stop := context.WithCancel(ctx)
+	served := make(chan error, 1)
+	go func() { served <- c.serve(ctx) }()
+	err = d.Wait(ctx)
+	stop()
+	return errors.Join(err, <-served)
 }

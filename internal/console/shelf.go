@@ -41,7 +41,7 @@ const (
 	fresh = 30 * time.Second
 	// patience is how long a page waits for a first reading.
 	patience = 150 * time.Millisecond
-	// readingTime is how long a reading may take, which goes on when the page that asked for it is gone.
+	// readingTime is how long a reading may take, which does not end with the page that asked for it.
 	readingTime = 2 * time.Minute
 	// retry is how long a failure is shown before the catalogs are read again.
 	retry = 5 * time.Second
