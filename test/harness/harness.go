@@ -28,10 +28,11 @@ const startTimeout = 2 * time.Minute
 var store string
 
 // Main is for TestMain of a package whose tests have managers of the whole cluster, such as the one that they share. That cluster is the
-// package's own. What managers log is not for the output of tests: those say themselves what is wrong.
-func Main(m *testing.M) {
+// package's own. What managers log is not for the output of tests: those say themselves what is wrong. What is to be done after the tests is
+// done before the cluster ends.
+func Main(m *testing.M, after ...func()) {
 	ctrl.SetLogger(logr.Discard())
-	devcluster.MainAlone(m, func() { _ = os.RemoveAll(store) })
+	devcluster.MainAlone(m, append(after, func() { _ = os.RemoveAll(store) })...)
 }
 
 // Shared starts the manager that all tests of the package share, once, and returns a client of its cluster.

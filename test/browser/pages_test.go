@@ -1,0 +1,31 @@
+package browser
+
+import (
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/internal/devcluster"
+	"fairlead.dev/fairlead/test/must"
+)
+
+// TestPages: with the full public catalog each page is there at once, small, and without a complaint of the browser, and can be read by all.
+func TestPages(t *testing.T) {
+	w := newWorld(t)
+	w.serves("community", communityCatalog(t))
+	p := w.open(devcluster.Config())
+	p.sees("Installed")
+	p.open("/catalog")
+	p.sees("331 packages")
+	for _, page := range []string{"/installed", "/catalog", "/catalog?q=kafka"} {
+		bytes, took := p.transferred(page)
+		t.Logf("%-40s %6.1f kB transferred (most: 100), first view after %4d ms (most: 300)", page, float64(bytes)/1000, took.Milliseconds())
+		if bytes > 100_000 {
+			t.Errorf("%s takes %d bytes", page, bytes)
+		}
+		if took > must.Within(time.Second) { // an idle machine takes less than the 300 ms that the benchmark prints
+			t.Errorf("%s is shown after %s", page, took)
+		}
+		p.accessible()
+	}
+	must.Empty(t, "complaints of the browser", p.complaints())
+}
