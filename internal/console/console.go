@@ -55,7 +55,7 @@ var files embed.FS
 // New is a console that serves nowhere yet.
 func New(o Options) (*Console, error) {
 	c := &Console{Options: o, guard: guard{hosts: o.Hosts, secure: o.TLS != nil}, sessions: newSessions(o.Clock, o.Idle, o.Whole),
-		shelf: newShelf(o.Library, o.Clock, (*User).changed), streams: make(chan struct{}, allStreams)}
+		shelf: newShelf(o.Library, o.Clock), streams: make(chan struct{}, allStreams)}
 	if c.Changes == nil {
 		c.Changes = watchAs
 	}
@@ -152,6 +152,7 @@ func (c *Console) inSession(next http.Handler) http.Handler {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
+		go c.shelf.offers(context.WithoutCancel(r.Context()), user, user.Namespace, false) // who comes sees the catalog soon
 		http.SetCookie(w, &http.Cookie{Name: c.cookie(r), Value: id, Path: "/", HttpOnly: true, Secure: c.guard.secure, SameSite: http.SameSiteStrictMode})
 		http.Redirect(w, r, "/", http.StatusSeeOther) // so that the address is not in the history of the browser, nor on the screen
 	})

@@ -13,9 +13,9 @@ import (
 // shelf has what catalogs offer users, for a while: to read it takes longer than a page may, so that pages show what was read before, or that it is
 // being read, and follow.
 type shelf struct {
-	library *preview.Library
+	browse  func(ctx context.Context, u *User, namespace string) (preview.Answer, error)
 	clock   clock.PassiveClock
-	changed func(*User) // tells the pages of a user
+	changed func(*User) // says so to the pages of a user
 
 	mu   sync.Mutex
 	kept map[shelfKey]*offer
@@ -50,8 +50,12 @@ const (
 // maxOffers is how many are kept.
 const maxOffers = 64
 
-func newShelf(library *preview.Library, c clock.PassiveClock, changed func(*User)) *shelf {
-	return &shelf{library: library, clock: c, changed: changed, kept: map[shelfKey]*offer{}}
+// newShelf is empty.
+func newShelf(library *preview.Library, c clock.PassiveClock) *shelf {
+	browse := func(ctx context.Context, u *User, namespace string) (preview.Answer, error) {
+		return preview.BrowseCluster{Reader: u.client, Servers: u.servers, Library: library, Namespace: namespace, Dial: u.dial()}.Both(ctx, "")
+	}
+	return &shelf{browse: browse, clock: c, changed: (*User).changed, kept: map[shelfKey]*offer{}}
 }
 
 // offers are the packages that a user sees in a namespace. Reading is true while they are read for the first time and that takes longer than a page
@@ -90,8 +94,7 @@ func (s *shelf) offers(ctx context.Context, u *User, namespace string, whole boo
 func (s *shelf) reads(ctx context.Context, o *offer, u *User, namespace string) {
 	ctx, cancel := context.WithTimeout(ctx, readingTime)
 	defer cancel()
-	browse := preview.BrowseCluster{Reader: u.client, Servers: u.servers, Library: s.library, Namespace: namespace, Dial: u.dial()}
-	answer, err := browse.Both(ctx, "")
+	answer, err := s.browse(ctx, u, namespace)
 	o.mu.Lock()
 	o.answer, o.err, o.read = answer, err, s.clock.Now()
 	close(o.reading)
