@@ -19,6 +19,8 @@ const (
 	Mermaid Format = "mermaid"
 	DOT     Format = "dot" // for Graphviz
 	SVG     Format = "svg"
+	// Embedded is an SVG without a style of its own, for a page that has one for its classes and allows no other.
+	Embedded Format = "embedded"
 )
 
 // Draw writes the picture.
@@ -81,7 +83,9 @@ func (p *Picture) Draw(w io.Writer, format Format) error {
 		}
 		fmt.Fprint(out, "}\n")
 	case SVG:
-		p.svg(out)
+		p.svg(out, svgStyle)
+	case Embedded:
+		p.svg(out, "")
 	default:
 		return fmt.Errorf("draw the upgrade graph: there is no format %s; choose text, mermaid, dot or svg", safetext.Quote(string(format)))
 	}

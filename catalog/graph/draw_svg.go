@@ -20,8 +20,8 @@ text{font:12px "DejaVu Sans Mono",Menlo,Consolas,monospace;fill:#1b1f24}
 .tip.replaces{fill:#1f6feb}.tip.skips{fill:#bf8700}.tip.skipRange{fill:#8c959f}.tip{stroke:none}
 `
 
-// svg draws a picture of its own: the newest version of each channel on top.
-func (p *Picture) svg(w *bufio.Writer) {
+// svg draws the newest version of each channel on top. Without a style it is a part of a page, which says what it shows, and how it looks.
+func (p *Picture) svg(w *bufio.Writer, style string) {
 	type group struct {
 		pkg    PackagePicture
 		panels []*panel
@@ -38,7 +38,12 @@ func (p *Picture) svg(w *bufio.Writer) {
 		width, y = max(width, right, float64(len([]rune(show(pkg.Name)))+30)*11), bottom+panelSpace
 		groups = append(groups, g)
 	}
-	fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n<style>%s</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", width, y, width, y, svgStyle)
+	fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\"", width, y, width, y)
+	if style != "" {
+		fmt.Fprintf(w, ">\n<style>%s</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", style)
+	} else {
+		fmt.Fprint(w, " aria-hidden=\"true\" focusable=\"false\">\n")
+	}
 	s := svg{Writer: w, v0: p.v0}
 	// What the lines mean.
 	x := float64(panelSpace)
