@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/cli/command"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops"
@@ -239,9 +237,6 @@ func (f *failing) check() error {
 	return nil
 }
 
-// maxConfig bounds what is read of a configuration, in bytes; the API server takes no object that is larger.
-const maxConfig = 1 << 20
-
 // readConfig reads the configuration of an operator from a file; - is standard input.
 func readConfig(s command.Streams, file string) (map[string]any, error) {
 	in, err := s.Open(file)
@@ -249,19 +244,13 @@ func readConfig(s command.Streams, file string) (map[string]any, error) {
 		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
 	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, maxConfig+1))
-	if err == nil && len(text) > maxConfig {
-		err = errors.New("it is larger than 1 MiB, which is more than the API server takes")
-	}
-	var config map[string]any
-	if err == nil {
-		text, err = catalog.ToJSON(text)
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &config)
-	}
+	text, err := io.ReadAll(io.LimitReader(in, ops.MaxConfig+1))
 	if err != nil {
-		return nil, fmt.Errorf("read the configuration from %s: %w; write an object, with the fields that the bundle takes", file, err)
+		return nil, fmt.Errorf("read the configuration from %s: %w", file, err)
+	}
+	config, err := ops.ReadConfig(text)
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration from %s: %w", file, err)
 	}
 	return config, nil
 }

@@ -30,19 +30,14 @@ func (i *subscriptionInstall) flags(flags *pflag.FlagSet) {
 func (i *subscriptionInstall) run(ctx context.Context, s command.Streams, c client.Client, both bothAPIs) error {
 	o := i.options
 	o.Package, o.Channel, o.Catalog, o.Targets, o.DryRun = both.Package, both.Channel, both.Catalog, both.Watch, both.DryRun
-	offer, err := i.offer(ctx, s, both)
+	offer, modes, err := i.offer(ctx, s, both)
 	if err != nil {
 		return err
 	}
 	o.DefaultChannel, o.Namespace = offer.Channel, both.place(s, offer.Namespace)
-	for _, p := range offer.Packages {
-		o.Offered = append(o.Offered, p.Catalog)
-	}
-	if len(offer.Packages) == 1 && o.Catalog == "" {
-		o.Catalog = offer.Packages[0].Catalog
-	}
-	if len(offer.Packages) == 1 && o.Channel == "" && o.StartingCSV == "" { // the catalog tells them of the newest version of the default channel
-		o.Modes = offer.Packages[0].InstallModes
+	o.Offered, o.Modes = offer.Sources(), modes
+	if len(o.Offered) == 1 && o.Catalog == "" {
+		o.Catalog = o.Offered[0]
 	}
 	asked, err := ops.InstallPackage(ctx, c, o)
 	printer := both.Output.Progress(s)
@@ -64,8 +59,8 @@ func (i *subscriptionInstall) run(ctx context.Context, s command.Streams, c clie
 	return both.Output.Write(s.Out, asked.Subscription, func(io.Writer) error { return nil })
 }
 
-// offer looks up what is asked for in the catalogs in view.
-func (i *subscriptionInstall) offer(ctx context.Context, s command.Streams, both bothAPIs) (preview.Offer, error) {
+// offer looks up what is asked for in the catalogs in view, with the install modes that it has as far as these tell.
+func (i *subscriptionInstall) offer(ctx context.Context, s command.Streams, both bothAPIs) (offer preview.Offer, modes []string, err error) {
 	asked := preview.Asked{Package: both.Package, Starting: i.options.StartingCSV, OneCatalog: both.Catalog == ""}
 	if both.Channel != "" {
 		asked.Channels = []string{both.Channel}
@@ -74,9 +69,10 @@ func (i *subscriptionInstall) offer(ctx context.Context, s command.Streams, both
 	if both.Catalog != "" {
 		only = []string{both.Catalog}
 	}
-	return both.lookUp(ctx, s, asked, only, func(ctx context.Context, cluster preview.BrowseCluster, pkg string) (preview.Answer, error) {
+	offer, err = both.lookUp(ctx, s, asked, only, func(ctx context.Context, cluster preview.BrowseCluster, pkg string) (preview.Answer, error) {
 		return cluster.InView(ctx, i.options.GlobalNamespace, pkg)
 	})
+	return offer, offer.Modes(asked), err
 }
 
 // wait waits until the operator runs, and says what was installed. A plan that waits for approval is what --manual asks for.

@@ -204,13 +204,7 @@ func (p *extensionPlan) filed(ctx context.Context, c client.Client, q *preview.Q
 		if err := preview.Live(ctx, c, e); err != nil {
 			return "", err
 		}
-		for j := range q.Objects.Extensions {
-			if q.Objects.Extensions[j].Name == e.Name {
-				q.Objects.Extensions[j] = *e
-				return e.Name, nil
-			}
-		}
-		q.Objects.Extensions = append(q.Objects.Extensions, *e)
+		q.Ask(e)
 		return e.Name, nil
 	}
 	return "", fmt.Errorf("read the ClusterExtension from %s: it has %d (%s), and one has to be chosen: name it, as in fairlead plan NAME -f %[1]s", p.file, len(names), strings.Join(names, ", "))

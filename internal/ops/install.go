@@ -45,15 +45,17 @@ type InstallOptions struct {
 // AskedSubscription is what came of asking for a package by a Subscription.
 type AskedSubscription struct {
 	Subscription *v1alpha1.Subscription
+	// Objects are those that are missing, in the order in which they are created.
+	Objects []client.Object
 	// Created has a line for each object that was created, or would be.
 	Created []string
 	// Notes are what does not stand in the way and should be known.
 	Notes []string
 }
 
-// InstallPackage creates what is missing for the package to be installed: its namespace, an OperatorGroup and a Subscription. What stands in the
-// way is an error that says so, before anything is written.
-func InstallPackage(ctx context.Context, c client.Client, o InstallOptions) (AskedSubscription, error) {
+// PlanPackage finds out what is missing for the package to be installed, and writes nothing: its namespace, an OperatorGroup and a Subscription. What
+// stands in the way is an error that says so.
+func PlanPackage(ctx context.Context, c client.Client, o InstallOptions) (AskedSubscription, error) {
 	var a AskedSubscription
 	catalog, err := findCatalog(ctx, c, o)
 	if err != nil {
@@ -70,38 +72,48 @@ func InstallPackage(ctx context.Context, c client.Client, o InstallOptions) (Ask
 	if err != nil {
 		return a, err
 	}
+	if missing {
+		a.Objects = append(a.Objects, &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: o.Namespace}})
+	}
+	if group != nil {
+		a.Objects = append(a.Objects, group)
+	}
 	if group != nil && o.alone() {
 		a.Notes = append(a.Notes, fmt.Sprintf("the operator supports no operation in all namespaces: it is to watch namespace %s alone", o.Namespace))
 	}
-	there := a.Subscription != nil
-	if !there {
+	if a.Subscription == nil {
 		a.Subscription = o.subscription(catalog)
+		a.Objects = append(a.Objects, a.Subscription)
 	}
-	if missing {
-		if err := o.create(ctx, c, &a, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: o.Namespace}}, "Namespace", true); err != nil {
+	return a, nil
+}
+
+// InstallPackage creates what is missing for the package to be installed. What stands in the way is an error that says so, before anything is written.
+func InstallPackage(ctx context.Context, c client.Client, o InstallOptions) (AskedSubscription, error) {
+	a, err := PlanPackage(ctx, c, o)
+	if err != nil {
+		return a, err
+	}
+	missing := false // is the namespace
+	for _, object := range a.Objects {
+		_, is := object.(*corev1.Namespace)
+		if err := o.create(ctx, c, &a, object, is || !missing); err != nil {
 			return a, err
 		}
-	}
-	if missing && o.DryRun {
-		a.Notes = append(a.Notes, fmt.Sprintf("the API server has not checked what would be created in namespace %s, because that does not exist yet", o.Namespace))
-	}
-	if group != nil {
-		if err := o.create(ctx, c, &a, group, operatorsv1.OperatorGroupKind, !missing); err != nil {
-			return a, err
+		if missing = missing || is; is && o.DryRun {
+			a.Notes = append(a.Notes, fmt.Sprintf("the API server has not checked what would be created in namespace %s, because that does not exist yet", o.Namespace))
 		}
 	}
-	if there {
-		return a, nil
-	}
-	return a, o.create(ctx, c, &a, a.Subscription, v1alpha1.SubscriptionKind, !missing)
+	return a, nil
 }
 
 // create creates an object, and notes that. A dry run asks the API server only where it can answer: checked.
-func (o InstallOptions) create(ctx context.Context, c client.Client, a *AskedSubscription, object client.Object, kind string, checked bool) error {
+func (o InstallOptions) create(ctx context.Context, c client.Client, a *AskedSubscription, object client.Object, checked bool) error {
 	var options []client.CreateOption
 	if o.DryRun {
 		options = append(options, client.DryRunAll)
 	}
+	kind := object.GetObjectKind().GroupVersionKind().Kind // the answer of the API server may have none
 	if !o.DryRun || checked {
 		err := c.Create(ctx, object, options...)
 		switch {
@@ -177,6 +189,7 @@ func (o InstallOptions) group(ctx context.Context, c client.Client) (*operatorsv
 			"ever put into it would watch them all; choose another namespace with -n, such as %s, or say with --watch what the operator is to watch", o.Package, DefaultNamespace)
 	}
 	return &operatorsv1.OperatorGroup{
+		TypeMeta:   metav1.TypeMeta{APIVersion: operatorsv1.GroupVersion.String(), Kind: operatorsv1.OperatorGroupKind},
 		ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Namespace},
 		Spec:       operatorsv1.OperatorGroupSpec{TargetNamespaces: o.Targets},
 	}, nil

@@ -149,6 +149,8 @@ func (o ExtensionOptions) selector() *metav1.LabelSelector {
 // AskedExtension is what came of asking for an extension.
 type AskedExtension struct {
 	Extension *olmv1.ClusterExtension
+	// Objects are those that are missing, in the order in which they are created.
+	Objects []client.Object
 	// Created has a line for each object that was created, or would be, and Adopting is true where an existing extension was allowed to adopt, or would be.
 	Created  []string
 	Adopting bool
@@ -156,9 +158,9 @@ type AskedExtension struct {
 	Notes []string
 }
 
-// InstallExtension creates what is missing for the package to be installed by the v1 API. What is missing and not to be created is an error that
-// says so, before anything is written.
-func InstallExtension(ctx context.Context, c client.Client, o ExtensionOptions) (AskedExtension, error) {
+// PlanExtension finds out what is missing for the package to be installed by the v1 API, and writes nothing. What is missing and not to be created is an
+// error that says so.
+func PlanExtension(ctx context.Context, c client.Client, o ExtensionOptions) (AskedExtension, error) {
 	var a AskedExtension
 	e, err := o.Object()
 	if err != nil {
@@ -169,35 +171,47 @@ func InstallExtension(ctx context.Context, c client.Client, o ExtensionOptions) 
 	if err != nil {
 		return a, err
 	}
-	if there && o.Adopt { // what it needs is its own matter
-		return a, o.adopt(ctx, c, &a)
+	if a.Adopting = there && o.Adopt; a.Adopting { // what it needs is its own matter
+		return a, nil
 	}
 	missing, err := o.missing(ctx, c, &a)
 	if err != nil {
 		return a, err
 	}
-	create := func(object client.Object, what string) error {
-		options := []client.CreateOption{fieldOwner}
-		if o.DryRun {
-			options = append(options, client.DryRunAll)
-		}
+	if missing {
+		a.Objects = append(a.Objects, &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: o.Namespace}})
+	}
+	if !there {
+		a.Objects = append(a.Objects, e)
+	}
+	return a, nil
+}
+
+// InstallExtension creates what is missing for the package to be installed by the v1 API. What is missing and not to be created is an error that
+// says so, before anything is written.
+func InstallExtension(ctx context.Context, c client.Client, o ExtensionOptions) (AskedExtension, error) {
+	a, err := PlanExtension(ctx, c, o)
+	if err != nil {
+		return a, err
+	}
+	if a.Adopting {
+		a.Adopting = false
+		return a, o.adopt(ctx, c, &a)
+	}
+	options := []client.CreateOption{fieldOwner}
+	if o.DryRun {
+		options = append(options, client.DryRunAll)
+	}
+	for _, object := range a.Objects {
+		what := object.GetObjectKind().GroupVersionKind().Kind + " " + object.GetName()
 		err := c.Create(ctx, object, options...)
 		if apierrors.IsAlreadyExists(err) {
-			return nil
+			continue
 		}
 		if err != nil {
-			return fmt.Errorf("create %s: %w", what, err)
+			return a, fmt.Errorf("create %s: %w", what, err)
 		}
 		a.Created = append(a.Created, what)
-		return nil
 	}
-	if missing {
-		if err := create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: o.Namespace}}, "Namespace "+o.Namespace); err != nil {
-			return a, err
-		}
-	}
-	if there {
-		return a, nil
-	}
-	return a, create(e, olmv1.ClusterExtensionKind+" "+e.Name)
+	return a, nil
 }

@@ -32,6 +32,11 @@ func (p Planner) Subscription(ctx context.Context, q *Question, name string) (*S
 	if err != nil {
 		return nil, err
 	}
+	return p.Decided(ctx, decided, name)
+}
+
+// Decided reports the same of what was decided already.
+func (p Planner) Decided(ctx context.Context, decided *Preview, name string) (*SubscriptionPlan, error) {
 	plan, err := decided.PlanOf(name)
 	if err != nil {
 		return nil, err
@@ -314,7 +319,8 @@ func (all *arrivals) powers(a *arrival, now []*unstructured.Unstructured) error 
 	}
 	was, is := images(before), images(after)
 	a.change.ImagesAdded, a.change.ImagesRemoved = lacking(is, was), lacking(was, is)
-	a.change.Permissions = permissions.Compare(before, after).String()
+	more := permissions.Compare(before, after)
+	a.change.Permissions, a.change.Grants = more.String(), grantsOf(more)
 	return nil
 }
 

@@ -31,6 +31,22 @@ type Cluster struct {
 
 // Question is what the controllers would decide on now in a namespace of the cluster.
 func (c Cluster) Question(ctx context.Context, namespace, global string) (*Question, error) {
+	q, err := c.QuestionAhead(ctx, namespace, global)
+	if err != nil {
+		return nil, err
+	}
+	if o := &q.Objects; len(o.Subscriptions)+len(o.Operators)+len(o.Plans)+len(o.Groups) == 0 {
+		object := metav1.PartialObjectMetadata{}
+		object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+		if err := c.Reader.Get(ctx, client.ObjectKey{Name: namespace}, &object); apierrors.IsNotFound(err) { // who may not ask is not told
+			return nil, fmt.Errorf("read namespace %s of the cluster: there is no such namespace; correct --namespace, or the namespace of the kubeconfig's context", namespace)
+		}
+	}
+	return q, nil
+}
+
+// QuestionAhead is the same of a namespace that may not exist yet, and has nothing then.
+func (c Cluster) QuestionAhead(ctx context.Context, namespace, global string) (*Question, error) {
 	q := &Question{Namespace: namespace, GlobalNamespace: global, Complete: true, Secrets: c.Reader}
 	var err error
 	if q.Kubernetes, err = c.Kubernetes(); err != nil {
@@ -45,13 +61,6 @@ func (c Cluster) Question(ctx context.Context, namespace, global string) (*Quest
 	for _, list := range []client.ObjectList{&subscriptions, &operators, &plans, &groups} {
 		if err := c.Reader.List(ctx, list, client.InNamespace(namespace)); err != nil {
 			return nil, fmt.Errorf("read namespace %s of the cluster: %w", namespace, err)
-		}
-	}
-	if len(subscriptions.Items)+len(operators.Items)+len(plans.Items)+len(groups.Items) == 0 {
-		object := metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-		if err := c.Reader.Get(ctx, client.ObjectKey{Name: namespace}, &object); apierrors.IsNotFound(err) { // who may not ask is not told
-			return nil, fmt.Errorf("read namespace %s of the cluster: there is no such namespace; correct --namespace, or the namespace of the kubeconfig's context", namespace)
 		}
 	}
 	q.Objects = Objects{Subscriptions: subscriptions.Items, Operators: operators.Items, Plans: plans.Items, Groups: groups.Items}

@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -69,6 +70,8 @@ type ExtensionPlan struct {
 	Adopted []string `json:"adopted,omitempty"`
 	// Permissions are those that come in addition, as text.
 	Permissions string `json:"permissions,omitempty"`
+	// Grants are the same, in parts.
+	Grants []Grant `json:"-"`
 	// ImagesAdded and ImagesRemoved are those of containers.
 	ImagesAdded   []string `json:"imagesAdded,omitempty"`
 	ImagesRemoved []string `json:"imagesRemoved,omitempty"`
@@ -84,6 +87,8 @@ type ExtensionPlan struct {
 	RightsExamined bool `json:"-"`
 	// Command plans the same once more.
 	Command string `json:"-"`
+	// ConfigSchema is the JSON schema of the configuration that the wanted bundle takes; empty where it was not read.
+	ConfigSchema json.RawMessage `json:"-"`
 }
 
 // Changes reports whether anything would be written.

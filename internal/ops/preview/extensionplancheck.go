@@ -25,7 +25,9 @@ import (
 // objects belong to another owner. now are the objects of the installed revision.
 func (p Planner) check(ctx context.Context, change revision.Change, now []*unstructured.Unstructured, plan *ExtensionPlan) error {
 	checks := revision.Preflight{Client: p.Client, Live: p.Client}
-	plan.refuse(checks.Namespace(ctx, change.Extension))
+	if p.NewNamespace == "" || p.NewNamespace != change.Extension.Spec.Namespace {
+		plan.refuse(checks.Namespace(ctx, change.Extension))
+	}
 	plan.refuse(checks.Upgradeable(ctx, change))
 	if err := plan.definitions(ctx, checks, change); err != nil {
 		return err
@@ -64,7 +66,8 @@ func (p Planner) check(ctx context.Context, change revision.Change, now []*unstr
 			return err
 		}
 	}
-	plan.Permissions = permissions.Compare(now, change.Objects).String()
+	increase := permissions.Compare(now, change.Objects)
+	plan.Permissions, plan.Grants = increase.String(), grantsOf(increase)
 	// Added permissions have to be acknowledged; they are listed elsewhere.
 	err = checks.Increase(ctx, change)
 	var more *revision.IncreaseError

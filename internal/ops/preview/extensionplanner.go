@@ -35,6 +35,8 @@ type Planner struct {
 	Values bool
 	// Command is the command line of the plan, for what is advised; empty is that of an extension or a Subscription in the cluster.
 	Command string
+	// NewNamespace is created along with an extension: that it does not exist yet is not in the way.
+	NewNamespace string
 }
 
 // decision is the next step of an extension, and why catalogs offer nothing; empty when they do.
@@ -251,6 +253,7 @@ func (p Planner) objects(ctx context.Context, d decision, plan *ExtensionPlan) (
 	var rendered *registryv1.Rendered
 	refused := err != nil && d.conflict != ""
 	if err == nil {
+		plan.ConfigSchema, _ = registryv1.ConfigSchema(b) // rendering says what is wrong with it
 		rendered, err = registryv1.Render(b, desired.RenderOptions(d.ext, d.Provider))
 		refused = errors.As(err, new(*registryv1.ConfigError)) || errors.As(err, new(*registryv1.InvalidError))
 		if err != nil && !refused {

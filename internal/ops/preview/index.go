@@ -22,6 +22,19 @@ type description struct {
 		Type      string `json:"type"`
 		Supported bool   `json:"supported"`
 	} `json:"installModes"`
+	atLength
+}
+
+// atLength is what is shown of one package alone.
+type atLength struct {
+	Icon           []v1alpha1.Icon                    `json:"icon"`
+	Links          []v1alpha1.AppLink                 `json:"links"`
+	Maintainers    []v1alpha1.Maintainer              `json:"maintainers"`
+	Maturity       string                             `json:"maturity"`
+	MinKubeVersion string                             `json:"minKubeVersion"`
+	CRDs           v1alpha1.CustomResourceDefinitions `json:"customresourcedefinitions"`
+	CRDsOfCatalog  v1alpha1.CustomResourceDefinitions `json:"crdDescriptions"` // as olm.csv.metadata calls them
+	APIServices    v1alpha1.APIServiceDefinitions     `json:"apiservicedefinitions"`
 }
 
 // OfIndex is what an index offers of a package at a time, nil when it has none of that name.

@@ -39,6 +39,17 @@ type Offer struct {
 	Notes []string
 }
 
+// Sources are the catalogs that have the package.
+func (o Offer) Sources() []string { return catalogsOf(o.Packages) }
+
+// Modes are the install modes of what is installed first, as far as the catalog tells: of the newest version of the default channel of one catalog alone.
+func (o Offer) Modes(w Asked) []string {
+	if len(o.Packages) != 1 || len(w.Channels) > 0 || w.Starting != "" {
+		return nil
+	}
+	return o.Packages[0].InstallModes
+}
+
 // NotOfferedError says that no catalog has what is asked for, and what there is instead.
 type NotOfferedError struct{ Text string }
 

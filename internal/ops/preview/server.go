@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	packagesv1 "fairlead.dev/fairlead/api/packages/v1"
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/kubeconfig"
 
@@ -124,6 +125,33 @@ func (s *Servers) Catalog(ctx context.Context, base, pkg string) (*catalog.Index
 		return nil, fmt.Errorf("read package %s from %s: %w", pkg, base, err)
 	}
 	return catalog.NewIndex(c, "")
+}
+
+// icon reads the picture of a PackageManifest. The server of PackageManifests has one for those without, which has no tag: that is none.
+func (s *Servers) icon(ctx context.Context, namespace, pkg string) (*Icon, error) {
+	if err := errors.Join(Check("namespace", namespace), Check("package", pkg)); err != nil { // they become parts of a path
+		return nil, fmt.Errorf("read the icon of a package: %w", err)
+	}
+	at := s.proxy.JoinPath("apis", packagesv1.GroupVersion.Group, packagesv1.GroupVersion.Version, "namespaces", namespace, "packagemanifests", pkg, "icon")
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := s.inside.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("read the icon of package %s: %w", pkg, err)
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(response.Body, maxIcon+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the icon of package %s: %w", pkg, err)
+	case response.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("read the icon of package %s: the API server answers %s", pkg, response.Status)
+	case response.Header.Get("Etag") == "" || len(data) > maxIcon || len(data) == 0:
+		return nil, nil
+	}
+	return &Icon{MediaType: response.Header.Get("Content-Type"), Data: data}, nil
 }
 
 // whole is a catalog as a server has it, whose content a digest identifies.

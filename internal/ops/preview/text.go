@@ -2,7 +2,6 @@ package preview
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -42,16 +41,8 @@ func (f flags) toSee(words string, args ...string) string {
 	return words + ": " + line
 }
 
-// harmless is what a shell takes as it is written.
-var harmless = regexp.MustCompile(`^[A-Za-z0-9_./:@%=,+-]+$`)
-
 // Quoted is a text as a shell has to be told it.
-func Quoted(arg string) string {
-	if harmless.MatchString(arg) {
-		return arg
-	}
-	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-}
+func Quoted(arg string) string { return messages.Quoted(arg) }
 
 // aside says how to find out about a newest version that nothing leads to; nothing when there is none.
 func (f flags) aside(s resolution.Standing, kind string) string {
