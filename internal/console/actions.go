@@ -59,7 +59,7 @@ func (c *Console) posted(r *http.Request) (*query, error) {
 	if !s.made(r.PostForm.Get(formKey)) {
 		return nil, &statusError{http.StatusForbidden, "The form is not of a page of this session: nothing was changed", "go back, load the page again, and send the form once more"}
 	}
-	return &query{session: s, values: r.PostForm, path: r.PathValue}, nil
+	return &query{session: s, values: r.PostForm, path: r.PathValue, sent: true}, nil
 }
 
 // before is the page that a form was on.

@@ -43,6 +43,7 @@ type Console struct {
 	guard    guard
 	sessions *sessions
 	shelf    *shelf
+	front    *storefront
 	pages    *pages
 	assets   *assets
 	streams  chan struct{} // has an element for each
@@ -56,6 +57,7 @@ var files embed.FS
 func New(o Options) (*Console, error) {
 	c := &Console{Options: o, guard: guard{hosts: o.Hosts, secure: o.TLS != nil}, sessions: newSessions(o.Clock, o.Idle, o.Whole),
 		shelf: newShelf(o.Library, o.Clock), streams: make(chan struct{}, allStreams)}
+	c.front = newStorefront(c)
 	if c.Changes == nil {
 		c.Changes = watchAs
 	}
@@ -167,7 +169,7 @@ type part struct {
 
 // parts are all of the console.
 func (c *Console) parts() []part {
-	return []part{c.catalogPart(), c.installedPart()}
+	return append(c.front.parts(), c.installedPart())
 }
 
 // routes are the pages.

@@ -11,7 +11,10 @@
 //	user.go       the connection to the cluster that a session has, and what its user may do
 //	page.go       templates, and what they are given besides the value of a page
 //	live.go       the stream that tells a browser that something has changed
-//	shelf.go      what catalogs offer, kept for as long as their content is the same
+//	reading.go    values that take longer to be read than a page may, kept for a while
+//	shelf.go      what catalogs offer, and with whose rights and credentials they are read
+//	storefront.go the catalog, packages, and their installation: order.go is what a form asks for, planned.go what would come of it, icon.go pictures,
+//	              markdown.go descriptions, configfield.go the fields of a configuration
 //	*page.go      the pages, one file each
 //
 // Start reading at New, then at a page. It may use internal/ops, internal/ops/preview, internal/kubeconfig and the API types, and nothing that decides.

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/ops/preview"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -36,6 +38,7 @@ type query struct {
 	values url.Values
 	path   func(name string) string
 	whole  bool // a program asks, which waits for the whole answer
+	sent   bool // a form sent it
 }
 
 func (q *query) get(name string) string { return strings.TrimSpace(q.values.Get(name)) }
@@ -87,7 +90,7 @@ func newPages(a *assets) (*pages, error) {
 		if name == layout {
 			continue
 		}
-		t, err := template.New(path.Base(layout)).Funcs(functions(a)).ParseFS(files, layout, name)
+		t, err := template.New(path.Base(layout)).Funcs(functions(a)).ParseFS(files, layout, "templates/parts/*.html", name)
 		if err != nil {
 			return nil, fmt.Errorf("read template %s: %w", name, err)
 		}
@@ -99,15 +102,17 @@ func newPages(a *assets) (*pages, error) {
 // functions are what templates may call.
 func functions(a *assets) template.FuncMap {
 	return template.FuncMap{
-		"asset":  a.address,
-		"age":    func(now, then time.Time) string { return duration.HumanDuration(now.Sub(then)) },
-		"lines":  func(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") },
-		"add":    func(a, b int) int { return a + b },
-		"places": func() []place { return places },
-		"under":  func(path, place string) bool { return path == place || strings.HasPrefix(path, place+"/") },
-		"kept":   kept,
-		"with":   pairs,
-		"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"asset":   a.address,
+		"age":     func(now, then time.Time) string { return duration.HumanDuration(now.Sub(then)) },
+		"lines":   func(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") },
+		"add":     func(a, b int) int { return a + b },
+		"places":  func() []place { return places },
+		"under":   func(path, place string) bool { return path == place || strings.HasPrefix(path, place+"/") },
+		"kept":    kept,
+		"pairs":   pairs,
+		"line":    messages.Line,
+		"verdict": verdictClass, "web": isWeb, "named": named, "nameable": canBeNamed, "clustered": preview.IsClusterCatalog,
+		"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"choice": func(now, all string, of []string) any {
 			return struct {
 				Now, All string
@@ -157,7 +162,7 @@ func kept(of string, own ...string) (out []parameter) {
 	return out
 }
 
-// pairs gives a template several values by name: {{template "button" (with "Right" .May "Text" "Approve")}}.
+// pairs gives a template several values by name: {{template "button" (pairs "Right" .May "Text" "Approve")}}.
 func pairs(all ...any) (map[string]any, error) {
 	if len(all)%2 != 0 {
 		return nil, errors.New("give names and values in turn")
@@ -218,9 +223,16 @@ func (c *Console) load(v view, r *http.Request) (q *query, data any, err error) 
 }
 
 func (c *Console) shown(r *http.Request, q *query, title string, data any) shown {
+	if named, ok := data.(interface{ pageTitle() string }); ok {
+		title = named.pageTitle()
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 	defer cancel()
-	return shown{Title: title, Path: r.URL.Path, Address: r.URL.RequestURI(), User: q.user.Name, Namespace: q.namespace(ctx), Namespaces: q.user.namespaces(ctx),
+	address := r.URL.RequestURI()
+	if addressed, ok := data.(interface{ pageAddress() string }); ok && q.sent { // what a form has sent is not in the address of its answer
+		address = addressed.pageAddress()
+	}
+	return shown{Title: title, Path: r.URL.Path, Address: address, User: q.user.Name, Namespace: q.namespace(ctx), Namespaces: q.user.namespaces(ctx),
 		Form: q.formToken(), Notice: q.said(), Now: c.Clock.Now(), Data: data}
 }
 

@@ -91,7 +91,7 @@ func TestShelfIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(s.kept) > maxOffers {
-		t.Errorf("%d offers are kept, at most %d may be", len(s.kept), maxOffers)
+	if len(s.kept.kept) > maxOffers {
+		t.Errorf("%d offers are kept, at most %d may be", len(s.kept.kept), maxOffers)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strings"
 
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops/preview"
@@ -82,7 +83,7 @@ func (u *User) may(ctx context.Context, verb, group, resource, namespace string)
 	if namespace != "" {
 		where = " in namespace " + namespace
 	}
-	return Right{Missing: fmt.Sprintf("%s may not %s %s.%s%s", u.Name, verb, resource, group, where)}
+	return Right{Missing: fmt.Sprintf("%s may not %s %s%s", u.Name, verb, strings.TrimSuffix(resource+"."+group, "."), where)}
 }
 
 // dial connects to what is in the cluster, through the API server where that is the only way.
