@@ -47,7 +47,7 @@ reads and writes as the user of the kubeconfig. The address lets a browser in on
 				return err
 			}
 			return withLibrary(cmd.Context(), s, func(library *preview.Library) error {
-				return serveConsole(cmd.Context(), s, console.Options{Library: library, GlobalNamespace: global, Clock: clock.RealClock{}}, user, port)
+				return serveConsole(cmd.Context(), s, console.Options{Library: library, OwnMachine: true, GlobalNamespace: global, Clock: clock.RealClock{}}, user, port)
 			})
 		},
 	}

@@ -29,6 +29,8 @@ type Options struct {
 	Idle, Whole time.Duration
 	// Library has the content of catalogs. The caller closes it after the console has ended.
 	Library *preview.Library
+	// OwnMachine is true where the console runs on the machine of its user, who may read images from there; else it reads none that a user names. See reads.
+	OwnMachine bool
 	// GlobalNamespace is that of the catalogs that all namespaces see.
 	GlobalNamespace string
 	// Changes tells when what pages show has changed; nil watches as the user.
@@ -43,6 +45,8 @@ type Console struct {
 	guard    guard
 	sessions *sessions
 	shelf    *shelf
+	planned  *readings[asked, *preview.SubscriptionPlan] // what InstallPlans that wait would change
+	extended *readings[asked, *preview.ExtensionPlan]    // what extensions that wait would change
 	pages    *pages
 	assets   *assets
 	streams  chan struct{} // has an element for each
@@ -55,7 +59,8 @@ var files embed.FS
 // New is a console that serves nowhere yet.
 func New(o Options) (*Console, error) {
 	c := &Console{Options: o, guard: guard{hosts: o.Hosts, secure: o.TLS != nil}, sessions: newSessions(o.Clock, o.Idle, o.Whole),
-		shelf: newShelf(o.Library, o.Clock, (*User).changed), streams: make(chan struct{}, allStreams)}
+		shelf:   newShelf(o.Library, o.Clock, (*User).changed),
+		planned: newReadings[asked, *preview.SubscriptionPlan](o.Clock, maxAnswers), extended: newReadings[asked, *preview.ExtensionPlan](o.Clock, maxAnswers), streams: make(chan struct{}, allStreams)}
 	if c.Changes == nil {
 		c.Changes = watchAs
 	}
@@ -166,7 +171,7 @@ type part struct {
 
 // parts are all of the console.
 func (c *Console) parts() []part {
-	return []part{c.catalogPart(), c.installedPart()}
+	return []part{c.catalogPart(), c.installedPart(), c.approvalsPart()}
 }
 
 // routes are the pages.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/kubeconfig"
+	"fairlead.dev/fairlead/internal/messages"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -61,6 +62,7 @@ type shown struct {
 	Form        string   // what forms carry
 	Notice      string
 	Now         time.Time
+	Waiting     int // for a person, as the mark at the page of approvals says
 	Data        any
 }
 
@@ -87,7 +89,7 @@ func newPages(a *assets) (*pages, error) {
 		if name == layout {
 			continue
 		}
-		t, err := template.New(path.Base(layout)).Funcs(functions(a)).ParseFS(files, layout, name)
+		t, err := template.New(path.Base(layout)).Funcs(functions(a)).ParseFS(files, layout, "templates/parts/*.html", name)
 		if err != nil {
 			return nil, fmt.Errorf("read template %s: %w", name, err)
 		}
@@ -106,7 +108,7 @@ func functions(a *assets) template.FuncMap {
 		"places": func() []place { return places },
 		"under":  func(path, place string) bool { return path == place || strings.HasPrefix(path, place+"/") },
 		"kept":   kept,
-		"with":   pairs,
+		"pairs":  pairs,
 		"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"choice": func(now, all string, of []string) any {
 			return struct {
@@ -115,13 +117,16 @@ func functions(a *assets) template.FuncMap {
 			}{now, all, of}
 		},
 		"address": address,
+		"first":   first,
+		"brief":   brief,
+		"plain":   messages.Clean,
 	}
 }
 
 // place is a page that every page leads to.
 type place struct{ Path, Name string }
 
-var places = []place{{"/catalog", "Catalog"}, {"/installed", "Installed"}}
+var places = []place{{"/catalog", "Catalog"}, {"/installed", "Installed"}, {"/approvals", "Approvals"}}
 
 // address is an address with another value of a parameter; without one where the value is empty.
 func address(of, key, value string) string {
@@ -157,7 +162,7 @@ func kept(of string, own ...string) (out []parameter) {
 	return out
 }
 
-// pairs gives a template several values by name: {{template "button" (with "Right" .May "Text" "Approve")}}.
+// pairs gives a template several values by name: {{template "button" (pairs "Right" .May "Text" "Approve")}}.
 func pairs(all ...any) (map[string]any, error) {
 	if len(all)%2 != 0 {
 		return nil, errors.New("give names and values in turn")
@@ -220,8 +225,9 @@ func (c *Console) load(v view, r *http.Request) (q *query, data any, err error) 
 func (c *Console) shown(r *http.Request, q *query, title string, data any) shown {
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 	defer cancel()
-	return shown{Title: title, Path: r.URL.Path, Address: r.URL.RequestURI(), User: q.user.Name, Namespace: q.namespace(ctx), Namespaces: q.user.namespaces(ctx),
-		Form: q.formToken(), Notice: q.said(), Now: c.Clock.Now(), Data: data}
+	namespace := q.namespace(ctx)
+	return shown{Title: title, Path: r.URL.Path, Address: r.URL.RequestURI(), User: q.user.Name, Namespace: namespace, Namespaces: q.user.namespaces(ctx),
+		Form: q.formToken(), Notice: q.said(), Now: c.Clock.Now(), Waiting: q.user.waiting(ctx, namespace), Data: data}
 }
 
 // render writes a page, once it is there as a whole.

@@ -314,7 +314,8 @@ func (all *arrivals) powers(a *arrival, now []*unstructured.Unstructured) error 
 	}
 	was, is := images(before), images(after)
 	a.change.ImagesAdded, a.change.ImagesRemoved = lacking(is, was), lacking(was, is)
-	a.change.Permissions = permissions.Compare(before, after).String()
+	more := permissions.Compare(before, after)
+	a.change.Permissions, a.change.Granted = more.String(), granted(more)
 	return nil
 }
 

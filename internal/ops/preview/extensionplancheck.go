@@ -64,7 +64,8 @@ func (p Planner) check(ctx context.Context, change revision.Change, now []*unstr
 			return err
 		}
 	}
-	plan.Permissions = permissions.Compare(now, change.Objects).String()
+	added := permissions.Compare(now, change.Objects)
+	plan.Permissions, plan.Granted = added.String(), granted(added)
 	// Added permissions have to be acknowledged; they are listed elsewhere.
 	err = checks.Increase(ctx, change)
 	var more *revision.IncreaseError

@@ -9,7 +9,9 @@
     for (const part of document.querySelectorAll("[data-part]")) {
       const next = page.getElementById(part.id);
       const busy = part.contains(document.activeElement) && document.activeElement.matches("input, select, textarea");
-      if (next && !busy && next.innerHTML !== part.innerHTML) {
+      const text = (of) => of.innerHTML.replace(/name="form" value="[^"]*"/g, "").replace(/<details([^>]*) open=""/g, "<details$1"); // but for what differs on every page
+      if (next && !busy && text(next) !== text(part)) {
+        for (const details of part.querySelectorAll("details[id]")) { const same = next.querySelector("#" + CSS.escape(details.id)); if (same) same.open = details.open; }
         const focused = part.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
         part.replaceChildren(...next.childNodes);
         if (focused) part.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();

@@ -1,0 +1,117 @@
+package console
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// readings are values that take longer to be read than a page may, kept for a while: a page shows what was read before, or that it is being read, and
+// follows. What is read as a user is kept for that user alone, whose key has to say so.
+type readings[K comparable, V any] struct {
+	clock clock.PassiveClock
+	most  int // are kept
+
+	mu   sync.Mutex
+	kept map[K]*reading[V]
+}
+
+// reading is one of them.
+type reading[V any] struct {
+	mu    sync.Mutex
+	under chan struct{} // is closed when the reading ends that is under way; nil when none is
+	read  time.Time
+	used  time.Time
+	value V
+	err   error
+}
+
+// Times of a reading.
+const (
+	// fresh is how long a value is shown without being read again.
+	fresh = 30 * time.Second
+	// patience is how long a page waits for a first reading.
+	patience = 150 * time.Millisecond
+	// readingTime is how long a reading may take, which goes on when the page that asked for it is gone.
+	readingTime = 2 * time.Minute
+	// retry is how long a failure is shown before it is tried again.
+	retry = 5 * time.Second
+)
+
+func newReadings[K comparable, V any](c clock.PassiveClock, most int) *readings[K, V] {
+	return &readings[K, V]{clock: c, most: most, kept: map[K]*reading[V]{}}
+}
+
+// get is the value of a key. Under is true while it is read for the first time and that takes longer than a page waits; whole waits for it all the same.
+// When a reading has ended, changed tells the pages.
+func (r *readings[K, V]) get(ctx context.Context, key K, whole bool, changed func(), read func(context.Context) (V, error)) (value V, under bool, err error) {
+	o := r.slot(key)
+	o.mu.Lock()
+	now := r.clock.Now()
+	age := now.Sub(o.read)
+	o.used = now
+	if o.under == nil && (o.read.IsZero() || age > fresh || o.err != nil && age > retry) {
+		o.under = make(chan struct{})
+		go r.reads(context.WithoutCancel(ctx), o, changed, read)
+	}
+	end, first := o.under, o.read.IsZero()
+	o.mu.Unlock()
+	if first {
+		wait := time.NewTimer(patience)
+		defer wait.Stop()
+		limit := wait.C
+		if whole {
+			limit = nil
+		}
+		select {
+		case <-end:
+		case <-limit:
+			return value, true, nil
+		case <-ctx.Done():
+			return value, false, ctx.Err()
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.value, false, o.err
+}
+
+func (r *readings[K, V]) reads(ctx context.Context, o *reading[V], changed func(), read func(context.Context) (V, error)) {
+	ctx, cancel := context.WithTimeout(ctx, readingTime)
+	defer cancel()
+	value, err := read(ctx)
+	o.mu.Lock()
+	o.value, o.err, o.read = value, err, r.clock.Now()
+	close(o.under)
+	o.under = nil
+	o.mu.Unlock()
+	changed()
+}
+
+// slot is where the value of a key is kept. The one that was used least recently goes when there are too many: it is read again.
+func (r *readings[K, V]) slot(key K) *reading[V] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if o := r.kept[key]; o != nil {
+		return o
+	}
+	for len(r.kept) >= r.most {
+		var oldest K
+		var since time.Time
+		first := true
+		for k, o := range r.kept {
+			o.mu.Lock()
+			used := o.used
+			o.mu.Unlock()
+			if first || used.Before(since) {
+				oldest, since, first = k, used, false
+			}
+		}
+		delete(r.kept, oldest)
+	}
+	o := &reading[V]{used: r.clock.Now()}
+	r.kept[key] = o
+	return o
+}
