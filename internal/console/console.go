@@ -45,6 +45,7 @@ type Console struct {
 	guard    guard
 	sessions *sessions
 	shelf    *shelf
+	answers  *readings[asked, *whyAnswer]                // to questions why
 	planned  *readings[asked, *preview.SubscriptionPlan] // what InstallPlans that wait would change
 	extended *readings[asked, *preview.ExtensionPlan]    // what extensions that wait would change
 	pages    *pages
@@ -60,6 +61,7 @@ var files embed.FS
 func New(o Options) (*Console, error) {
 	c := &Console{Options: o, guard: guard{hosts: o.Hosts, secure: o.TLS != nil}, sessions: newSessions(o.Clock, o.Idle, o.Whole),
 		shelf:   newShelf(o.Library, o.Clock, (*User).changed),
+		answers: newReadings[asked, *whyAnswer](o.Clock, maxAnswers),
 		planned: newReadings[asked, *preview.SubscriptionPlan](o.Clock, maxAnswers), extended: newReadings[asked, *preview.ExtensionPlan](o.Clock, maxAnswers), streams: make(chan struct{}, allStreams)}
 	if c.Changes == nil {
 		c.Changes = watchAs
@@ -171,7 +173,7 @@ type part struct {
 
 // parts are all of the console.
 func (c *Console) parts() []part {
-	return []part{c.catalogPart(), c.installedPart(), c.approvalsPart()}
+	return []part{c.catalogPart(), c.installedPart(), c.approvalsPart(), c.whyPart()}
 }
 
 // routes are the pages.

@@ -120,13 +120,14 @@ func functions(a *assets) template.FuncMap {
 		"first":   first,
 		"brief":   brief,
 		"plain":   messages.Clean,
+		"list":    func(all ...any) []any { return all },
 	}
 }
 
 // place is a page that every page leads to.
 type place struct{ Path, Name string }
 
-var places = []place{{"/catalog", "Catalog"}, {"/installed", "Installed"}, {"/approvals", "Approvals"}}
+var places = []place{{"/catalog", "Catalog"}, {"/installed", "Installed"}, {"/approvals", "Approvals"}, {"/why", "Why"}}
 
 // address is an address with another value of a parameter; without one where the value is empty.
 func address(of, key, value string) string {
