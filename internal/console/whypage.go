@@ -176,8 +176,7 @@ func (c *Console) whyOf(ctx context.Context, q *query, p *whyPage) (question *pr
 		if err != nil {
 			return nil, err
 		}
-		question.Catalogs = append(question.Catalogs, named)
-		question.Again = append(question.Again, "--catalog", text)
+		question.Catalogs = append(question.Catalogs, named) // no command that asks a cluster takes it
 	}
 	return question, nil
 }

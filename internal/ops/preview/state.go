@@ -16,7 +16,10 @@ import (
 func (q *Question) State() string {
 	sum := sha256.New()
 	object := func(o metav1.Object) { fmt.Fprintf(sum, "%s %s\n", o.GetUID(), o.GetResourceVersion()) }
-	fmt.Fprintf(sum, "%q %q %s %q %q %q\n", q.Namespace, q.GlobalNamespace, q.Kubernetes, q.Catalogs, q.Installed, q.Requests)
+	fmt.Fprintf(sum, "%q %q %s %q %q\n", q.Namespace, q.GlobalNamespace, q.Kubernetes, q.Installed, q.Requests)
+	for _, c := range q.Catalogs {
+		fmt.Fprintf(sum, "%q %d %q\n", c.Ref, c.Priority, c.Source)
+	}
 	for i := range q.Objects.Subscriptions {
 		object(&q.Objects.Subscriptions[i])
 	}
