@@ -65,7 +65,7 @@ func TestApprovals(t *testing.T) {
 	page := words(root)
 	must.Contain(t, "the page", page, "2 changes wait for you", "kite, tail", "InstallPlan ops/install-1", "kite.v1", "kite.v2", "approve with care: version v1 goes",
 		"What changes for kite.v2, in place of kite.v1", "reads or writes Secrets get secrets in the whole cluster", "registry.example.com/kite:v2", "ClusterRole kite", "balloon.v2 asks for permissions")
-	must.Equal(t, "the mark at the page", words(all(root, "nav")[0]), "Catalog Installed Approvals 2 waiting Why")
+	must.Equal(t, "the mark at the page", words(all(root, "nav")[0]), "Catalog Installed Approvals 2 waiting Why Catalog sources")
 	var answer approvalsPage
 	must.Equal(t, "status", v.json("/approvals", &answer), 200)
 	if p := answer.Plans[0]; p.Change == nil || p.Change.Operators[0].Granted[0].Rules[0].Power == "" || !p.Approve.Allowed {
@@ -212,5 +212,5 @@ func TestNothingWaits(t *testing.T) {
 	v := newVisit(t, nil)
 	_, root := v.page("/approvals")
 	must.Contain(t, "the page", words(root), "Nothing waits for approval.", "A Subscription whose approval is Manual puts its plans here")
-	must.Equal(t, "the mark at the page", words(all(root, "nav")[0]), "Catalog Installed Approvals Why")
+	must.Equal(t, "the mark at the page", words(all(root, "nav")[0]), "Catalog Installed Approvals Why Catalog sources")
 }

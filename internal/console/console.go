@@ -46,6 +46,8 @@ type Console struct {
 	sessions *sessions
 	shelf    *shelf
 	answers  *readings[asked, *whyAnswer]                // to questions why
+	contents *readings[asked, *preview.CatalogContent]   // of catalogs
+	updates  *readings[asked, *preview.CatalogUpdate]    // that other images of catalogs would be
 	planned  *readings[asked, *preview.SubscriptionPlan] // what InstallPlans that wait would change
 	extended *readings[asked, *preview.ExtensionPlan]    // what extensions that wait would change
 	pages    *pages
@@ -60,8 +62,9 @@ var files embed.FS
 // New is a console that serves nowhere yet.
 func New(o Options) (*Console, error) {
 	c := &Console{Options: o, guard: guard{hosts: o.Hosts, secure: o.TLS != nil}, sessions: newSessions(o.Clock, o.Idle, o.Whole),
-		shelf:   newShelf(o.Library, o.Clock, (*User).changed),
-		answers: newReadings[asked, *whyAnswer](o.Clock, maxAnswers),
+		shelf:    newShelf(o.Library, o.Clock, (*User).changed),
+		answers:  newReadings[asked, *whyAnswer](o.Clock, maxAnswers),
+		contents: newReadings[asked, *preview.CatalogContent](o.Clock, maxAnswers), updates: newReadings[asked, *preview.CatalogUpdate](o.Clock, maxAnswers),
 		planned: newReadings[asked, *preview.SubscriptionPlan](o.Clock, maxAnswers), extended: newReadings[asked, *preview.ExtensionPlan](o.Clock, maxAnswers), streams: make(chan struct{}, allStreams)}
 	if c.Changes == nil {
 		c.Changes = watchAs
@@ -173,7 +176,7 @@ type part struct {
 
 // parts are all of the console.
 func (c *Console) parts() []part {
-	return []part{c.catalogPart(), c.installedPart(), c.approvalsPart(), c.whyPart()}
+	return []part{c.catalogPart(), c.installedPart(), c.approvalsPart(), c.whyPart(), c.sourcesPart()}
 }
 
 // routes are the pages.

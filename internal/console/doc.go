@@ -12,6 +12,9 @@
 //	page.go       templates, and what they are given besides the value of a page
 //	live.go       the stream that tells a browser that something has changed
 //	shelf.go      what catalogs offer, kept for as long as their content is the same
+//	tally.go      how many changes wait, which every page says
+//	reads.go      which images may be read that a user names
+//	bounds.go     lists and values as pages show them: bounded
 //	*page.go      the pages, one file each
 //
 // Start reading at New, then at a page. It may use internal/ops, internal/ops/preview, internal/kubeconfig and the API types, and nothing that decides.

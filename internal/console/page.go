@@ -106,10 +106,12 @@ func functions(a *assets) template.FuncMap {
 		"lines":  func(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") },
 		"add":    func(a, b int) int { return a + b },
 		"places": func() []place { return places },
-		"under":  func(path, place string) bool { return path == place || strings.HasPrefix(path, place+"/") },
-		"kept":   kept,
-		"pairs":  pairs,
-		"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"under": func(path, place string) bool {
+			return path == place || place == "/sources" && strings.HasPrefix(path, "/source/") || strings.HasPrefix(path, place+"/")
+		},
+		"kept":  kept,
+		"pairs": pairs,
+		"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"choice": func(now, all string, of []string) any {
 			return struct {
 				Now, All string
@@ -120,6 +122,10 @@ func functions(a *assets) template.FuncMap {
 		"first":   first,
 		"brief":   brief,
 		"plain":   messages.Clean,
+		"source":  sourceAddress,
+		"minutes": wholeMinutes,
+		"short":   func(digest string) string { return digest[:min(len(digest), len("sha256:")+12)] },
+		"deref":   func(t *time.Time) time.Time { return *t },
 		"list":    func(all ...any) []any { return all },
 	}
 }
@@ -127,7 +133,7 @@ func functions(a *assets) template.FuncMap {
 // place is a page that every page leads to.
 type place struct{ Path, Name string }
 
-var places = []place{{"/catalog", "Catalog"}, {"/installed", "Installed"}, {"/approvals", "Approvals"}, {"/why", "Why"}}
+var places = []place{{"/catalog", "Catalog"}, {"/installed", "Installed"}, {"/approvals", "Approvals"}, {"/why", "Why"}, {"/sources", "Catalog sources"}}
 
 // address is an address with another value of a parameter; without one where the value is empty.
 func address(of, key, value string) string {

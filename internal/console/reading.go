@@ -34,7 +34,7 @@ const (
 	fresh = 30 * time.Second
 	// patience is how long a page waits for a first reading.
 	patience = 150 * time.Millisecond
-	// readingTime is how long a reading may take, which goes on when the page that asked for it is gone.
+	// readingTime is how long a reading may take, which does not end with the page that asked for it.
 	readingTime = 2 * time.Minute
 	// retry is how long a failure is shown before it is tried again.
 	retry = 5 * time.Second
@@ -47,6 +47,15 @@ func newReadings[K comparable, V any](c clock.PassiveClock, most int) *readings[
 // get is the value of a key. Under is true while it is read for the first time and that takes longer than a page waits; whole waits for it all the same.
 // When a reading has ended, changed tells the pages.
 func (r *readings[K, V]) get(ctx context.Context, key K, whole bool, changed func(), read func(context.Context) (V, error)) (value V, under bool, err error) {
+	wait := patience
+	if whole {
+		wait = readingTime
+	}
+	return r.within(ctx, key, wait, changed, read)
+}
+
+// within is get for a page that waits so long.
+func (r *readings[K, V]) within(ctx context.Context, key K, wait time.Duration, changed func(), read func(context.Context) (V, error)) (value V, under bool, err error) {
 	o := r.slot(key)
 	o.mu.Lock()
 	now := r.clock.Now()
@@ -59,15 +68,11 @@ func (r *readings[K, V]) get(ctx context.Context, key K, whole bool, changed fun
 	end, first := o.under, o.read.IsZero()
 	o.mu.Unlock()
 	if first {
-		wait := time.NewTimer(patience)
-		defer wait.Stop()
-		limit := wait.C
-		if whole {
-			limit = nil
-		}
+		limit := time.NewTimer(wait)
+		defer limit.Stop()
 		select {
 		case <-end:
-		case <-limit:
+		case <-limit.C:
 			return value, true, nil
 		case <-ctx.Done():
 			return value, false, ctx.Err()
