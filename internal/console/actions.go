@@ -24,7 +24,7 @@ type done struct {
 // formKey is the field that the forms of a page carry.
 const formKey = "form"
 
-// act answers a form: the change is done, and the browser goes on to a page.
+// act answers a form: the change is done, and the browser gets the address of a page.
 func (c *Console) act(a action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q, err := c.posted(r)

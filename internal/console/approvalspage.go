@@ -17,6 +17,9 @@ import (
 // plansPerPage is how many that wait a page shows at length: each has its bundles read.
 const plansPerPage = 20
 
+// approvals are the page of what waits for a person, and what a person may do about it.
+type approvals struct{ *Console }
+
 // approvalsPage is what waits for a person, each with what it would change.
 type approvalsPage struct {
 	Plans      []waitingPlan      `json:"plans"`
@@ -60,7 +63,7 @@ type heldUpgrade struct {
 // Subject is the object, as the address of its page has it.
 func (h heldUpgrade) Subject() string { return h.Kind + "/" + h.Namespace + "/" + h.Name }
 
-func (c *Console) approvals(ctx context.Context, q *query) (any, error) {
+func (c approvals) page(ctx context.Context, q *query) (any, error) {
 	all, err := ops.ListApprovals(ctx, q.user.client, q.namespace(ctx))
 	if err != nil {
 		return nil, err
@@ -97,7 +100,7 @@ type asked struct {
 const maxAnswers = 64
 
 // waitingPlan is a plan with what it would change, which is read from its bundles.
-func (c *Console) waitingPlan(ctx context.Context, q *query, plan ops.PendingPlan, rights func(verb, resource, namespace string) Right) waitingPlan {
+func (c approvals) waitingPlan(ctx context.Context, q *query, plan ops.PendingPlan, rights func(verb, resource, namespace string) Right) waitingPlan {
 	w := waitingPlan{PendingPlan: plan, Approve: rights("patch", "installplans", plan.Namespace), Refuse: rights("patch", "subscriptions", plan.Namespace),
 		Discard: rights("delete", "installplans", plan.Namespace)}
 	subscription := ""
@@ -116,7 +119,7 @@ func (c *Console) waitingPlan(ctx context.Context, q *query, plan ops.PendingPla
 }
 
 // waitingExtension is an extension with what its upgrade would change.
-func (c *Console) waitingExtension(ctx context.Context, q *query, e ops.PendingExtension, rights func(verb, resource, namespace string) Right) waitingExtension {
+func (c approvals) waitingExtension(ctx context.Context, q *query, e ops.PendingExtension, rights func(verb, resource, namespace string) Right) waitingExtension {
 	w := waitingExtension{PendingExtension: e, Approve: rights("patch", "clusterextensions", "")}
 	var err error
 	w.Change, w.Reading, err = c.extended.get(ctx, asked{q.user, e.Name + " " + e.Mark}, q.whole, q.user.changed, func(ctx context.Context) (*preview.ExtensionPlan, error) {
@@ -192,7 +195,7 @@ func changed(err error) error {
 	return &statusError{http.StatusConflict, err.Error(), "go back, and check what it would do now"}
 }
 
-func (c *Console) approvePlan(ctx context.Context, q *query) (done, error) {
+func (c approvals) approvePlan(ctx context.Context, q *query) (done, error) {
 	plan, err := meantPlan(ctx, q, "")
 	if err != nil {
 		return done{}, err
@@ -204,7 +207,7 @@ func (c *Console) approvePlan(ctx context.Context, q *query) (done, error) {
 	return done{Notice: "Approved " + plan.Describe() + ". The manager carries it out now; Installed shows how far it is."}, nil
 }
 
-func (c *Console) discardPlan(ctx context.Context, q *query) (done, error) {
+func (c approvals) discardPlan(ctx context.Context, q *query) (done, error) {
 	plan, err := meantPlan(ctx, q, "")
 	if err != nil {
 		return done{}, err
@@ -217,7 +220,7 @@ func (c *Console) discardPlan(ctx context.Context, q *query) (done, error) {
 }
 
 // refuse takes a version out of those that a Subscription or ClusterExtension may have.
-func (c *Console) refuse(ctx context.Context, q *query) (done, error) {
+func (c approvals) refuse(ctx context.Context, q *query) (done, error) {
 	key, err := q.key()
 	if err != nil {
 		return done{}, err
@@ -241,7 +244,7 @@ func (c *Console) refuse(ctx context.Context, q *query) (done, error) {
 		version, what, within)}, nil
 }
 
-func (c *Console) approvePermissions(ctx context.Context, q *query) (done, error) {
+func (c approvals) approvePermissions(ctx context.Context, q *query) (done, error) {
 	key, err := q.key()
 	if err != nil {
 		return done{}, err
@@ -261,7 +264,7 @@ func (c *Console) approvePermissions(ctx context.Context, q *query) (done, error
 }
 
 // release lets an upgrade begin again that a person holds.
-func (c *Console) release(ctx context.Context, q *query) (done, error) {
+func (c approvals) release(ctx context.Context, q *query) (done, error) {
 	key, err := q.key()
 	if err != nil {
 		return done{}, err
@@ -281,9 +284,9 @@ func (c *Console) release(ctx context.Context, q *query) (done, error) {
 	return done{Notice: "The upgrades of " + what + " begin again, in the upgrade window that it had before."}, nil
 }
 
-func (c *Console) approvalsPart() part {
+func (c approvals) part() part {
 	return part{
-		views: []view{{path: "/approvals", template: "approvals", title: "Approvals", load: c.approvals}},
+		views: []view{{path: "/approvals", template: "approvals", title: "Approvals", load: c.page}},
 		actions: []action{{"/approvals/approve", c.approvePlan}, {"/approvals/discard", c.discardPlan}, {"/approvals/refuse", c.refuse},
 			{"/approvals/permissions", c.approvePermissions}, {"/approvals/release", c.release}},
 	}

@@ -176,7 +176,7 @@ type part struct {
 
 // parts are all of the console.
 func (c *Console) parts() []part {
-	return []part{c.catalogPart(), c.installedPart(), c.approvalsPart(), c.whyPart(), c.sourcesPart()}
+	return []part{c.catalogPart(), c.installedPart(), approvals{c}.part(), questions{c}.part(), sources{c}.part()}
 }
 
 // routes are the pages.

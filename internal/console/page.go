@@ -152,7 +152,7 @@ func address(of, key, value string) string {
 // parameter is one of an address.
 type parameter struct{ Name, Value string }
 
-// kept are the parameters of an address that a form with some of its own goes on with.
+// kept are the parameters of an address that a form keeps besides its own.
 func kept(of string, own ...string) (out []parameter) {
 	u, err := url.Parse(of)
 	if err != nil {

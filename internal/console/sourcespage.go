@@ -16,6 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// sources are the pages of the catalogs of the cluster.
+type sources struct{ *Console }
+
 // sourcesPage is the catalogs of the cluster, of both APIs.
 type sourcesPage struct {
 	ops.CatalogListing
@@ -52,7 +55,7 @@ func sourceAddress(c ops.InstalledCatalog) string {
 	return "/source/v0/" + c.Namespace + "/" + c.Name
 }
 
-func (c *Console) sources(ctx context.Context, q *query) (any, error) {
+func (c sources) all(ctx context.Context, q *query) (any, error) {
 	namespace := q.namespace(ctx)
 	listing, err := ops.ListCatalogs(ctx, q.user.client, namespace)
 	if err != nil {
@@ -81,7 +84,7 @@ func found(ctx context.Context, q *query) (*ops.CatalogRemoval, client.Object, e
 	return is, object, err
 }
 
-func (c *Console) source(ctx context.Context, q *query) (any, error) {
+func (c sources) one(ctx context.Context, q *query) (any, error) {
 	is, object, err := found(ctx, q)
 	if err != nil {
 		return nil, err
@@ -162,7 +165,7 @@ func (q *query) image() (string, error) {
 	return image, nil
 }
 
-func (c *Console) addSource(ctx context.Context, q *query) (done, error) {
+func (c sources) addSource(ctx context.Context, q *query) (done, error) {
 	o := ops.CatalogOptions{Name: q.get("name"), Secrets: lists(q.values["secrets"])}
 	if q.get("api") != "v1" {
 		o.Namespace = q.get(namespaceKey)
@@ -197,7 +200,7 @@ func (c *Console) addSource(ctx context.Context, q *query) (done, error) {
 	return done{Notice: notice, To: sourceAddress(is)}, nil
 }
 
-func (c *Console) changeSource(ctx context.Context, q *query) (done, error) {
+func (c sources) changeSource(ctx context.Context, q *query) (done, error) {
 	is, object, err := found(ctx, q)
 	if err != nil {
 		return done{}, err
@@ -241,7 +244,7 @@ func (c *Console) changeSource(ctx context.Context, q *query) (done, error) {
 	return done{Notice: "Changed " + is.Catalog.Describe() + ":\n" + strings.Join(said, "\n"), To: sourceAddress(is.Catalog)}, nil
 }
 
-func (c *Console) removeSource(ctx context.Context, q *query) (done, error) {
+func (c sources) removeSource(ctx context.Context, q *query) (done, error) {
 	is, _, err := found(ctx, q)
 	if err != nil {
 		return done{}, err
@@ -255,10 +258,10 @@ func (c *Console) removeSource(ctx context.Context, q *query) (done, error) {
 	return done{Notice: "Removed " + is.Catalog.Describe() + ". What was installed from it stays.", To: "/sources"}, nil
 }
 
-func (c *Console) sourcesPart() part {
-	p := part{views: []view{{path: "/sources", template: "sources", title: "Catalog sources", load: c.sources}}, actions: []action{{"/sources/add", c.addSource}}}
+func (c sources) part() part {
+	p := part{views: []view{{path: "/sources", template: "sources", title: "Catalog sources", load: c.all}}, actions: []action{{"/sources/add", c.addSource}}}
 	for _, at := range []string{"/source/v0/{namespace}/{name}", "/source/v1/{name}"} {
-		p.views = append(p.views, view{path: at, template: "source", title: "Catalog source", load: c.source}, view{path: at + "/update", template: "update", title: "What an update would change", load: c.update})
+		p.views = append(p.views, view{path: at, template: "source", title: "Catalog source", load: c.one}, view{path: at + "/update", template: "update", title: "What an update would change", load: c.update})
 		p.actions = append(p.actions, action{at + "/change", c.changeSource}, action{at + "/remove", c.removeSource})
 	}
 	return p

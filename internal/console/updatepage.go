@@ -27,7 +27,7 @@ type updatePage struct {
 }
 
 // update tells what another image would change. Images are read on the user's own machine alone: a console in the cluster says which command does it.
-func (c *Console) update(ctx context.Context, q *query) (any, error) {
+func (c sources) update(ctx context.Context, q *query) (any, error) {
 	is, object, err := found(ctx, q)
 	if err != nil {
 		return nil, err

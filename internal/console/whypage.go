@@ -26,6 +26,9 @@ const (
 	maxAsked    = 300 // bytes of a field
 )
 
+// questions are the page that answers why.
+type questions struct{ *Console }
+
 // whyPage is a question about what is decided, and its answer.
 type whyPage struct {
 	whyQuestion
@@ -69,7 +72,7 @@ type whyAnswer struct {
 	Text string `json:"-"`
 }
 
-func (c *Console) why(ctx context.Context, q *query) (any, error) {
+func (c questions) page(ctx context.Context, q *query) (any, error) {
 	p := &whyPage{whyQuestion: whyQuestion{Kind: cmp.Or(q.get("kind"), asksWhy), Name: q.get("name"), Version: q.get("version"), API: q.get("api"), Channel: q.get("channel"),
 		Namespace: cmp.Or(q.namespace(ctx), q.user.Namespace), Subscribe: lists(q.values["subscribe"]), Catalogs: lists(q.values["catalog"])}}
 	if !q.values.Has("kind") && p.Name == "" { // the form, before anything is asked
@@ -100,7 +103,7 @@ func lists(values []string) (all []string) {
 }
 
 // packageNames are what the catalogs in view have, as far as that is known already.
-func (c *Console) packageNames(ctx context.Context, q *query, namespace string) []string {
+func (c questions) packageNames(ctx context.Context, q *query, namespace string) []string {
 	offered, _, err := c.shelf.offers(ctx, q.user, namespace, false)
 	if err != nil {
 		return nil // it can be typed
@@ -110,7 +113,7 @@ func (c *Console) packageNames(ctx context.Context, q *query, namespace string) 
 }
 
 // answerWhy answers the question of the page, if it has one.
-func (c *Console) answerWhy(ctx context.Context, q *query, p *whyPage) error {
+func (c questions) answerWhy(ctx context.Context, q *query, p *whyPage) error {
 	if err := c.checkWhy(p); err != nil || !p.Asked() || p.Kind == "" {
 		return err
 	}
@@ -125,7 +128,7 @@ func (c *Console) answerWhy(ctx context.Context, q *query, p *whyPage) error {
 }
 
 // checkWhy refuses what nothing can be called.
-func (c *Console) checkWhy(p *whyPage) error {
+func (c questions) checkWhy(p *whyPage) error {
 	refuse := func(format string, args ...any) error {
 		return &statusError{http.StatusBadRequest, fmt.Sprintf(format, args...), "correct the question, and ask again"}
 	}
@@ -153,7 +156,7 @@ func (c *Console) checkWhy(p *whyPage) error {
 }
 
 // whyOf is what is decided on: what the cluster has, and what the question adds.
-func (c *Console) whyOf(ctx context.Context, q *query, p *whyPage) (question *preview.Question, err error) {
+func (c questions) whyOf(ctx context.Context, q *query, p *whyPage) (question *preview.Question, err error) {
 	if p.API == "v1" {
 		question, err = c.extensions(ctx, q.user)
 	} else {
@@ -182,7 +185,7 @@ func (c *Console) whyOf(ctx context.Context, q *query, p *whyPage) (question *pr
 }
 
 // namedCatalog reads NAME=IMAGE, of an image that may be read.
-func (c *Console) namedCatalog(text string) (preview.Catalog, error) {
+func (c questions) namedCatalog(text string) (preview.Catalog, error) {
 	if err := c.reads(text); err != nil {
 		return preview.Catalog{}, err
 	}
@@ -197,7 +200,7 @@ func (c *Console) namedCatalog(text string) (preview.Catalog, error) {
 }
 
 // decide answers a question.
-func (c *Console) decide(ctx context.Context, question *preview.Question, asks whyQuestion) (*whyAnswer, error) {
+func (c questions) decide(ctx context.Context, question *preview.Question, asks whyQuestion) (*whyAnswer, error) {
 	var text strings.Builder
 	if asks.Kind == asksResolve && asks.API == "v1" {
 		wanted := preview.Extension{Package: asks.Name, Version: asks.Version}
@@ -261,6 +264,6 @@ func (w whyQuestion) command() string {
 	return strings.Join(line, " ")
 }
 
-func (c *Console) whyPart() part {
-	return part{views: []view{{path: "/why", template: "why", title: "Why", load: c.why}}}
+func (c questions) part() part {
+	return part{views: []view{{path: "/why", template: "why", title: "Why", load: c.page}}}
 }
