@@ -225,23 +225,29 @@ func (c approvals) refuse(ctx context.Context, q *query) (done, error) {
 	if err != nil {
 		return done{}, err
 	}
-	version, within, what := q.get("version"), "", ""
+	version, within, what, stays := q.get("version"), "", "", ""
 	if q.get("kind") == olmv1.ClusterExtensionKind {
 		what = "ClusterExtension " + key.Name
 		within, err = ops.RefuseForExtension(ctx, q.user.client, key.Name, version, false)
 	} else {
-		if _, err := meantPlan(ctx, q, q.get("plan")); err != nil {
+		plan, err := meantPlan(ctx, q, q.get("plan"))
+		if err != nil {
 			return done{}, err
 		}
 		what = "Subscription " + key.String()
-		within, err = ops.RefuseForSubscription(ctx, q.user.client, key, version, false)
+		if within, stays, err = plan.Refuse(ctx, q.user.client, key.Name, version); err != nil {
+			return done{}, err
+		}
+		if stays != "" {
+			stays = fmt.Sprintf("\nInstallPlan %s stays: %s.", plan.Plan.Name, stays)
+		}
 	}
 	if err != nil {
 		return done{}, err
 	}
 	q.user.decided()
-	return done{Notice: fmt.Sprintf("Refused version %s: %s moves only to versions within %q now, and what is installed stays. The manager decides again without it; where something else can be installed, that waits here in its turn. To take it back, change that range.",
-		version, what, within)}, nil
+	return done{Notice: fmt.Sprintf("Refused version %s: %s moves only to versions within %q now, and what is installed stays. The manager decides again without it; where something else can be installed, that waits here in its turn. To take it back, change that range.%s",
+		version, what, within, stays)}, nil
 }
 
 func (c approvals) approvePermissions(ctx context.Context, q *query) (done, error) {

@@ -135,8 +135,10 @@ func TestRefusing(t *testing.T) {
 		must.NoError(t, v.cluster.Get(t.Context(), client.ObjectKey{Namespace: "ops", Name: name}, sub))
 		must.Equal(t, "range of "+name, sub.Annotations[resolution.VersionRangeAnnotation], want)
 	}
-	must.Equal(t, "approved", approvedPlan(t, v.cluster, "ops"), false)
+	must.Fail(t, "the plan", v.cluster.Get(t.Context(), client.ObjectKey{Namespace: "ops", Name: "install-1"}, &v1alpha1.InstallPlan{}), "not found")
 
+	v = newVisit(t, nil, waitingForYou("ops")...)
+	_, root = v.page("/approvals?namespace=ops")
 	action, fields = v.form(root, "Decide again on install-1")
 	text, _ = v.send(action, fields, "/approvals?namespace=ops")
 	must.Contain(t, "what is said", text, "Deleted InstallPlan install-1", "Nothing waits for approval in namespace ops")

@@ -129,7 +129,8 @@ func TestAddingSources(t *testing.T) {
 
 // TestChangingSources: what the form says, and nothing of an object that is another one by now.
 func TestChangingSources(t *testing.T) {
-	v := newVisit(t, nil, serving(toysIn("ops", "127.0.0.1:1/toys:v1"), noDigest)...)
+	ref := registryWith(t, map[string]string{"v1": toys, "v2": toys})
+	v := newVisit(t, nil, serving(toysIn("ops", ref+"v1"), noDigest)...)
 	_, root := v.page("/source/v0/olm/toys")
 	action, fields := v.form(root, "Change the catalog")
 	text, _ := v.send(action, fields, "/source/v0/olm/toys")
@@ -138,18 +139,18 @@ func TestChangingSources(t *testing.T) {
 	_, status := v.send(action, fields, "/source/v0/olm/toys")
 	must.Equal(t, "another object", status, 409)
 	fields.Set("mark", "source")
-	fields.Set("image", "127.0.0.1:1/toys:v2")
+	fields.Set("image", ref+"v2")
 	fields.Set("priority", "5")
 	fields.Set("poll", "30")
 	fields.Set("secrets", "pull")
 	text, _ = v.send(action, fields, "/source/v0/olm/toys")
-	must.Contain(t, "what is said", text, "Changed CatalogSource olm/toys:", "image: 127.0.0.1:1/toys:v1 -&gt; 127.0.0.1:1/toys:v2", "priority: 0 -&gt; 5", "poll: 0s -&gt; 30m0s", "pull secrets: (nothing) -&gt; pull")
+	must.Contain(t, "what is said", text, "Changed CatalogSource olm/toys:", "image: "+ref+"v1 -&gt; "+ref+"v2", "priority: 0 -&gt; 5", "poll: 0s -&gt; 30m0s", "pull secrets: (nothing) -&gt; pull")
 	fields.Set("priority", "high")
 	_, status = v.send(action, fields, "/source/v0/olm/toys")
 	must.Equal(t, "a wrong value", status, 400)
 
 	action = "/source/v1/toys/change"
-	text, _ = v.send(action, url.Values{"form": fields["form"], "mark": {"clustered"}, "image": {"127.0.0.1:1/toys:v1"}, "availability": {"Unavailable"}}, "/source/v1/toys")
+	text, _ = v.send(action, url.Values{"form": fields["form"], "mark": {"clustered"}, "image": {ref + "v1"}, "availability": {"Unavailable"}}, "/source/v1/toys")
 	must.Contain(t, "what is said", text, "availability: (nothing) -&gt; Unavailable")
 	clustered := &olmv1.ClusterCatalog{}
 	must.NoError(t, v.cluster.Get(t.Context(), client.ObjectKey{Name: "toys"}, clustered))
@@ -158,7 +159,8 @@ func TestChangingSources(t *testing.T) {
 
 // TestRemovingSources: after what depends on it was shown, and the object that was meant.
 func TestRemovingSources(t *testing.T) {
-	v := newVisit(t, nil, serving(toysIn("ops", "127.0.0.1:1/toys:v1"), noDigest)...)
+	ref := registryWith(t, map[string]string{"v1": toys, "v2": toys})
+	v := newVisit(t, nil, serving(toysIn("ops", ref+"v1"), noDigest)...)
 	_, root := v.page("/source/v0/olm/toys?remove=ask")
 	must.Contain(t, "before", words(root), "Remove CatalogSource toys?", "These keep what is installed, and get nothing newer without it: Subscription ops/my")
 	action, fields := v.form(root, "Remove toys")
@@ -175,7 +177,8 @@ func TestRemovingSources(t *testing.T) {
 
 // TestSourcesOfATenant: only those of their namespace, with the rights that are missing, and nothing of another's by address.
 func TestSourcesOfATenant(t *testing.T) {
-	objects := serving(toysIn("ops", "127.0.0.1:1/toys:v1"), noDigest)
+	ref := registryWith(t, map[string]string{"v1": toys, "v2": toys})
+	objects := serving(toysIn("ops", ref+"v1"), noDigest)
 	mine := objects[2].DeepCopyObject().(client.Object)
 	mine.SetNamespace("ops")
 	mine.SetName("mine")

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -12,9 +13,12 @@ import (
 	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 const asksForMore = "kite.v2 asks for permissions that kite.v1 does not have:\n  + get secrets\nto allow them: fairlead approve kite, or set annotation operators.fairlead.dev/acknowledged-permissions of ClusterExtension kite to \"sha256:1\""
@@ -167,6 +171,47 @@ func TestRefuse(t *testing.T) {
 				must.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(extension), extension))
 				return extension.Spec.Source.Catalog.Version
 			})
+		})
+	}
+}
+
+// TestRefuseInAPlan: the plan goes with the version that is refused, unless it was replaced or approved meanwhile, or the user may not delete it.
+func TestRefuseInAPlan(t *testing.T) {
+	key := client.ObjectKey{Namespace: "ops", Name: "install-1"}
+	for name, test := range map[string]struct {
+		meanwhile func(p *v1alpha1.InstallPlan)
+		forbidden bool
+		stays     string
+		there     bool
+	}{
+		"as it was read":     {nil, false, "", false},
+		"another message":    {func(p *v1alpha1.InstallPlan) { p.Status.Message = "another" }, false, "", false},
+		"approved meanwhile": {func(p *v1alpha1.InstallPlan) { p.Spec.Approved = true }, false, "it was approved meanwhile", true},
+		"replaced meanwhile": {func(p *v1alpha1.InstallPlan) { p.UID = "another" }, false, "", true},
+		"may not delete":     {nil, true, "installs that version when it is approved", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inner := catalogCluster(t, nil, twoTogether()...).(client.WithWatch)
+			c := interceptor.NewClient(inner, interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
+				if test.forbidden {
+					return apierrors.NewForbidden(schema.GroupResource{Resource: "installplans"}, o.GetName(), nil)
+				}
+				return c.Delete(ctx, o, options...)
+			}})
+			w := must.Value(FindWaitingPlan(t.Context(), c, key))(t)
+			if test.meanwhile != nil {
+				live := w.Plan.DeepCopy()
+				test.meanwhile(live)
+				must.NoError(t, inner.Update(t.Context(), live))
+			}
+			within, stays, err := w.Refuse(t.Context(), c, "kite", "2.0.0")
+			must.NoError(t, err)
+			must.Equal(t, "range", within, "!=2.0.0")
+			must.Contain(t, "why it stays", stays, test.stays)
+			must.Equal(t, "stays", stays != "", test.stays != "")
+			must.Equal(t, "there", inner.Get(t.Context(), key, &v1alpha1.InstallPlan{}) == nil, test.there)
+			_, _, err = w.Refuse(t.Context(), c, "none", "2.0.0")
+			must.Fail(t, "a Subscription that is not there", err, "refuse version 2.0.0 for Subscription ops/none")
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/version"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -50,6 +51,33 @@ func (w *WaitingPlan) Discard(ctx context.Context, c client.Client, dryRun bool)
 		return fmt.Errorf("delete InstallPlan %s, so that it is made again: %w%s", key, err, whoApproves(err))
 	}
 	return nil
+}
+
+// Refuse refuses a version of the plan for one of its Subscriptions, and deletes the plan, which would install it all the same when it is approved: the manager
+// makes another one where something else can be installed. It returns the range that leaves the version out, and why the plan stays; empty where it does not.
+func (w *WaitingPlan) Refuse(ctx context.Context, c client.Client, subscription, refused string) (within, stays string, err error) {
+	key := client.ObjectKeyFromObject(w.Plan)
+	within, err = RefuseForSubscription(ctx, c, client.ObjectKey{Namespace: key.Namespace, Name: subscription}, refused, false)
+	if err != nil {
+		return "", "", err
+	}
+	err = retry.OnError(retry.DefaultBackoff, apierrors.IsConflict, func() error {
+		live := &v1alpha1.InstallPlan{}
+		switch err := c.Get(ctx, key, live); {
+		case err != nil:
+			return client.IgnoreNotFound(err)
+		case live.UID != w.Plan.UID: // another one took its place
+			return nil
+		case live.Spec.Approved:
+			stays = "it was approved meanwhile"
+			return nil
+		}
+		return client.IgnoreNotFound(c.Delete(ctx, live, client.Preconditions{UID: &live.UID, ResourceVersion: &live.ResourceVersion}))
+	})
+	if err != nil {
+		stays = "it cannot be deleted, and installs that version when it is approved: " + err.Error()
+	}
+	return within, stays, nil
 }
 
 // RefuseForSubscription takes a version out of those that a Subscription may move to, and returns the range that says so.
