@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -232,17 +230,3 @@ func (v *visit) harmless(text string, root *html.Node) {
 
 // hostile is what an author could write wherever there is a text.
 const hostile = `<script>alert(1)</script><img src=x onerror=alert(1)>" onmouseover="alert(1)` + "\u202e\x1b[31m"
-
-// manifests are those of a bundle of the examples.
-func manifestsOf(t *testing.T, name, version string) map[string][]byte {
-	t.Helper()
-	dir := filepath.Join("..", "..", "examples", "bundles", name, version)
-	found := map[string][]byte{}
-	must.NoError(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			found[strings.TrimPrefix(path, dir+"/")], err = os.ReadFile(path)
-		}
-		return err
-	}))
-	return found
-}
