@@ -61,7 +61,7 @@ func asksForMore() *olmv1.ClusterExtension {
 // TestApprovals: what waits is shown with what it changes, and approved as it was shown.
 func TestApprovals(t *testing.T) {
 	v := newVisit(t, nil, append(waitingForYou("ops"), asksForMore())...)
-	text, root := v.page("/approvals")
+	_, root := v.page("/approvals")
 	page := words(root)
 	must.Contain(t, "the page", page, "2 changes wait for you", "kite, tail", "InstallPlan ops/install-1", "kite.v1", "kite.v2", "approve with care: version v1 goes",
 		"What changes for kite.v2, in place of kite.v1", "reads or writes Secrets get secrets in the whole cluster", "registry.example.com/kite:v2", "ClusterRole kite", "balloon.v2 asks for permissions")
