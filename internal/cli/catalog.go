@@ -82,9 +82,6 @@ type addition struct {
 	wait    time.Duration
 }
 
-// defaultPoll is how often a new image is looked for, where a tag is named.
-const defaultPoll = 15 * time.Minute
-
 func newCatalogAddCommand(s command.Streams) *cobra.Command {
 	a := addition{Streams: s}
 	var p place
@@ -103,7 +100,7 @@ Exit code 0: it serves its content. 1: it does not, or could not be created. 2: 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.options.Name, a.options.Image = args[0], args[1]
 			if !cmd.Flags().Changed("poll") && !strings.Contains(args[1], "@") {
-				a.options.Poll = defaultPoll
+				a.options.Poll = ops.DefaultPoll
 			}
 			if err := errors.Join(p.check(), a.output.Check()); err != nil {
 				return err

@@ -45,7 +45,7 @@ reads and writes as the user of the kubeconfig. The address lets a browser in on
 				return err
 			}
 			return withLibrary(cmd.Context(), s, func(library *preview.Library) error {
-				c, err := openConsole(cmd.Context(), s, console.Options{Library: library, GlobalNamespace: global}, config, namespace, port)
+				c, err := openConsole(cmd.Context(), s, console.Options{Library: library, OwnMachine: true, GlobalNamespace: global}, config, namespace, port)
 				if err != nil {
 					return err
 				}

@@ -100,7 +100,7 @@ func showDemo(ctx context.Context, s command.Streams, d *demo.Demo, library *pre
 	if err != nil {
 		return fmt.Errorf("read the kubeconfig of the cluster: %w", err)
 	}
-	c, err := openConsole(ctx, s, console.Options{Library: library, GlobalNamespace: manager.DefaultGlobalNamespace}, config, d.Result.Namespace, 0)
+	c, err := openConsole(ctx, s, console.Options{Library: library, OwnMachine: true, GlobalNamespace: manager.DefaultGlobalNamespace}, config, d.Result.Namespace, 0)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ type Options struct {
 	Idle, Whole time.Duration
 	// Library has the content of catalogs. The caller closes it after the console has ended.
 	Library *preview.Library
+	// OwnMachine is true where the console runs on the machine of its user, who may read images from there; else it reads none that a user names. See reads.
+	OwnMachine bool
 	// GlobalNamespace is that of the catalogs that all namespaces see.
 	GlobalNamespace string
 	// Changes tells when what pages show has changed; nil watches as the user.
@@ -44,6 +46,11 @@ type Console struct {
 	sessions *sessions
 	shelf    *shelf
 	front    *storefront
+	answers  *readings[asked, *whyAnswer]                // to questions why
+	contents *readings[asked, *preview.CatalogContent]   // of catalogs
+	updates  *readings[asked, *preview.CatalogUpdate]    // that other images of catalogs would be
+	planned  *readings[asked, *preview.SubscriptionPlan] // what InstallPlans that wait would change
+	extended *readings[asked, *preview.ExtensionPlan]    // what extensions that wait would change
 	pages    *pages
 	assets   *assets
 	streams  chan struct{} // has an element for each
@@ -56,7 +63,10 @@ var files embed.FS
 // New is a console that serves nowhere yet.
 func New(o Options) (*Console, error) {
 	c := &Console{Options: o, guard: guard{hosts: o.Hosts, secure: o.TLS != nil}, sessions: newSessions(o.Clock, o.Idle, o.Whole),
-		shelf: newShelf(o.Library, o.Clock), streams: make(chan struct{}, allStreams)}
+		shelf: newShelf(o.Library, o.Clock), streams: make(chan struct{}, allStreams),
+		answers:  newReadings[asked, *whyAnswer](o.Clock, maxAnswers),
+		contents: newReadings[asked, *preview.CatalogContent](o.Clock, maxAnswers), updates: newReadings[asked, *preview.CatalogUpdate](o.Clock, maxAnswers),
+		planned: newReadings[asked, *preview.SubscriptionPlan](o.Clock, maxAnswers), extended: newReadings[asked, *preview.ExtensionPlan](o.Clock, maxAnswers)}
 	c.front = newStorefront(c)
 	if c.Changes == nil {
 		c.Changes = watchAs
@@ -169,7 +179,7 @@ type part struct {
 
 // parts are all of the console.
 func (c *Console) parts() []part {
-	return append(c.front.parts(), c.installedPart())
+	return append(c.front.parts(), c.installedPart(), approvals{c}.part(), questions{c}.part(), sources{c}.part())
 }
 
 // routes are the pages.

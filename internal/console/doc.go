@@ -15,6 +15,9 @@
 //	shelf.go      what catalogs offer, and with whose rights and credentials they are read
 //	storefront.go the catalog, packages, and their installation: order.go is what a form asks for, planned.go what would come of it, icon.go pictures,
 //	              markdown.go descriptions, configfield.go the fields of a configuration
+//	tally.go      how many changes wait, which every page says
+//	reads.go      which images may be read that a user names
+//	bounds.go     lists and values as pages show them: bounded
 //	*page.go      the pages, one file each
 //
 // Start reading at New, then at a page. It may use internal/ops, internal/ops/preview, internal/kubeconfig and the API types, and nothing that decides.

@@ -64,6 +64,7 @@ type shown struct {
 	Form        string   // what forms carry
 	Notice      string
 	Now         time.Time
+	Waiting     int // for a person, as the mark at the page of approvals says
 	Data        any
 }
 
@@ -102,12 +103,14 @@ func newPages(a *assets) (*pages, error) {
 // functions are what templates may call.
 func functions(a *assets) template.FuncMap {
 	return template.FuncMap{
-		"asset":   a.address,
-		"age":     func(now, then time.Time) string { return duration.HumanDuration(now.Sub(then)) },
-		"lines":   func(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") },
-		"add":     func(a, b int) int { return a + b },
-		"places":  func() []place { return places },
-		"under":   func(path, place string) bool { return path == place || strings.HasPrefix(path, place+"/") },
+		"asset":  a.address,
+		"age":    func(now, then time.Time) string { return duration.HumanDuration(now.Sub(then)) },
+		"lines":  func(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") },
+		"add":    func(a, b int) int { return a + b },
+		"places": func() []place { return places },
+		"under": func(path, place string) bool {
+			return path == place || place == "/sources" && strings.HasPrefix(path, "/source/") || strings.HasPrefix(path, place+"/")
+		},
 		"kept":    kept,
 		"pairs":   pairs,
 		"line":    messages.Line,
@@ -120,13 +123,21 @@ func functions(a *assets) template.FuncMap {
 			}{now, all, of}
 		},
 		"address": address,
+		"first":   first,
+		"brief":   brief,
+		"plain":   messages.Clean,
+		"source":  sourceAddress,
+		"minutes": wholeMinutes,
+		"short":   func(digest string) string { return digest[:min(len(digest), len("sha256:")+12)] },
+		"deref":   func(t *time.Time) time.Time { return *t },
+		"list":    func(all ...any) []any { return all },
 	}
 }
 
 // place is a page that every page leads to.
 type place struct{ Path, Name string }
 
-var places = []place{{"/catalog", "Catalog"}, {"/installed", "Installed"}}
+var places = []place{{"/catalog", "Catalog"}, {"/installed", "Installed"}, {"/approvals", "Approvals"}, {"/why", "Why"}, {"/sources", "Catalog sources"}}
 
 // address is an address with another value of a parameter; without one where the value is empty.
 func address(of, key, value string) string {
@@ -232,8 +243,9 @@ func (c *Console) shown(r *http.Request, q *query, title string, data any) shown
 	if addressed, ok := data.(interface{ pageAddress() string }); ok && q.sent { // what a form has sent is not in the address of its answer
 		address = addressed.pageAddress()
 	}
-	return shown{Title: title, Path: r.URL.Path, Address: address, User: q.user.Name, Namespace: q.namespace(ctx), Namespaces: q.user.namespaces(ctx),
-		Form: q.formToken(), Notice: q.said(), Now: c.Clock.Now(), Data: data}
+	namespace := q.namespace(ctx)
+	return shown{Title: title, Path: r.URL.Path, Address: address, User: q.user.Name, Namespace: namespace, Namespaces: q.user.namespaces(ctx),
+		Form: q.formToken(), Notice: q.said(), Now: c.Clock.Now(), Waiting: q.user.waiting(ctx, namespace), Data: data}
 }
 
 // render writes a page, once it is there as a whole.

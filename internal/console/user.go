@@ -31,6 +31,7 @@ type User struct {
 	cluster preview.Cluster
 	servers *preview.Servers
 	scope   scope
+	tally   tally
 
 	listeners listeners
 }

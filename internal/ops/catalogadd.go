@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
+
+// DefaultPoll is how often a new image is looked for, where a tag is named and nothing else is said.
+const DefaultPoll = 15 * time.Minute
 
 // CatalogOptions say which catalog to add.
 type CatalogOptions struct {
@@ -37,6 +41,8 @@ func (o CatalogOptions) Check() error {
 		return fmt.Errorf("look for a new image of %s: it is named by its digest, behind which there is always the same; leave out --poll, or name a tag", o.Image)
 	case o.Poll > 0 && o.Poll < time.Minute:
 		return fmt.Errorf("look for a new image every %s: an interval of a minute or more is needed", o.Poll)
+	case o.Priority != int(int32(o.Priority)):
+		return fmt.Errorf("priority %d: it has to be between %d and %d", o.Priority, math.MinInt32, math.MaxInt32)
 	case o.Namespace == "" && len(o.Secrets) > 0:
 		return errors.New("--pull-secret is for a CatalogSource: a ClusterCatalog is pulled with the pull secrets of the manager")
 	}

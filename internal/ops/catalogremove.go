@@ -67,6 +67,9 @@ func FindCatalog(ctx context.Context, reader client.Reader, api string, key clie
 	return nil, fmt.Errorf("remove catalog %s: namespace %s has no CatalogSource of that name, and there is no such ClusterCatalog; fairlead catalog list -A lists the catalogs", key.Name, key.Namespace)
 }
 
+// Mark names the object that was read: one that was created since under its name has another.
+func (r *CatalogRemoval) Mark() string { return string(r.uid) }
+
 // ReadDependents finds what depends on the catalog.
 func (r *CatalogRemoval) ReadDependents(ctx context.Context, reader client.Reader) error {
 	if r.Catalog.API == "v0" {

@@ -43,6 +43,13 @@ type InstalledCatalog struct {
 	// Digest is that of the content, and Loaded is when it was read.
 	Digest string     `json:"digest,omitempty"`
 	Loaded *time.Time `json:"loaded,omitempty"`
+	// Poll is how often a new image is looked for, empty for never, and Polled when that was done last, as far as the object tells.
+	Poll   string     `json:"poll,omitempty"`
+	Polled *time.Time `json:"polled,omitempty"`
+	// Secrets are the pull secrets of a CatalogSource, by name.
+	Secrets []string `json:"secrets,omitempty"`
+	// Availability is whether a ClusterCatalog is to be served.
+	Availability string `json:"availability,omitempty"`
 
 	stopped, problem bool
 }
@@ -81,6 +88,14 @@ func viewSource(s *v1alpha1.CatalogSource) InstalledCatalog {
 	if s.Spec.SourceType != v1alpha1.SourceTypeGrpc && s.Spec.ConfigMap != "" {
 		c.Source = "ConfigMap " + s.Spec.ConfigMap
 	}
+	c.Secrets = s.Spec.Secrets
+	if u := s.Spec.UpdateStrategy; u != nil && u.RegistryPoll != nil && u.RegistryPoll.Interval != nil {
+		c.Poll = u.RegistryPoll.Interval.Duration.String()
+	}
+	if at := s.Status.LatestImageRegistryPoll; at != nil && !at.IsZero() {
+		polled := at.UTC()
+		c.Polled = &polled
+	}
 	c.judge(s.Status.Conditions, s.Generation)
 	if ready := meta.FindStatusCondition(s.Status.Conditions, "Ready"); ready != nil && c.Serving {
 		c.Digest = digestText.FindString(ready.Message)
@@ -96,7 +111,11 @@ func viewClusterCatalog(s *olmv1.ClusterCatalog) InstalledCatalog {
 	c := InstalledCatalog{Kind: olmv1.ClusterCatalogKind, API: "v1", Name: s.Name, Priority: int(s.Spec.Priority)}
 	if s.Spec.Source.Image != nil {
 		c.Source = s.Spec.Source.Image.Ref
+		if minutes := s.Spec.Source.Image.PollIntervalMinutes; minutes != nil && *minutes > 0 {
+			c.Poll = (time.Duration(*minutes) * time.Minute).String()
+		}
 	}
+	c.Availability = string(s.Spec.AvailabilityMode)
 	c.judge(s.Status.Conditions, s.Generation)
 	if serving := meta.FindStatusCondition(s.Status.Conditions, olmv1.TypeServing); c.Serving && serving != nil && serving.Status != metav1.ConditionTrue { // as its availability mode asks
 		c.Serving, c.stopped, c.Message = false, true, cmp.Or(c.Message, serving.Message)

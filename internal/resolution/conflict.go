@@ -87,15 +87,12 @@ func (c *Conflict) Unwrap() error {
 // The summary comes first where there is no conclusion.
 func (c *Conflict) Error() string {
 	var lines []string
-	told := slices.DeleteFunc(slices.Clone(c.Chain), func(l Link) bool { return l.plain })
+	told := c.Told()
 	if c.Headline != "" {
 		lines = append(lines, oneLine(c.Headline))
 	}
 	if c.conclusion == "" {
 		lines = append(lines, oneLine(c.Summary))
-		if len(told) == 1 && told[0].Text == c.Summary {
-			told = nil
-		}
 	}
 	if len(told) > 0 {
 		lines = append(lines, "because "+Reasons(told))
@@ -109,6 +106,46 @@ func (c *Conflict) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Told are the rules of the chain that say something: more than that their object exists, and something else than the summary where that is printed.
+func (c *Conflict) Told() []Link {
+	told := slices.DeleteFunc(slices.Clone(c.Chain), func(l Link) bool { return l.plain })
+	if c.conclusion == "" && len(told) == 1 && told[0].Text == c.Summary {
+		return nil
+	}
+	return told
+}
+
+// Conclusion is what follows from the chain; empty where the summary says that.
+func (c *Conflict) Conclusion() string { return c.conclusion }
+
+// Reason is what the rule says.
+func (l Link) Reason() string {
+	if l.Alike > 0 {
+		return oneLine(l.Text + fmt.Sprintf(" (and %d more alike)", l.Alike))
+	}
+	return oneLine(l.Text)
+}
+
+// Place is where the rule stands; empty where its text says that.
+func (l Link) Place() string {
+	var place []string
+	if l.Object != "" && !strings.Contains(strings.ToLower(l.Text), strings.ToLower(l.Object)) {
+		place = append(place, l.Object)
+	}
+	if l.Field != "" {
+		place = append(place, l.Field)
+	}
+	if l.Catalog != "" {
+		const shown = 12 // as much of a digest as a person compares
+		source := "catalog " + l.Catalog
+		if algorithm, hex, ok := strings.Cut(l.Digest, ":"); ok {
+			source += "@" + algorithm + ":" + hex[:min(len(hex), shown)]
+		}
+		place = append(place, source)
+	}
+	return oneLine(strings.Join(place, "; "))
+}
+
 // Reasons are the rules of a chain, each with the place where it stands on a line of its own. Of a long chain the middle is left out.
 func Reasons(chain []Link) string {
 	var lines []string
@@ -119,28 +156,9 @@ func Reasons(chain []Link) string {
 			}
 			continue
 		}
-		text := l.Text
-		if l.Alike > 0 {
-			text += fmt.Sprintf(" (and %d more alike)", l.Alike)
-		}
-		text = oneLine(text)
-		var place []string
-		if l.Object != "" && !strings.Contains(strings.ToLower(l.Text), strings.ToLower(l.Object)) {
-			place = append(place, l.Object)
-		}
-		if l.Field != "" {
-			place = append(place, l.Field)
-		}
-		if l.Catalog != "" {
-			const shown = 12 // as much of a digest as a person compares
-			source := "catalog " + l.Catalog
-			if algorithm, hex, ok := strings.Cut(l.Digest, ":"); ok {
-				source += "@" + algorithm + ":" + hex[:min(len(hex), shown)]
-			}
-			place = append(place, source)
-		}
-		if len(place) > 0 {
-			text += " [" + oneLine(strings.Join(place, "; ")) + "]"
+		text := l.Reason()
+		if place := l.Place(); place != "" {
+			text += " [" + place + "]"
 		}
 		lines = append(lines, text)
 	}

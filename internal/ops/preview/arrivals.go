@@ -320,7 +320,7 @@ func (all *arrivals) powers(a *arrival, now []*unstructured.Unstructured) error 
 	was, is := images(before), images(after)
 	a.change.ImagesAdded, a.change.ImagesRemoved = lacking(is, was), lacking(was, is)
 	more := permissions.Compare(before, after)
-	a.change.Permissions, a.change.Grants = more.String(), grantsOf(more)
+	a.change.Permissions, a.change.Granted = more.String(), granted(more)
 	return nil
 }
 

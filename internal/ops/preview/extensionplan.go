@@ -70,8 +70,8 @@ type ExtensionPlan struct {
 	Adopted []string `json:"adopted,omitempty"`
 	// Permissions are those that come in addition, as text.
 	Permissions string `json:"permissions,omitempty"`
-	// Grants are the same, in parts.
-	Grants []Grant `json:"-"`
+	// Granted are the same, each with what makes it reach far.
+	Granted []Granted `json:"granted,omitempty"`
 	// ImagesAdded and ImagesRemoved are those of containers.
 	ImagesAdded   []string `json:"imagesAdded,omitempty"`
 	ImagesRemoved []string `json:"imagesRemoved,omitempty"`

@@ -67,7 +67,7 @@ func (p Planner) check(ctx context.Context, change revision.Change, now []*unstr
 		}
 	}
 	increase := permissions.Compare(now, change.Objects)
-	plan.Permissions, plan.Grants = increase.String(), grantsOf(increase)
+	plan.Permissions, plan.Granted = increase.String(), granted(increase)
 	// Added permissions have to be acknowledged; they are listed elsewhere.
 	err = checks.Increase(ctx, change)
 	var more *revision.IncreaseError

@@ -165,7 +165,7 @@ func (q *Question) clusterCatalogs(ctx context.Context, l *Library) ([]resolutio
 		if named.Ref.Namespace != "" {
 			continue
 		}
-		x, err := l.Read(ctx, named.Source)
+		x, err := l.read(ctx, named)
 		if err != nil {
 			return nil, fmt.Errorf("read catalog %s from %s: %w", named.Ref, named.Source, err)
 		}

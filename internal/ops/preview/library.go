@@ -97,6 +97,14 @@ func (l *Library) throughCluster(host string) bool {
 	return proxy == nil && err == nil
 }
 
+// read reads a catalog that a user names, unless it is read already.
+func (l *Library) read(ctx context.Context, c Catalog) (*catalog.Index, error) {
+	if c.Index != nil {
+		return c.Index, nil
+	}
+	return l.Read(ctx, c.Source)
+}
+
 // Read reads a directory or, where there is none, an image.
 func (l *Library) Read(ctx context.Context, source string) (*catalog.Index, error) {
 	info, err := os.Stat(source)

@@ -17,8 +17,8 @@ type OperatorChange struct {
 	CRDs      []CRD `json:"crds,omitempty"`
 	// Permissions are those that come in addition, as text.
 	Permissions string `json:"permissions,omitempty"`
-	// Grants are the same, in parts.
-	Grants []Grant `json:"-"`
+	// Granted are the same, each with what makes it reach far.
+	Granted []Granted `json:"granted,omitempty"`
 	// ImagesAdded and ImagesRemoved are those of containers.
 	ImagesAdded   []string `json:"imagesAdded,omitempty"`
 	ImagesRemoved []string `json:"imagesRemoved,omitempty"`

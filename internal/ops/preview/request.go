@@ -18,6 +18,8 @@ type Catalog struct {
 	Ref      catalog.Ref // without namespace: that of the CatalogSource or Subscription that has the name, or the one decided on
 	Priority int
 	Source   string // a directory, or the reference of an image
+	// Index is what was read of it; nil where it is still to be read.
+	Index *catalog.Index
 }
 
 // ParseCatalog reads NAME[,priority=N]=DIR|IMAGE.

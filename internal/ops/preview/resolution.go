@@ -184,3 +184,15 @@ func writeHeld(b *page, held []resolution.Held) {
 		}
 	}
 }
+
+// Conflicts are why there is no answer for some of what is asked for.
+func (r *Resolution) Conflicts() (all []*resolution.Conflict) {
+	if r.Conflict == nil {
+		return nil
+	}
+	all = append(all, r.Conflict)
+	for i := range r.More {
+		all = append(all, &r.More[i])
+	}
+	return all
+}

@@ -46,7 +46,7 @@ func (q *Question) sources(ctx context.Context, l *Library, n *snapshot.Namespac
 	}
 	for _, c := range q.Catalogs {
 		ref := q.place(c.Ref, n)
-		x, err := l.Read(ctx, c.Source)
+		x, err := l.read(ctx, c)
 		if err != nil {
 			return fmt.Errorf("read catalog %s from %s: %w", c.Ref, c.Source, err)
 		}

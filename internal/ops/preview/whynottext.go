@@ -12,6 +12,29 @@ import (
 // maxEntries is how many groups of entries of a channel are printed when no version was asked for.
 const maxEntries = 8
 
+// VerdictGroup are entries next to each other of which the same is said: from the first down to the last.
+type VerdictGroup struct {
+	*Verdict
+	Last *Verdict
+	// Many is how many entries it has.
+	Many int
+}
+
+// Groups are the verdicts, those of which the same is said together.
+func (w *WhyNot) Groups() (all []VerdictGroup) {
+	for i := 0; i < len(w.Verdicts); {
+		v, last := &w.Verdicts[i], i
+		for ; last+1 < len(w.Verdicts); last++ {
+			if o := &w.Verdicts[last+1]; o.Place() != v.Place() || o.Chosen != v.Chosen || o.Installed != v.Installed || o.Advice != v.Advice || !slices.Equal(o.Reasons, v.Reasons) {
+				break // the same is said of those before
+			}
+		}
+		all = append(all, VerdictGroup{v, &w.Verdicts[last], last - i + 1})
+		i = last + 1
+	}
+	return all
+}
+
 // Write prints the reasons for people. Entries next to each other with the same reasons are told of once.
 func (w *WhyNot) Write(out io.Writer) error {
 	var b page
@@ -26,36 +49,28 @@ func (w *WhyNot) Write(out io.Writer) error {
 		}
 		shown, left = 0, 0
 	}
-	for i := 0; i < len(w.Verdicts); {
-		v := &w.Verdicts[i]
-		if at := v.place(); at != place {
+	for _, g := range w.Groups() {
+		if at := g.Place(); at != place {
 			more()
 			place = at
-			b.printf("package %s, %s\n", v.Package, place)
-		}
-		last := i
-		for ; last+1 < len(w.Verdicts); last++ {
-			if o := &w.Verdicts[last+1]; o.place() != place || o.Chosen != v.Chosen || o.Installed != v.Installed || o.Advice != v.Advice || !slices.Equal(o.Reasons, v.Reasons) {
-				break // the same is said of those before
-			}
+			b.printf("package %s, %s\n", g.Package, place)
 		}
 		if shown++; shown > maxEntries {
 			if left == 0 {
-				next = v.Name
+				next = g.Name
 			}
-			left += last - i + 1
+			left += g.Many
 		} else {
-			w.tell(&b, v, w.Verdicts[last].Name)
+			w.tell(&b, g.Verdict, g.Last.Name)
 		}
-		i = last + 1
 	}
 	more()
 	_, err := io.WriteString(out, b.String())
 	return err
 }
 
-// place is where an entry is, and whom it is told of.
-func (v *Verdict) place() string {
+// Place is where an entry is, and whom it is told of.
+func (v *Verdict) Place() string {
 	at := "channel " + cmp.Or(strings.Join(v.Channels, ","), v.Channel) + " of catalog " + v.Catalog
 	if v.Extension != "" {
 		at += ", for ClusterExtension " + v.Extension

@@ -19,5 +19,6 @@
 //	right.go, held.go                single rights, and whether rules hold them
 //	compact.go, text.go, grant.go    missing rights as few rules, as text, and as objects that grant them
 //	compare.go, given.go, added.go, actas.go   what an upgrade adds
+//	power.go                         which rights reach far
 //	policy.go, policy_judge.go, policy_shipped.go   the admission policies of a cluster, compared with what is shipped
 package permissions

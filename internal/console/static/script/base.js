@@ -2,6 +2,8 @@
 "use strict";
 (() => {
   // refresh asks for a page and puts its parts in the place of those that are shown, unless the user is in one of them.
+  const written = (of) => of.innerHTML.replace(/name="form" value="[^"]*"/g, ""); // but for the token, which is another one on every page
+  const shown = new Map([...document.querySelectorAll("[data-part]")].map((part) => [part, written(part)]));
   const refresh = async (address) => {
     const answer = await fetch(address, {headers: {Accept: "text/html"}});
     if (!answer.ok) return;
@@ -9,7 +11,9 @@
     for (const part of document.querySelectorAll("[data-part]")) {
       const next = page.getElementById(part.id);
       const busy = part.contains(document.activeElement) && document.activeElement.matches("input, select, textarea");
-      if (next && !busy && next.innerHTML !== part.innerHTML) {
+      if (next && !busy && written(next) !== shown.get(part)) {
+        shown.set(part, written(next));
+        for (const details of part.querySelectorAll("details[id]")) { const same = next.querySelector("#" + CSS.escape(details.id)); if (same) same.open = details.open; }
         const focused = part.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
         part.replaceChildren(...next.childNodes);
         if (focused) part.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
