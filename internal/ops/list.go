@@ -33,6 +33,26 @@ type Listed struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// States of an operator, as lists are filtered by them.
+const (
+	Works = "works"
+	// Fails is of what is not as it is asked for.
+	Fails = "fails"
+	// Waits is of what goes on when a person approves its InstallPlan.
+	Waits = "waits"
+)
+
+// Standing is one of the states above.
+func (l Listed) Standing() string {
+	switch {
+	case l.Done:
+		return Works
+	case l.State == string(v1alpha1.InstallPlanPhaseRequiresApproval):
+		return Waits
+	}
+	return Fails
+}
+
 // Listing is what is installed.
 type Listing struct {
 	Operators []Listed `json:"operators"`
