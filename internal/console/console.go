@@ -40,13 +40,15 @@ type Options struct {
 // Console is a web console.
 type Console struct {
 	Options
-	guard    guard
-	sessions *sessions
-	shelf    *shelf
-	pages    *pages
-	assets   *assets
-	streams  chan struct{} // has an element for each
-	handler  http.Handler
+	guard     guard
+	sessions  *sessions
+	shelf     *shelf
+	pages     *pages
+	assets    *assets
+	streams   chan struct{} // has an element for each
+	running   chan struct{} // has an element for each job that runs
+	standings *later[shelfKey, standings]
+	handler   http.Handler
 }
 
 //go:embed static/mark.svg static/style static/script templates
@@ -55,7 +57,8 @@ var files embed.FS
 // New is a console that serves nowhere yet.
 func New(o Options) (*Console, error) {
 	c := &Console{Options: o, guard: guard{hosts: o.Hosts, secure: o.TLS != nil}, sessions: newSessions(o.Clock, o.Idle, o.Whole),
-		shelf: newShelf(o.Library, o.Clock, (*User).changed), streams: make(chan struct{}, allStreams)}
+		shelf: newShelf(o.Library, o.Clock, (*User).changed), streams: make(chan struct{}, allStreams), running: make(chan struct{}, allRunning)}
+	c.standings = c.newStandings()
 	if c.Changes == nil {
 		c.Changes = watchAs
 	}
@@ -166,7 +169,7 @@ type part struct {
 
 // parts are all of the console.
 func (c *Console) parts() []part {
-	return []part{c.catalogPart(), c.installedPart()}
+	return []part{c.catalogPart(), c.installedPart(), c.operatorPart(), c.operandsPart(), c.jobsPart()}
 }
 
 // routes are the pages.

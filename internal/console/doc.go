@@ -12,6 +12,8 @@
 //	page.go       templates, and what they are given besides the value of a page
 //	live.go       the stream that tells a browser that something has changed
 //	shelf.go      what catalogs offer, kept for as long as their content is the same
+//	later.go      values that take longer to read than a page may
+//	jobs.go       what takes longer than a page may to be done
 //	*page.go      the pages, one file each
 //
 // Start reading at New, then at a page. It may use internal/ops, internal/ops/preview, internal/kubeconfig and the API types, and nothing that decides.

@@ -60,6 +60,7 @@ type shown struct {
 	Namespaces  []string // that there are, as far as the user may know
 	Form        string   // what forms carry
 	Notice      string
+	Jobs        []Job // that the session has begun
 	Now         time.Time
 	Data        any
 }
@@ -87,7 +88,7 @@ func newPages(a *assets) (*pages, error) {
 		if name == layout {
 			continue
 		}
-		t, err := template.New(path.Base(layout)).Funcs(functions(a)).ParseFS(files, layout, name)
+		t, err := template.New(path.Base(layout)).Funcs(functions(a)).ParseFS(files, layout, "templates/parts/*.html", name)
 		if err != nil {
 			return nil, fmt.Errorf("read template %s: %w", name, err)
 		}
@@ -106,7 +107,9 @@ func functions(a *assets) template.FuncMap {
 		"places": func() []place { return places },
 		"under":  func(path, place string) bool { return path == place || strings.HasPrefix(path, place+"/") },
 		"kept":   kept,
-		"with":   pairs,
+		"minus":  func(n int) int { return -n },
+		"value":  shownValue,
+		"pairs":  pairs,
 		"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"choice": func(now, all string, of []string) any {
 			return struct {
@@ -121,7 +124,7 @@ func functions(a *assets) template.FuncMap {
 // place is a page that every page leads to.
 type place struct{ Path, Name string }
 
-var places = []place{{"/catalog", "Catalog"}, {"/installed", "Installed"}}
+var places = []place{{"/catalog", "Catalog"}, {"/installed", "Installed"}, {"/operands", "Custom resources"}}
 
 // address is an address with another value of a parameter; without one where the value is empty.
 func address(of, key, value string) string {
@@ -157,7 +160,7 @@ func kept(of string, own ...string) (out []parameter) {
 	return out
 }
 
-// pairs gives a template several values by name: {{template "button" (with "Right" .May "Text" "Approve")}}.
+// pairs gives a template several values by name: {{template "button" (pairs "Right" .May "Text" "Approve")}}.
 func pairs(all ...any) (map[string]any, error) {
 	if len(all)%2 != 0 {
 		return nil, errors.New("give names and values in turn")
@@ -218,10 +221,13 @@ func (c *Console) load(v view, r *http.Request) (q *query, data any, err error) 
 }
 
 func (c *Console) shown(r *http.Request, q *query, title string, data any) shown {
+	if named, ok := data.(interface{ pageTitle() string }); ok {
+		title = named.pageTitle()
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 	defer cancel()
 	return shown{Title: title, Path: r.URL.Path, Address: r.URL.RequestURI(), User: q.user.Name, Namespace: q.namespace(ctx), Namespaces: q.user.namespaces(ctx),
-		Form: q.formToken(), Notice: q.said(), Now: c.Clock.Now(), Data: data}
+		Form: q.formToken(), Notice: q.said(), Jobs: q.jobs.shown(c.Clock.Now()), Now: c.Clock.Now(), Data: data}
 }
 
 // render writes a page, once it is there as a whole.

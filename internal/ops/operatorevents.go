@@ -67,7 +67,9 @@ func (r *OperatorReader) events(ctx context.Context) error {
 			return err
 		}
 	}
-	slices.SortFunc(r.out.Events, func(a, b Event) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Reason, b.Reason)) })
+	slices.SortFunc(r.out.Events, func(a, b Event) int {
+		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Reason, b.Reason))
+	})
 	if n := len(r.out.Events); n > maxEvents {
 		r.out.Events, r.out.MoreEvents = r.out.Events[:maxEvents], n-maxEvents
 	}
@@ -118,4 +120,3 @@ func lastSeen(e *corev1.Event) time.Time {
 	}
 	return last
 }
-

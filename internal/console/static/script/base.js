@@ -8,6 +8,7 @@
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const part of document.querySelectorAll("[data-part]")) {
       const next = page.getElementById(part.id);
+      for (const open of part.querySelectorAll("details[open][id]")) next?.querySelector("#" + CSS.escape(open.id))?.setAttribute("open", "");
       const busy = part.contains(document.activeElement) && document.activeElement.matches("input, select, textarea");
       if (next && !busy && next.innerHTML !== part.innerHTML) {
         const focused = part.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
