@@ -147,7 +147,7 @@ func (c *Console) newOperand(ctx context.Context, q *query) (any, error) {
 func check(ctx context.Context, q *query, kind ops.OperandKind, namespace, text string) error {
 	o, err := ops.ParseOperand(kind, namespace, text)
 	if err != nil {
-		return err
+		return unfit(err, "go back, and correct it")
 	}
 	return ops.CreateOperand(ctx, q.user.client, o, true)
 }

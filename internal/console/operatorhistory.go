@@ -51,7 +51,8 @@ func judge(ctx context.Context, q *query, o operatorRef) (*ops.Rollback, error) 
 	if err != nil {
 		return nil, err
 	}
-	return h.Judge(ctx, q.user.client, to)
+	back, err := h.Judge(ctx, q.user.client, to)
+	return back, unfit(err, "choose another revision of its history")
 }
 
 // doRollback goes back, if nothing is in the way: that is judged once more.

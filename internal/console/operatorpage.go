@@ -35,6 +35,16 @@ type operatorPage struct {
 	At string `json:"-"`
 }
 
+// Phases are those of the ClusterServiceVersions among the conditions.
+func (p *operatorPage) Phases() (all []ops.Condition) {
+	for _, c := range p.Conditions {
+		if c.Type == "Phase" {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
 func (p *operatorPage) pageTitle() string { return p.Name }
 
 // operatorRights are what the user may do with an operator.

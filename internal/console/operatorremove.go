@@ -48,6 +48,9 @@ func (c *Console) uninstall(ctx context.Context, q *query) (any, error) {
 	return p, nil
 }
 
+// leaveOut is what to do where a choice of CustomResourceDefinitions cannot be.
+const leaveOut = "leave that CustomResourceDefinition out"
+
 // removalOf finds out what goes and what stays, by what the form or the address says of CustomResourceDefinitions.
 func removalOf(ctx context.Context, q *query, o operatorRef) (*ops.Removal, ops.UninstallOptions, error) {
 	options := ops.UninstallOptions{Name: o.Name, Namespace: o.Namespace, KeepCRDs: q.get("keep") == "yes", DeleteCRDs: q.values["delete"]}
@@ -58,10 +61,10 @@ func removalOf(ctx context.Context, q *query, o operatorRef) (*ops.Removal, ops.
 	}
 	if o.kind == olmv1.ClusterExtensionKind {
 		removal, err := ops.UninstallExtension(ctx, q.user.client, options)
-		return removal, options, err
+		return removal, options, unfit(err, leaveOut)
 	}
 	removal, err := ops.UninstallSubscription(ctx, q.user.client, options)
-	return removal, options, err
+	return removal, options, unfit(err, leaveOut)
 }
 
 // doUninstall removes an operator in the background, when its name was typed.

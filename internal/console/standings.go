@@ -130,7 +130,7 @@ func (c *Console) compareExtensions(ctx context.Context, u *User, into map[strin
 
 // supported says how long a version is supported; empty where a catalog does not tell.
 func supported[S ~string](state S, support fmt.Stringer) string {
-	if state == "" {
+	if state == "" || state == "NoData" {
 		return ""
 	}
 	return support.String()

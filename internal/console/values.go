@@ -1,9 +1,16 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
 
 	"fairlead.dev/fairlead/internal/messages"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // maxValue is how much of the value of a field is shown.
@@ -22,4 +29,12 @@ func shownValue(value any) string {
 		return "a value that cannot be shown: " + err.Error()
 	}
 	return messages.Line(string(text), maxValue)
+}
+
+// unfit is an error that internal/ops has with what the user asks for, with what to do about it. One that the cluster has is left as it is.
+func unfit(err error, whatToDo string) error {
+	if err == nil || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown || errors.As(err, new(*url.Error)) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &statusError{http.StatusBadRequest, err.Error(), whatToDo}
 }

@@ -10,8 +10,6 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/bundle"
-	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
 	"fairlead.dev/fairlead/internal/rollout/revision"
@@ -147,15 +145,7 @@ func operatorName(csv string) string {
 // steps are the objects of the steps of a plan.
 func (p Planner) steps(ctx context.Context, plan *v1alpha1.InstallPlan) ([]*unstructured.Unstructured, error) {
 	view := ViewPlan(plan)
-	err := view.AddManifests(ctx, plan, func(ctx context.Context, lookup v1alpha1.BundleLookup) (*bundle.Bundle, error) {
-		if lookup.Path == "" {
-			return nil, fmt.Errorf("the InstallPlan names no image of bundle %s", lookup.Identifier)
-		}
-		if err := bundleio.CheckImage(lookup.Path); err != nil { // what a plan names is never a directory
-			return nil, err
-		}
-		return p.Fetch(ctx, bundleio.Request{Name: lookup.Identifier, Image: lookup.Path})
-	})
+	err := view.AddManifests(ctx, plan, (&arrivals{Planner: p}).recorded)
 	if err != nil {
 		return nil, err
 	}
