@@ -25,10 +25,17 @@ type operandsPage struct {
 	Name string `json:"name,omitempty"`
 }
 
+// maxKinds is how many kinds a page shows.
+const maxKinds = 300
+
 func (c *Console) operands(ctx context.Context, q *query) (any, error) {
 	found, err := ops.ReadOperands(ctx, q.user.client, q.namespace(ctx), q.get("name"))
 	if err != nil {
 		return nil, err
+	}
+	if n := len(found.Kinds) - maxKinds; n > 0 && !q.whole {
+		found.Kinds = found.Kinds[:maxKinds]
+		found.Notes = append(found.Notes, fmt.Sprintf("%d more kinds are not shown: choose a namespace", n))
 	}
 	return &operandsPage{found, q.get("name")}, nil
 }

@@ -109,6 +109,7 @@ func functions(a *assets) template.FuncMap {
 		"kept":   kept,
 		"minus":  func(n int) int { return -n },
 		"value":  shownValue,
+		"few":    few,
 		"pairs":  pairs,
 		"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"choice": func(now, all string, of []string) any {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"fairlead.dev/fairlead/internal/messages"
 
@@ -29,6 +31,28 @@ func shownValue(value any) string {
 		return "a value that cannot be shown: " + err.Error()
 	}
 	return messages.Line(string(text), maxValue)
+}
+
+// Bounds of texts that objects have, each of which may have 32 KiB.
+const (
+	maxLines = 12
+	maxLine  = 700
+)
+
+// few are the first lines of a text.
+func few(text string) []string {
+	all := strings.Split(strings.TrimSpace(text), "\n")
+	more := max(0, len(all)-maxLines)
+	out := make([]string, 0, maxLines+1)
+	for _, line := range all[:len(all)-more] {
+		if line = messages.Line(line, maxLine); line != "" {
+			out = append(out, line)
+		}
+	}
+	if more > 0 {
+		out = append(out, fmt.Sprintf("and %d more lines", more))
+	}
+	return out
 }
 
 // unfit is an error that internal/ops has with what the user asks for, with what to do about it. One that the cluster has is left as it is.

@@ -80,7 +80,9 @@ func TestExamples(t *testing.T) {
 		"of its kind":   {`[{"apiVersion":"example.com/v1","kind":"Kite","metadata":{"name":"e"},"status":{"x":1}},{"apiVersion":"v1","kind":"Secret"}]`, []string{"apiVersion: example.com/v1\nkind: Kite\nmetadata:\n  name: e\n"}},
 		"nothing in it": {`[null]`, []string{"apiVersion: example.com/v1\nkind: Kite\nmetadata:\n  name: example\nspec: {}\n"}},
 	} {
-		c := removalCluster(t, classic(func(csv *v1alpha1.ClusterServiceVersion) { csv.Annotations = map[string]string{examplesKey: test.annotation} })...)
+		c := removalCluster(t, classic(func(csv *v1alpha1.ClusterServiceVersion) {
+			csv.Annotations = map[string]string{examplesKey: test.annotation}
+		})...)
 		must.Equal(t, name, must.Value(OperandExamples(t.Context(), c, "ops", kiteKind))(t), test.want)
 	}
 }

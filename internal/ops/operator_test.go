@@ -142,6 +142,8 @@ func TestOperatorConditions(t *testing.T) {
 			t.Errorf("%s: %+v", kind, c)
 		}
 	}
+	must.Equal(t, "goes on, well or not", explained(Condition{Type: "Progressing", Status: "True"}).Good, nil)
+	must.Equal(t, "does not go on", *explained(Condition{Type: "Progressing", Status: "False"}).Good, false)
 	must.Equal(t, "a type of others", explained(Condition{Type: "Frob", Status: "True"}), Condition{Type: "Frob", Status: "True"})
 }
 

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
@@ -29,7 +30,7 @@ type Condition struct {
 // meaning is what a type of conditions says when it is True and when it is False.
 type meaning struct {
 	is, isNot string
-	// wanted is the status that is as it should be; empty where none is.
+	// wanted is the status that is as it should be; empty where none is. One that begins with a ! is the status that is not.
 	wanted string
 }
 
@@ -40,7 +41,7 @@ var meanings = map[string]meaning{
 	reconcile.TypeStalled:     {"nothing more happens until something is changed", "nothing keeps the manager from going on", "False"},
 
 	olmv1.TypeInstalled:         {"a version is installed", "no version is installed", "True"},
-	olmv1.TypeProgressing:       {"the manager goes on with it, or has come to its end", "nothing more happens until something is changed", "True"},
+	olmv1.TypeProgressing:       {"the manager goes on with it, or has come to its end", "nothing more happens until something is changed", "!False"},
 	olmv1.TypeAvailable:         {"all its objects are there and work", "some of its objects do not work", "True"},
 	olmv1.TypeSucceeded:         {"all its objects have been there and worked once", "its objects have not all worked yet", "True"},
 	olmv1.TypeDeprecated:        {"what is installed or followed is deprecated", "nothing of it is deprecated", "False"},
@@ -70,8 +71,8 @@ func explained(c Condition) Condition {
 	case known:
 		c.Meaning = "whether that is so is not known yet"
 	}
-	if known && m.wanted != "" && c.Status != "Unknown" {
-		good := c.Status == m.wanted
+	good := c.Status == m.wanted
+	if bad, only := strings.CutPrefix(m.wanted, "!"); m.wanted != "" && c.Status != "Unknown" && (!only || c.Status == bad) {
 		c.Good = &good
 	}
 	return c

@@ -96,44 +96,72 @@ func (p Planner) Revisions(ctx context.Context, extension string, from, to int64
 // those of the steps, of which some are read again from the images of the bundles. What cannot be had is told.
 func (p Planner) InstallPlans(ctx context.Context, subscription client.ObjectKey, from, to string) (*Difference, error) {
 	d := &Difference{Operator: v1alpha1.SubscriptionKind + " " + subscription.String()}
-	var contents [2][]*unstructured.Unstructured
+	var plans [2]*v1alpha1.InstallPlan
 	for i, name := range []string{from, to} {
-		plan := &v1alpha1.InstallPlan{}
-		if err := p.Client.Get(ctx, client.ObjectKey{Namespace: subscription.Namespace, Name: name}, plan); err != nil {
+		plans[i] = &v1alpha1.InstallPlan{}
+		if err := p.Client.Get(ctx, client.ObjectKey{Namespace: subscription.Namespace, Name: name}, plans[i]); err != nil {
 			return nil, fmt.Errorf("read InstallPlan %s/%s: %w", subscription.Namespace, name, err)
 		}
+	}
+	both := inBoth(plans)
+	var contents [2][]*unstructured.Unstructured
+	for i, plan := range plans {
+		name := plan.Name
 		title := fmt.Sprintf("InstallPlan %s (%s)", name, strings.Join(plan.Spec.ClusterServiceVersionNames, ", "))
 		if i == 0 {
 			d.From = title
 		} else {
 			d.To = title
 		}
+		for _, csv := range plan.Spec.ClusterServiceVersionNames {
+			if len(both) > 0 && !both[operatorName(csv)] {
+				d.Notes = append(d.Notes, fmt.Sprintf("InstallPlan %s is for %s as well, and the other one is not: what that brings is left out", name, csv))
+			}
+		}
 		var err error
-		if contents[i], err = p.steps(ctx, plan); err != nil {
+		if contents[i], err = p.steps(ctx, plan, both); err != nil {
 			d.NotKept = append(d.NotKept, fmt.Sprintf("the objects of InstallPlan %s are not kept in the cluster, and cannot be read from its bundles: %v", name, err))
 		}
 	}
 	if len(d.NotKept) > 0 {
 		return d, nil
 	}
-	old := map[string]string{} // the name of the operator before, by that of the one that has come in its place
+	d.successions(contents)
+	return d, nil
+}
+
+// successions compares the objects of two InstallPlans: an operator that comes in the place of another one changes.
+func (d *Difference) successions(contents [2][]*unstructured.Unstructured) {
+	steps := map[string]string{} // by the object that the operator before has
 	for _, u := range contents[1] {
-		if name := u.GetName(); u.GetKind() == v1alpha1.ClusterServiceVersionKind {
-			if i := slices.IndexFunc(contents[0], func(o *unstructured.Unstructured) bool {
-				return o.GetKind() == u.GetKind() && operatorName(o.GetName()) == operatorName(name)
-			}); i >= 0 && contents[0][i].GetName() != name {
-				old[rollout.RefOf(contents[0][i]).String()] = contents[0][i].GetName() + " -> " + name
-				u.SetName(contents[0][i].GetName())
-			}
+		name := u.GetName()
+		i := slices.IndexFunc(contents[0], func(o *unstructured.Unstructured) bool {
+			return o.GetKind() == v1alpha1.ClusterServiceVersionKind && operatorName(o.GetName()) == operatorName(name)
+		})
+		if u.GetKind() != v1alpha1.ClusterServiceVersionKind || i < 0 || contents[0][i].GetName() == name {
+			continue
 		}
+		steps[rollout.RefOf(contents[0][i]).String()] = contents[0][i].GetName() + " -> " + name
+		u.SetName(contents[0][i].GetName())
 	}
 	d.compare(contents[0], contents[1], powersOf(contents[0]), powersOf(contents[1]))
 	for i := range d.Changed {
-		if step := old[d.Changed[i].Name]; step != "" {
+		if step := steps[d.Changed[i].Name]; step != "" {
 			d.Changed[i].Name = v1alpha1.ClusterServiceVersionKind + " " + step
 		}
 	}
-	return d, nil
+}
+
+// inBoth are the operators, by their names without version, that both of two plans are for.
+func inBoth(plans [2]*v1alpha1.InstallPlan) map[string]bool {
+	both := map[string]bool{}
+	for _, csv := range plans[0].Spec.ClusterServiceVersionNames {
+		name := operatorName(csv)
+		if slices.ContainsFunc(plans[1].Spec.ClusterServiceVersionNames, func(other string) bool { return operatorName(other) == name }) {
+			both[name] = true
+		}
+	}
+	return both
 }
 
 // operatorName is the name of a ClusterServiceVersion without its version, as in etcdoperator.v0.9.4.
@@ -142,8 +170,8 @@ func operatorName(csv string) string {
 	return name
 }
 
-// steps are the objects of the steps of a plan.
-func (p Planner) steps(ctx context.Context, plan *v1alpha1.InstallPlan) ([]*unstructured.Unstructured, error) {
+// steps are the objects of the steps of a plan, of some operators if any are given. Which ClusterServiceVersion owns them does not count.
+func (p Planner) steps(ctx context.Context, plan *v1alpha1.InstallPlan, of map[string]bool) ([]*unstructured.Unstructured, error) {
 	view := ViewPlan(plan)
 	err := view.AddManifests(ctx, plan, (&arrivals{Planner: p}).recorded)
 	if err != nil {
@@ -151,9 +179,14 @@ func (p Planner) steps(ctx context.Context, plan *v1alpha1.InstallPlan) ([]*unst
 	}
 	var all []*unstructured.Unstructured
 	for _, o := range view.Operators {
+		if len(of) > 0 && !of[operatorName(o.Name)] {
+			continue
+		}
 		for _, s := range o.Steps {
 			if content, ok := s.Object.(map[string]any); ok {
-				all = append(all, &unstructured.Unstructured{Object: content})
+				u := &unstructured.Unstructured{Object: content}
+				u.SetOwnerReferences(nil)
+				all = append(all, u)
 			}
 		}
 	}

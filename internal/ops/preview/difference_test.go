@@ -50,7 +50,9 @@ func TestDifferenceOfRevisions(t *testing.T) {
 	if d.Same() || len(d.Changed) == 0 || d.Totals == nil || len(d.ImagesAdded) != 1 || len(d.ImagesRemoved) != 1 {
 		t.Fatalf("nothing differs: %+v", d)
 	}
-	i := slices.IndexFunc(d.Changed, func(c ChangedObject) bool { return c.Name == "apps/Deployment ops/greeter-operator" || c.Name == "Deployment ops/greeter-operator" })
+	i := slices.IndexFunc(d.Changed, func(c ChangedObject) bool {
+		return c.Name == "apps/Deployment ops/greeter-operator" || c.Name == "Deployment ops/greeter-operator"
+	})
 	if i < 0 || len(d.Changed[i].Changes) == 0 {
 		t.Errorf("the Deployment does not change: %+v", d.Changed)
 	}
@@ -111,6 +113,13 @@ func TestDifferenceOfInstallPlans(t *testing.T) {
 	if len(d.ImagesAdded) != 1 {
 		t.Errorf("images that come: %v", d.ImagesAdded)
 	}
+	with := planOf(t, "install-3", "1.2.0")
+	with.Spec.ClusterServiceVersionNames = append(with.Spec.ClusterServiceVersionNames, "another.v1")
+	with.Status.Plan = append(with.Status.Plan, &v1alpha1.Step{Resolving: "another.v1", Resource: v1alpha1.StepResource{Kind: "ConfigMap", Name: "x", Manifest: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"}}`}})
+	must.NoError(t, p.Client.Create(t.Context(), with))
+	more := must.Value(p.InstallPlans(t.Context(), key, "install-1", "install-3"))(t)
+	must.Equal(t, "what is for another operator does not count", more.Added, d.Added)
+	must.Equal(t, "and is noted", more.Notes, []string{"InstallPlan install-3 is for another.v1 as well, and the other one is not: what that brings is left out"})
 	p.Fetch = func(context.Context, bundleio.Request) (*bundle.Bundle, error) {
 		return nil, errors.New("the registry does not answer")
 	}
