@@ -123,6 +123,9 @@ func TestOperatorThatFails(t *testing.T) {
 	}
 	must.Equal(t, "the pod is below the Deployment, that below the ClusterServiceVersion and the Subscription", depth, 4)
 	must.Contain(t, "conditions", page.text("#conditions-of"), "it is not yet as it is asked for", hostile)
+	if bad := page.all("span", "class=badge bad"); !strings.Contains(textOf(bad[len(bad)-1].Parent), "Ready False") {
+		t.Error("a condition that is bad is not marked so")
+	}
 	must.Contain(t, "events", page.text("#events-of"), "Failed", "Pod broken-7d-abc", "10m ago", hostile)
 	must.Equal(t, "title", page.text("title"), "broken · Fairlead")
 	if len(page.all("img", "onerror")) > 0 {

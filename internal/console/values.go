@@ -33,6 +33,17 @@ func shownValue(value any) string {
 	return messages.Line(string(text), maxValue)
 }
 
+// mark is the class of what is good or bad; neither has none.
+func mark(good *bool) string {
+	switch {
+	case good == nil:
+		return ""
+	case *good:
+		return "good"
+	}
+	return "bad"
+}
+
 // Bounds of texts that objects have, each of which may have 32 KiB.
 const (
 	maxLines = 12
