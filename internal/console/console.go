@@ -46,8 +46,8 @@ type Console struct {
 	pages     *pages
 	assets    *assets
 	streams   chan struct{} // has an element for each
-	running   chan struct{} // has an element for each job that runs
-	standings *later[shelfKey, standings]
+	runner    *runner
+	standings *later[standingKey, standings]
 	handler   http.Handler
 }
 
@@ -57,8 +57,8 @@ var files embed.FS
 // New is a console that serves nowhere yet.
 func New(o Options) (*Console, error) {
 	c := &Console{Options: o, guard: guard{hosts: o.Hosts, secure: o.TLS != nil}, sessions: newSessions(o.Clock, o.Idle, o.Whole),
-		shelf: newShelf(o.Library, o.Clock, (*User).changed), streams: make(chan struct{}, allStreams), running: make(chan struct{}, allRunning)}
-	c.standings = c.newStandings()
+		shelf: newShelf(o.Library, o.Clock, (*User).changed), streams: make(chan struct{}, allStreams), runner: newRunner(o.Clock, o.Log)}
+	c.standings = newStandings(c)
 	if c.Changes == nil {
 		c.Changes = watchAs
 	}
@@ -169,7 +169,7 @@ type part struct {
 
 // parts are all of the console.
 func (c *Console) parts() []part {
-	return []part{c.catalogPart(), c.installedPart(), c.operatorPart(), c.operandsPart(), c.jobsPart()}
+	return []part{c.catalogPart(), c.installedPart(), operatorPages{c}.part(), operandPages{}.part(), c.runner.part()}
 }
 
 // routes are the pages.

@@ -68,7 +68,7 @@ func (c *Console) installed(ctx context.Context, q *query) (any, error) {
 	fitting = fitting[(p.Page-1)*installedPerPage : min(p.Page*installedPerPage, len(fitting))]
 	compared := standings{}
 	if p.Total > 0 {
-		if compared, p.Reading, err = c.standings.get(ctx, shelfKey{q.user, namespace}, versionOf(listing.Operators), q.whole); err != nil {
+		if compared, p.Reading, err = c.standings.get(ctx, standingKey{user: q.user, namespace: namespace}, versionOf(listing.Operators), q.whole); err != nil {
 			p.Notes = append(p.Notes, "they are not compared with the catalogs: "+explain(err).text)
 		}
 	}

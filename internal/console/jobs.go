@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/internal/messages"
+
+	"k8s.io/utils/clock"
 )
 
 // Bounds of jobs.
@@ -62,18 +65,29 @@ type jobs struct {
 	all  []*Job
 }
 
+// runner runs jobs.
+type runner struct {
+	clock clock.PassiveClock
+	log   *slog.Logger
+	slots chan struct{} // has an element for each that runs
+}
+
+func newRunner(c clock.PassiveClock, log *slog.Logger) *runner {
+	return &runner{c, log, make(chan struct{}, allRunning)}
+}
+
 // begin runs something in the background for the user of a request, with a title that says what is done with which object. Pages show what is told
 // meanwhile, and the result or the error at the end.
-func (c *Console) begin(ctx context.Context, q *query, title, page string, run func(ctx context.Context, tell func(string)) (result string, err error)) error {
+func (r *runner) begin(ctx context.Context, q *query, title, page string, run func(ctx context.Context, tell func(string)) (result string, err error)) error {
 	busy := &statusError{http.StatusTooManyRequests, title + ": not begun, as too much is under way", "wait until something of it has ended, then try again"}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobTime) // it goes on when the page is closed
-	job := &Job{Title: title, Page: page, Begun: c.Clock.Now(), cancel: cancel}
-	if err := q.jobs.add(job, c.Clock.Now()); err != nil {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobTime) // it continues when the page is closed
+	job := &Job{Title: title, Page: page, Begun: r.clock.Now(), cancel: cancel}
+	if err := q.jobs.add(job, r.clock.Now()); err != nil {
 		cancel()
 		return err
 	}
 	select {
-	case c.running <- struct{}{}:
+	case r.slots <- struct{}{}:
 	default:
 		cancel()
 		q.jobs.end(job.ID)
@@ -87,17 +101,17 @@ func (c *Console) begin(ctx context.Context, q *query, title, page string, run f
 		user.changed()
 	}
 	go func() {
-		defer func() { <-c.running }()
+		defer func() { <-r.slots }()
 		defer cancel()
 		result, err := run(ctx, tell)
 		q.jobs.mu.Lock()
-		job.Ended, job.Result = c.Clock.Now(), result
+		job.Ended, job.Result = r.clock.Now(), result
 		if err != nil {
 			known := explain(err)
 			job.Failure, job.Remedy = known.text, known.whatToDo
 		}
 		q.jobs.mu.Unlock()
-		c.Log.Info("a job has ended", "title", title, "user", user.Name, "result", result, "err", err)
+		r.log.Info("a job has ended", "title", title, "user", user.Name, "result", result, "err", err)
 		user.changed()
 	}()
 	return nil
@@ -171,10 +185,10 @@ type jobsPage struct {
 	Jobs []Job `json:"jobs"`
 }
 
-func (c *Console) jobsPart() part {
+func (r *runner) part() part {
 	return part{
 		views: []view{{path: "/jobs", template: "jobs", title: "Under way", load: func(_ context.Context, q *query) (any, error) {
-			return &jobsPage{q.jobs.shown(c.Clock.Now())}, nil
+			return &jobsPage{q.jobs.shown(r.clock.Now())}, nil
 		}}},
 		actions: []action{{path: "/jobs/{id}/end", do: func(_ context.Context, q *query) (done, error) {
 			job := q.jobs.end(q.path("id"))

@@ -20,7 +20,7 @@ func TestJobs(t *testing.T) {
 	v := newTour(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	told, goOn := make(chan struct{}), make(chan struct{})
-	must.NoError(t, v.console.begin(ctx, v.jobQuery(), "Removal of x", "/installed", func(ctx context.Context, tell func(string)) (string, error) {
+	must.NoError(t, v.console.runner.begin(ctx, v.jobQuery(), "Removal of x", "/installed", func(ctx context.Context, tell func(string)) (string, error) {
 		for i := range maxSteps + 5 {
 			tell(fmt.Sprintf("step %d %s", i, hostile))
 		}
@@ -32,7 +32,7 @@ func TestJobs(t *testing.T) {
 	<-told
 	page := v.shows(http.StatusOK, "/jobs")
 	must.Contain(t, "under way", page.text("#jobs"), "Removal of x : under way, step 54 "+hostile, fmt.Sprintf("%d steps", maxSteps), "Stop Removal of x")
-	again := v.console.begin(t.Context(), v.jobQuery(), "Removal of x", "/", func(context.Context, func(string)) (string, error) { return "", nil })
+	again := v.console.runner.begin(t.Context(), v.jobQuery(), "Removal of x", "/", func(context.Context, func(string)) (string, error) { return "", nil })
 	must.Fail(t, "the same twice", again, "it is under way already")
 	close(goOn)
 	job := v.ends()[0]
@@ -52,7 +52,7 @@ func TestJobsAreBounded(t *testing.T) {
 	v := newTour(t, nil)
 	stop := make(chan struct{})
 	begin := func(n int) error {
-		return v.console.begin(t.Context(), v.jobQuery(), fmt.Sprintf("job %d", n), "/", func(ctx context.Context, _ func(string)) (string, error) {
+		return v.console.runner.begin(t.Context(), v.jobQuery(), fmt.Sprintf("job %d", n), "/", func(ctx context.Context, _ func(string)) (string, error) {
 			select {
 			case <-stop:
 			case <-ctx.Done():
@@ -72,16 +72,16 @@ func TestJobsAreBounded(t *testing.T) {
 	}
 	must.Fail(t, "too many failures", begin(99), "too many failures that you have not dismissed")
 	must.Eventually(t, "all have ended", func() error {
-		if n := len(v.console.running); n > 0 {
+		if n := len(v.console.runner.slots); n > 0 {
 			return fmt.Errorf("%d run", n)
 		}
 		return nil
 	})
 	other := newTour(t, nil)
 	for range allRunning {
-		other.console.running <- struct{}{}
+		other.console.runner.slots <- struct{}{}
 	}
-	err := other.console.begin(t.Context(), other.jobQuery(), "x", "/", func(context.Context, func(string)) (string, error) { return "", nil })
+	err := other.console.runner.begin(t.Context(), other.jobQuery(), "x", "/", func(context.Context, func(string)) (string, error) { return "", nil })
 	must.Fail(t, "of all sessions", err, "too much is under way")
 	must.Equal(t, "it is not shown", len(other.jobQuery().jobs.shown(time.Now())), 0)
 }

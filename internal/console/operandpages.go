@@ -18,6 +18,9 @@ const (
 	operandPath  = "/operands/{definition}"
 )
 
+// operandPages are the pages of custom resources, and what they change.
+type operandPages struct{}
+
 // operandsPage is the kinds that operators provide, with their custom resources.
 type operandsPage struct {
 	*ops.Operands
@@ -28,7 +31,7 @@ type operandsPage struct {
 // maxKinds is how many kinds a page shows.
 const maxKinds = 300
 
-func (c *Console) operands(ctx context.Context, q *query) (any, error) {
+func (operandPages) operands(ctx context.Context, q *query) (any, error) {
 	found, err := ops.ReadOperands(ctx, q.user.client, q.namespace(ctx), q.get("name"))
 	if err != nil {
 		return nil, err
@@ -58,7 +61,7 @@ func mayWith(ctx context.Context, u *User, verb string, kind ops.OperandKind, na
 	return u.may(ctx, verb, group, resource, namespace)
 }
 
-func (c *Console) operandKind(ctx context.Context, q *query) (any, error) {
+func (operandPages) operandKind(ctx context.Context, q *query) (any, error) {
 	kind, notes, err := kindOf(ctx, q)
 	if err != nil {
 		return nil, err
@@ -88,7 +91,7 @@ func operandKey(q *query) client.ObjectKey {
 	return client.ObjectKey{Namespace: q.get("in"), Name: q.get("object")}
 }
 
-func (c *Console) operandObject(ctx context.Context, q *query) (any, error) {
+func (operandPages) operandObject(ctx context.Context, q *query) (any, error) {
 	kind, _, err := kindOf(ctx, q)
 	if err != nil {
 		return nil, err
@@ -119,7 +122,7 @@ type newOperandPage struct {
 	Right    Right  `json:"right"`
 }
 
-func (c *Console) newOperand(ctx context.Context, q *query) (any, error) {
+func (operandPages) newOperand(ctx context.Context, q *query) (any, error) {
 	kind, _, err := kindOf(ctx, q)
 	if err != nil {
 		return nil, err
@@ -159,7 +162,7 @@ func check(ctx context.Context, q *query, kind ops.OperandKind, namespace, text 
 	return ops.CreateOperand(ctx, q.user.client, o, true)
 }
 
-func (c *Console) createOperand(ctx context.Context, q *query) (done, error) {
+func (operandPages) createOperand(ctx context.Context, q *query) (done, error) {
 	kind, _, err := kindOf(ctx, q)
 	if err != nil {
 		return done{}, err
@@ -177,7 +180,7 @@ func (c *Console) createOperand(ctx context.Context, q *query) (done, error) {
 	return done{Notice: fmt.Sprintf("%s %s is created", kind.Kind, o.GetName()), To: operandAt(kind.Definition, q.namespace(ctx))}, nil
 }
 
-func (c *Console) deleteOperand(ctx context.Context, q *query) (done, error) {
+func (operandPages) deleteOperand(ctx context.Context, q *query) (done, error) {
 	kind, _, err := kindOf(ctx, q)
 	if err != nil {
 		return done{}, err
@@ -196,17 +199,17 @@ func operandAt(definition, namespace string) string {
 	return address(operandsPath+"/"+url.PathEscape(definition), namespaceKey, namespace)
 }
 
-func (c *Console) operandsPart() part {
+func (p operandPages) part() part {
 	return part{
 		views: []view{
-			{path: operandsPath, template: "operands", title: "Custom resources", load: c.operands},
-			{path: operandPath, template: "operandkind", title: "Custom resources of a kind", load: c.operandKind},
-			{path: operandPath + "/object", template: "operand", title: "Custom resource", load: c.operandObject},
-			{path: operandPath + "/new", template: "operandnew", title: "Create a custom resource", posted: true, load: c.newOperand},
+			{path: operandsPath, template: "operands", title: "Custom resources", load: p.operands},
+			{path: operandPath, template: "operandkind", title: "Custom resources of a kind", load: p.operandKind},
+			{path: operandPath + "/object", template: "operand", title: "Custom resource", load: p.operandObject},
+			{path: operandPath + "/new", template: "operandnew", title: "Create a custom resource", posted: true, load: p.newOperand},
 		},
 		actions: []action{
-			{path: operandPath + "/create", do: c.createOperand},
-			{path: operandPath + "/delete", do: c.deleteOperand},
+			{path: operandPath + "/create", do: p.createOperand},
+			{path: operandPath + "/delete", do: p.deleteOperand},
 		},
 	}
 }

@@ -45,7 +45,7 @@ func (p *upgradePage) pageTitle() string { return "Upgrade " + p.Name }
 // maxVersions is how many versions are offered to choose from; every other can be typed.
 const maxVersions = 200
 
-func (c *Console) upgrade(ctx context.Context, q *query) (any, error) {
+func (c operatorPages) upgrade(ctx context.Context, q *query) (any, error) {
 	o := q.operator()
 	p := &upgradePage{Kind: o.kind, Namespace: o.Namespace, Name: o.Name, Planned: q.values.Has("channel"), Right: o.rights(ctx, q.user).Change, At: o.at()}
 	var err error
@@ -87,7 +87,7 @@ func noUpgrade(o operatorRef) error {
 }
 
 // upgradeSubscription plans for a Subscription that follows the chosen channel: the InstallPlan that is there already, or the one that would be written.
-func (c *Console) upgradeSubscription(ctx context.Context, q *query, o operatorRef, p *upgradePage) error {
+func (c operatorPages) upgradeSubscription(ctx context.Context, q *query, o operatorRef, p *upgradePage) error {
 	sub := &v1alpha1.Subscription{}
 	if err := q.user.client.Get(ctx, o.ObjectKey, sub); err != nil {
 		return fmt.Errorf("read Subscription %s: %w", o.ObjectKey, err)
@@ -124,7 +124,7 @@ func (c *Console) upgradeSubscription(ctx context.Context, q *query, o operatorR
 }
 
 // upgradeExtension plans for a ClusterExtension that asks for the chosen channels and version.
-func (c *Console) upgradeExtension(ctx context.Context, q *query, o operatorRef, p *upgradePage) error {
+func (c operatorPages) upgradeExtension(ctx context.Context, q *query, o operatorRef, p *upgradePage) error {
 	e := &olmv1.ClusterExtension{}
 	if err := q.user.client.Get(ctx, client.ObjectKey{Name: o.Name}, e); err != nil {
 		return fmt.Errorf("read ClusterExtension %s: %w", o.Name, err)
@@ -179,7 +179,7 @@ func orNone(text string) string {
 }
 
 // doUpgrade changes what an operator asks for, and follows what comes of it in the background.
-func (c *Console) doUpgrade(ctx context.Context, q *query) (done, error) {
+func (c operatorPages) doUpgrade(ctx context.Context, q *query) (done, error) {
 	o := q.operator()
 	var said []string
 	var err error
@@ -213,7 +213,7 @@ func (c *Console) doUpgrade(ctx context.Context, q *query) (done, error) {
 		return done{Notice: o.title() + ": nothing to change", To: o.at()}, nil
 	}
 	notice := o.title() + " was changed:\n" + strings.Join(said, "\n")
-	if err := c.begin(ctx, q, "Upgrade of "+o.title(), o.at(), wait); err != nil {
+	if err := c.runner.begin(ctx, q, "Upgrade of "+o.title(), o.at(), wait); err != nil {
 		notice += "\nWhat comes of it is not followed here: " + err.Error()
 	}
 	return done{Notice: notice, To: o.at()}, nil
@@ -235,7 +235,7 @@ func waitExtension(u *User, name string) func(ctx context.Context, tell func(str
 }
 
 // hold holds the upgrades of an operator.
-func (c *Console) hold(ctx context.Context, q *query) (done, error) {
+func (c operatorPages) hold(ctx context.Context, q *query) (done, error) {
 	o := q.operator()
 	if o.kind == v1alpha1.ClusterServiceVersionKind {
 		return done{}, noUpgrade(o)
@@ -252,7 +252,7 @@ func (c *Console) hold(ctx context.Context, q *query) (done, error) {
 }
 
 // release lets the upgrades of an operator begin again.
-func (c *Console) release(ctx context.Context, q *query) (done, error) {
+func (c operatorPages) release(ctx context.Context, q *query) (done, error) {
 	o := q.operator()
 	if o.kind == v1alpha1.ClusterServiceVersionKind {
 		return done{}, noUpgrade(o)

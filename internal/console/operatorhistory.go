@@ -25,7 +25,7 @@ type rollbackPage struct {
 
 func (p *rollbackPage) pageTitle() string { return "Roll back " + p.Name }
 
-func (c *Console) rollback(ctx context.Context, q *query) (any, error) {
+func (c operatorPages) rollback(ctx context.Context, q *query) (any, error) {
 	o := q.operator()
 	back, err := judge(ctx, q, o)
 	if err != nil {
@@ -56,7 +56,7 @@ func judge(ctx context.Context, q *query, o operatorRef) (*ops.Rollback, error) 
 }
 
 // doRollback goes back, if nothing is in the way: that is judged once more.
-func (c *Console) doRollback(ctx context.Context, q *query) (done, error) {
+func (c operatorPages) doRollback(ctx context.Context, q *query) (done, error) {
 	o := q.operator()
 	back, err := judge(ctx, q, o)
 	if err != nil {
@@ -69,8 +69,8 @@ func (c *Console) doRollback(ctx context.Context, q *query) (done, error) {
 	if err := back.Apply(ctx, q.user.client); err != nil {
 		return done{}, err
 	}
-	notice := fmt.Sprintf("%s goes back to revision %d, and stays there until it is upgraded", o.title(), back.To.Number)
-	if err := c.begin(ctx, q, "Rollback of "+o.title(), o.at(), waitExtension(q.user, o.Name)); err != nil {
+	notice := fmt.Sprintf("%s returns to revision %d, and stays there until it is upgraded", o.title(), back.To.Number)
+	if err := c.runner.begin(ctx, q, "Rollback of "+o.title(), o.at(), waitExtension(q.user, o.Name)); err != nil {
 		notice += "\nWhat comes of it is not followed here: " + err.Error()
 	}
 	return done{Notice: notice, To: o.at()}, nil
@@ -97,7 +97,7 @@ type keptVersion struct {
 	Title string `json:"title"`
 }
 
-func (c *Console) difference(ctx context.Context, q *query) (any, error) {
+func (c operatorPages) difference(ctx context.Context, q *query) (any, error) {
 	o := q.operator()
 	p := &diffPage{Kind: o.kind, Namespace: o.Namespace, Name: o.Name, From: q.get("from"), To: q.get("to"), Kept: []keptVersion{}, At: o.at()}
 	switch o.kind {

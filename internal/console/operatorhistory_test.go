@@ -21,7 +21,7 @@ func TestRollback(t *testing.T) {
 	must.Contain(t, "the way back", page.text("main"), "From revision 2 (2.0.0) back to revision 1 (1.0.0)", "Proven: nothing is lost.", "Changed ConfigMap apps/settings")
 	page.button("Go back to revision 1")
 	page = v.does("/operator/ClusterExtension/apps/modern/rollback", "to", "1")
-	must.Contain(t, "done", page.text("main"), "ClusterExtension modern goes back to revision 1, and stays there until it is upgraded")
+	must.Contain(t, "done", page.text("main"), "ClusterExtension modern returns to revision 1, and stays there until it is upgraded")
 	var e olmv1.ClusterExtension
 	must.NoError(t, v.cluster.Get(t.Context(), client.ObjectKey{Name: "modern"}, &e))
 	must.Equal(t, "the manager is asked", e.Annotations[ops.RollbackToKey], "1")

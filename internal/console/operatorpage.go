@@ -19,6 +19,9 @@ import (
 // operatorPath is the page of an operator, by the object that it is known by. The namespace of a ClusterExtension is the one that it installs into.
 const operatorPath = "/operator/{kind}/{namespace}/{name}"
 
+// operatorPages are the pages of one operator, and what they change.
+type operatorPages struct{ *Console }
+
 // operatorPage is one operator, with all that belongs to it.
 type operatorPage struct {
 	*ops.Operator
@@ -104,7 +107,7 @@ func (o operatorRef) rights(ctx context.Context, u *User) operatorRights {
 }
 
 // read reads the operator as the user.
-func (c *Console) read(ctx context.Context, q *query, o operatorRef) (*ops.Operator, error) {
+func (c operatorPages) read(ctx context.Context, q *query, o operatorRef) (*ops.Operator, error) {
 	if o.kind != v1alpha1.SubscriptionKind && o.kind != v1alpha1.ClusterServiceVersionKind && o.kind != olmv1.ClusterExtensionKind {
 		return nil, &statusError{http.StatusNotFound, "There is no operator that is a " + messages.Clean(o.kind), "choose one of what is installed: a Subscription, a ClusterServiceVersion or a ClusterExtension"}
 	}
@@ -127,7 +130,7 @@ func (u *User) logs() func(context.Context, client.ObjectKey, string, bool) (io.
 	}
 }
 
-func (c *Console) operator(ctx context.Context, q *query) (any, error) {
+func (c operatorPages) operator(ctx context.Context, q *query) (any, error) {
 	o := q.operator()
 	found, err := c.read(ctx, q, o)
 	if err != nil {
@@ -143,7 +146,7 @@ func (c *Console) operator(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		p.Notes = append(p.Notes, "its history is not shown: "+explain(err).text)
 	}
-	compared, reading, err := c.standings.get(ctx, shelfKey{q.user, o.Namespace}, versionOf([]ops.Listed{found.Listed}), q.whole)
+	compared, reading, err := c.standings.get(ctx, standingKey{q.user, o.Namespace, keyOf(found.Listed)}, versionOf([]ops.Listed{found.Listed}), q.whole)
 	if p.Reading = reading; err != nil {
 		p.Notes = append(p.Notes, "it is not compared with its catalogs: "+explain(err).text)
 	}
@@ -151,7 +154,7 @@ func (c *Console) operator(ctx context.Context, q *query) (any, error) {
 	return p, nil
 }
 
-func (c *Console) operatorPart() part {
+func (c operatorPages) part() part {
 	return part{
 		views: []view{
 			{path: operatorPath, template: "operator", title: "Operator", load: c.operator},

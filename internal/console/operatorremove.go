@@ -31,7 +31,7 @@ func (p *uninstallPage) pageTitle() string { return "Uninstall " + p.Name }
 // maxListed is how many objects of a kind of list a page shows.
 const maxListed = 200
 
-func (c *Console) uninstall(ctx context.Context, q *query) (any, error) {
+func (c operatorPages) uninstall(ctx context.Context, q *query) (any, error) {
 	o := q.operator()
 	removal, options, err := removalOf(ctx, q, o)
 	if err != nil {
@@ -68,7 +68,7 @@ func removalOf(ctx context.Context, q *query, o operatorRef) (*ops.Removal, ops.
 }
 
 // doUninstall removes an operator in the background, when its name was typed.
-func (c *Console) doUninstall(ctx context.Context, q *query) (done, error) {
+func (c operatorPages) doUninstall(ctx context.Context, q *query) (done, error) {
 	o := q.operator()
 	if q.get("confirm") != o.Name {
 		return done{}, &statusError{http.StatusBadRequest, "Uninstall " + o.title() + ": nothing was removed, as its name was not typed to confirm that", "go back, and type " + o.Name}
@@ -79,7 +79,7 @@ func (c *Console) doUninstall(ctx context.Context, q *query) (done, error) {
 	}
 	to := "/installed?" + url.Values{namespaceKey: {o.Namespace}}.Encode()
 	client := q.user.client
-	err = c.begin(ctx, q, "Removal of "+o.title(), to, func(ctx context.Context, tell func(string)) (string, error) {
+	err = c.runner.begin(ctx, q, "Removal of "+o.title(), to, func(ctx context.Context, tell func(string)) (string, error) {
 		if err := removal.Run(ctx, client, tell); err != nil {
 			return "", fmt.Errorf("%w; what was removed is gone: uninstall %s to go on", err, removal.Again())
 		}

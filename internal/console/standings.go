@@ -38,19 +38,36 @@ type standings struct {
 
 type operatorKey struct{ kind, namespace, name string }
 
+// standingKey is what is compared: the operators of a namespace, of all, or one of them.
+type standingKey struct {
+	user      *User
+	namespace string
+	one       operatorKey // zero is for all
+}
+
 func keyOf(l ops.Listed) operatorKey { return operatorKey{l.Kind, l.Namespace, l.Name} }
 
 // maxCompared is how many namespaces are compared with their catalogs.
 const maxCompared = 200
 
 // newStandings compares in the background: that reads catalogs, which takes longer than a page may.
-func (c *Console) newStandings() *later[shelfKey, standings] {
-	return &later[shelfKey, standings]{clock: c.Clock, read: c.compare, done: func(key shelfKey) { key.user.changed() }}
+func newStandings(c *Console) *later[standingKey, standings] {
+	return &later[standingKey, standings]{clock: c.Clock, read: comparison{c}.compare, done: func(key standingKey) { key.user.changed() }}
 }
 
-// compare compares the operators of a namespace, or of all, with what their catalogs have. What cannot be compared is noted.
-func (c *Console) compare(ctx context.Context, key shelfKey) (standings, error) {
+// comparison compares operators with catalogs.
+type comparison struct{ *Console }
+
+// compare compares operators with what their catalogs have. What cannot be compared is noted, where there are others.
+func (c comparison) compare(ctx context.Context, key standingKey) (standings, error) {
 	out := standings{of: map[operatorKey]standing{}}
+	switch key.one.kind {
+	case "":
+	case olmv1.ClusterExtensionKind:
+		return out, c.compareExtensions(ctx, key.user, map[string]string{key.one.name: key.one.namespace}, out)
+	default:
+		return out, c.compareNamespace(ctx, key.user, key.namespace, out)
+	}
 	listing, err := ops.List(ctx, key.user.client, key.namespace)
 	if err != nil {
 		return out, err
@@ -81,7 +98,7 @@ func (c *Console) compare(ctx context.Context, key shelfKey) (standings, error) 
 	return out, ctx.Err()
 }
 
-func (c *Console) compareNamespace(ctx context.Context, u *User, namespace string, out standings) error {
+func (c comparison) compareNamespace(ctx context.Context, u *User, namespace string, out standings) error {
 	q, err := c.namespaced(ctx, u, namespace)
 	if err != nil {
 		return err
@@ -108,7 +125,7 @@ func (c *Console) compareNamespace(ctx context.Context, u *User, namespace strin
 	return nil
 }
 
-func (c *Console) compareExtensions(ctx context.Context, u *User, into map[string]string, out standings) error {
+func (c comparison) compareExtensions(ctx context.Context, u *User, into map[string]string, out standings) error {
 	q, err := c.extensions(ctx, u)
 	if err != nil {
 		return err

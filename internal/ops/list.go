@@ -38,7 +38,7 @@ const (
 	Works = "works"
 	// Fails is of what is not as it is asked for.
 	Fails = "fails"
-	// Waits is of what goes on when a person approves its InstallPlan.
+	// Waits is of what continues when a person approves its InstallPlan.
 	Waits = "waits"
 )
 

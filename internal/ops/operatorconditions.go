@@ -38,10 +38,10 @@ type meaning struct {
 var meanings = map[string]meaning{
 	reconcile.TypeReady:       {"it is as it is asked for, and works", "it is not yet as it is asked for", "True"},
 	reconcile.TypeReconciling: {"the manager is at work on it", "the manager has nothing left to do for it", ""},
-	reconcile.TypeStalled:     {"nothing more happens until something is changed", "nothing keeps the manager from going on", "False"},
+	reconcile.TypeStalled:     {"nothing more happens until something is changed", "nothing keeps the manager from its work", "False"},
 
 	olmv1.TypeInstalled:         {"a version is installed", "no version is installed", "True"},
-	olmv1.TypeProgressing:       {"the manager goes on with it, or has come to its end", "nothing more happens until something is changed", "!False"},
+	olmv1.TypeProgressing:       {"the manager is at work on it, or has come to its end", "nothing more happens until something is changed", "!False"},
 	olmv1.TypeAvailable:         {"all its objects are there and work", "some of its objects do not work", "True"},
 	olmv1.TypeSucceeded:         {"all its objects have been there and worked once", "its objects have not all worked yet", "True"},
 	olmv1.TypeDeprecated:        {"what is installed or followed is deprecated", "nothing of it is deprecated", "False"},
