@@ -192,7 +192,8 @@ func (c operatorPages) doUpgrade(ctx context.Context, q *query) (done, error) {
 		}
 		wait = func(ctx context.Context, tell func(string)) (string, error) {
 			csv, err := ops.WaitUpgrade(ctx, q.user.client, o.ObjectKey, func(_, message string) { tell(message) })
-			return ended(csv+" is installed and works", err, new(*ops.WaitsError), new(*ops.HeldError))
+			result, err := ended(csv+" is installed and works", err, new(*ops.WaitsError), new(*ops.HeldError))
+			return result, advised(err, stays)
 		}
 	case olmv1.ClusterExtensionKind:
 		e := &olmv1.ClusterExtension{}
@@ -219,12 +220,15 @@ func (c operatorPages) doUpgrade(ctx context.Context, q *query) (done, error) {
 	return done{Notice: notice, To: o.at()}, nil
 }
 
+// stays is what to do where an upgrade does not come to its end.
+const stays = "read on its page what is in the way; what was installed stays, and it continues when the cause is gone"
+
 // waitExtension follows a ClusterExtension until it has what it asks for.
 func waitExtension(u *User, name string) func(ctx context.Context, tell func(string)) (string, error) {
 	return func(ctx context.Context, tell func(string)) (string, error) {
 		e, err := ops.WaitExtension(ctx, u.client, name, func(_, message string) { tell(message) })
 		if err != nil || e.Status.Install == nil {
-			return "", err
+			return "", advised(err, stays)
 		}
 		result := e.Status.Install.Bundle.Name + " is installed and works"
 		if held := ops.Stand(e).Held; held != "" {

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"testing"
 
@@ -9,9 +11,12 @@ import (
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/test/must"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // TestRollback shows what going back does, with its proof, and does it when nothing is in the way.
@@ -111,4 +116,28 @@ func TestUninstall(t *testing.T) {
 	page = v.shows(http.StatusOK, "/installed")
 	must.Contain(t, "on every page, until it is dismissed", page.text("#jobs"), "Removal of Subscription ops/mine : it is removed", "Dismiss")
 	must.Lack(t, "dismissed", v.does("/jobs/"+jobs[0].ID+"/end").text("#jobs"), "Removal")
+}
+
+// TestUninstallThatFails says what is in the way and how to continue, until the user has seen it.
+func TestUninstallThatFails(t *testing.T) {
+	for name, test := range map[string]struct {
+		fails error
+		want  []string
+	}{
+		"something is in the way": {errors.New("the webhook x.example.com does not answer"), []string{"failed", "delete ClusterServiceVersion ops/mine.v1.0.0: the webhook x.example.com does not answer", "What to do: remove what is in the way, then uninstall mine.v1.0.0, to continue"}},
+		"a right is missing": {apierrors.NewForbidden(schema.GroupResource{Resource: "clusterserviceversions"}, "mine.v1.0.0", errors.New("no")),
+			[]string{"is forbidden", "What to do: ask an administrator of the cluster for that right"}},
+	} {
+		v := newTour(t, func(c client.WithWatch) client.WithWatch {
+			return interceptor.NewClient(c, interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
+				if o.GetName() == "mine.v1.0.0" {
+					return test.fails
+				}
+				return c.Delete(ctx, o, options...)
+			}})
+		}, subscribes("ops", "mine")...)
+		v.does("/operator/Subscription/ops/mine/uninstall", "confirm", "mine")
+		v.ends()
+		must.Contain(t, name, v.shows(http.StatusOK, "/catalog").text("#jobs"), test.want...)
+	}
 }

@@ -81,7 +81,7 @@ func (c operatorPages) doUninstall(ctx context.Context, q *query) (done, error) 
 	client := q.user.client
 	err = c.runner.begin(ctx, q, "Removal of "+o.title(), to, func(ctx context.Context, tell func(string)) (string, error) {
 		if err := removal.Run(ctx, client, tell); err != nil {
-			return "", fmt.Errorf("%w; what was removed is gone: uninstall %s to go on", err, removal.Again())
+			return "", advised(err, "remove what is in the way, then uninstall "+removal.Again()+", to continue; what was removed by now is gone")
 		}
 		return "it is removed", nil
 	})

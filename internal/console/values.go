@@ -66,6 +66,14 @@ func few(text string) []string {
 	return out
 }
 
+// advised is an error with what to do about it, unless it is for lack of a right.
+func advised(err error, whatToDo string) error {
+	if err == nil || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+		return err
+	}
+	return &statusError{http.StatusBadGateway, err.Error(), whatToDo}
+}
+
 // unfit is an error that internal/ops has with what the user asks for, with what to do about it. One that the cluster has is left as it is.
 func unfit(err error, whatToDo string) error {
 	if err == nil || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown || errors.As(err, new(*url.Error)) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {

@@ -10,6 +10,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -38,7 +39,7 @@ const (
 	Works = "works"
 	// Fails is of what is not as it is asked for.
 	Fails = "fails"
-	// Waits is of what continues when a person approves its InstallPlan.
+	// Waits is of what continues when a person approves its InstallPlan, or the permissions that it asks for.
 	Waits = "waits"
 )
 
@@ -47,6 +48,10 @@ func (l Listed) Standing() string {
 	switch {
 	case l.Done:
 		return Works
+	case l.API == "v1":
+		if _, asked := revision.AskedPermissions(l.Reason); asked {
+			return Waits
+		}
 	case l.State == string(v1alpha1.InstallPlanPhaseRequiresApproval):
 		return Waits
 	}

@@ -241,6 +241,9 @@ func holding(annotations map[string]string) *Holding {
 
 // advice is what to do about a cause.
 func advice(cause Node, l Listed) string {
+	if l.Standing() == Waits {
+		return "check what it changes, then approve it or leave it"
+	}
 	for _, known := range remedies {
 		if slices.Contains(known.states, cause.State) {
 			return strings.NewReplacer("NAMESPACE", l.Namespace, "NAME", cause.Name, "OPERATOR", l.Name).Replace(known.what)
@@ -259,7 +262,6 @@ var remedies = []struct {
 	states []string
 	what   string
 }{
-	{[]string{string(v1alpha1.InstallPlanPhaseRequiresApproval)}, "check what the InstallPlan changes, then approve it or leave it"},
 	{[]string{"ImagePullBackOff", "ErrImagePull", "InvalidImageName"}, "make the image reachable: the registry has to have it, the node has to reach the registry, and a pull secret has to let it in"},
 	{[]string{"CrashLoopBackOff", "Error", "RunContainerError"}, "read why it ends: kubectl logs -n NAMESPACE NAME --previous; going back to the version before is possible where its history has one"},
 	{[]string{"OOMKilled"}, "give the container more memory: spec.config.resources of the Subscription, or the values of the bundle"},

@@ -13,6 +13,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/rollout/permissions"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
@@ -245,7 +246,12 @@ func TestManyEvents(t *testing.T) {
 
 // TestStandings: what waits for a person is told apart from what fails.
 func TestStandings(t *testing.T) {
-	for want, l := range map[string]Listed{Works: {Done: true, State: "AtLatestKnown"}, Waits: {State: "RequiresApproval"}, Fails: {State: "Failed"}} {
-		must.Equal(t, want, l.Standing(), want)
+	asks := Listed{API: "v1", State: "Blocked", Reason: "kite.v2 asks for more\nto allow them: set annotation " + permissions.AcknowledgedKey + " of ClusterExtension kite to \"sha256:1\"\nto see what is in the way: fairlead plan kite"}
+	for _, test := range []struct {
+		want string
+		l    Listed
+	}{{Works, Listed{API: "v0", Done: true, State: "AtLatestKnown"}}, {Waits, Listed{API: "v0", State: "RequiresApproval"}}, {Waits, asks}, {Fails, Listed{API: "v0", State: "Failed"}}, {Fails, Listed{API: "v1", State: "Blocked"}}} {
+		must.Equal(t, test.l.State, test.l.Standing(), test.want)
 	}
+	must.Equal(t, "advice", advice(Node{State: "Blocked"}, asks), "check what it changes, then approve it or leave it")
 }

@@ -116,7 +116,7 @@ var phases = map[v1alpha1.ClusterServiceVersionPhase]string{
 func versionConditions(csv *v1alpha1.ClusterServiceVersion) (out []Condition) {
 	typed := csv.Status.TypedConditions()
 	for _, c := range typed {
-		one := Condition{Kind: v1alpha1.ClusterServiceVersionKind, Name: csv.Name, Type: string(c.Type), Status: string(c.Status), Reason: string(c.Reason), Message: c.Message}
+		one := Condition{Kind: v1alpha1.ClusterServiceVersionKind, Name: csv.Name, Type: c.Type, Status: string(c.Status), Reason: string(c.Reason), Message: c.Message}
 		if c.LastTransitionTime != nil {
 			one.Since = c.LastTransitionTime.Time
 		}
