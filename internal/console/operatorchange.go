@@ -42,8 +42,8 @@ type upgradePage struct {
 
 func (p *upgradePage) pageTitle() string { return "Upgrade " + p.Name }
 
-// maxVersions is how many versions are offered to choose from; every other can be typed.
-const maxVersions = 200
+// maxOffered is how many versions are offered to choose from; every other can be typed.
+const maxOffered = 200
 
 func (c operatorPages) upgrade(ctx context.Context, q *query) (any, error) {
 	o := q.operator()
@@ -74,7 +74,7 @@ func (c operatorPages) upgrade(ctx context.Context, q *query) (any, error) {
 			}
 		}
 		for _, v := range pkg.Versions {
-			if len(p.Versions) < maxVersions && !slices.Contains(p.Versions, v.Version) {
+			if len(p.Versions) < maxOffered && !slices.Contains(p.Versions, v.Version) {
 				p.Versions = append(p.Versions, v.Version)
 			}
 		}
