@@ -110,7 +110,7 @@ func functions(a *assets) template.FuncMap {
 		"minus":  func(n int) int { return -n },
 		"value":  shownValue,
 		"few":    few,
-		"mark":   mark,
+		"class":  class,
 		"pairs":  pairs,
 		"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"choice": func(now, all string, of []string) any {

@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maxValue is how much of the value of a field is shown.
-const maxValue = 400
+// maxFieldValue is how much of the value of a field is shown.
+const maxFieldValue = 400
 
 // shownValue is the value of a field on one line, as JSON where it is more than a text.
 func shownValue(value any) string {
@@ -24,17 +24,17 @@ func shownValue(value any) string {
 	case nil:
 		return "nothing"
 	case string:
-		return messages.Line(value, maxValue)
+		return messages.Line(value, maxFieldValue)
 	}
 	text, err := json.Marshal(value)
 	if err != nil {
 		return "a value that cannot be shown: " + err.Error()
 	}
-	return messages.Line(string(text), maxValue)
+	return messages.Line(string(text), maxFieldValue)
 }
 
-// mark is the class of what is good or bad; neither has none.
-func mark(good *bool) string {
+// class is that of what is good or bad; neither has none.
+func class(good *bool) string {
 	switch {
 	case good == nil:
 		return ""

@@ -19,7 +19,7 @@ func TestLongTexts(t *testing.T) {
 	for want, value := range map[string]any{"nothing": nil, "text": "text", `{"a":1}`: map[string]any{"a": 1}, `["x"]`: []any{"x"}, "2": 2} {
 		must.Equal(t, "a value", shownValue(value), want)
 	}
-	if text := shownValue(strings.Repeat("y", 5000)); len(text) > maxValue+10 {
+	if text := shownValue(strings.Repeat("y", 5000)); len(text) > maxFieldValue+10 {
 		t.Errorf("a value of %d bytes", len(text))
 	}
 }
