@@ -128,7 +128,56 @@ func (v *tour) parse(w *httptest.ResponseRecorder) tourPage {
 	if scripts := page.all("script", ""); len(scripts) > 1 || len(page.all("iframe", ""))+len(page.all("object", "")) > 0 {
 		v.Errorf("the page has more scripts than its own: %s", w.Body)
 	}
+	page.sound()
 	return page
+}
+
+// sound fails where a page is not as browsers and screen readers need it: one heading of the first level, ids that are there once, fields with labels, parts that
+// can be found again, and nothing that the policy forbids.
+func (p tourPage) sound() {
+	p.v.Helper()
+	if n := len(p.all("h1", "")); n != 1 {
+		p.v.Errorf("the page has %d headings of the first level", n)
+	}
+	ids, labelled := map[string]bool{}, map[string]bool{}
+	for _, l := range p.all("label", "for=") {
+		labelled[attribute(l, "for")] = true
+	}
+	for n := range p.root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		for _, a := range n.Attr {
+			if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
+				p.v.Errorf("%s has the attribute %s", n.Data, a.Key)
+			}
+			if a.Key == "data-part" && attribute(n, "id") == "" {
+				p.v.Errorf("a part has no id: %s", textOf(n))
+			}
+			if a.Key == "id" && ids[a.Val] {
+				p.v.Errorf("the id %s is there twice", a.Val)
+			}
+			ids[a.Val] = ids[a.Val] || a.Key == "id"
+		}
+		if slices.Contains([]string{"input", "select", "textarea"}, n.Data) && attribute(n, "type") != "hidden" && !labelled[attribute(n, "id")] && !within(n, "label") {
+			p.v.Errorf("the field %s has no label", attribute(n, "name"))
+		}
+		if slices.Contains([]string{"button", "a"}, n.Data) && (textOf(n) == "" || within(n, "a") || within(n, "button")) {
+			p.v.Errorf("a %s has no text, or is within another one: %v", n.Data, n.Attr)
+		}
+		if n.Data == "table" && len(n.Parent.Attr) == 0 {
+			p.v.Error("a table cannot be scrolled")
+		}
+	}
+}
+
+func within(n *html.Node, name string) bool {
+	for p := range n.Ancestors() {
+		if p.Data == name {
+			return true
+		}
+	}
+	return false
 }
 
 // posts sends a form with its token, and returns the answer.
