@@ -111,7 +111,8 @@ func (c operatorPages) read(ctx context.Context, q *query, o operatorRef) (*ops.
 	if o.kind != v1alpha1.SubscriptionKind && o.kind != v1alpha1.ClusterServiceVersionKind && o.kind != olmv1.ClusterExtensionKind {
 		return nil, &statusError{http.StatusNotFound, "There is no operator that is a " + messages.Clean(o.kind), "choose one of what is installed: a Subscription, a ClusterServiceVersion or a ClusterExtension"}
 	}
-	return ops.OperatorReader{Reader: q.user.client, Logs: q.user.logs(), Now: c.Clock.Now()}.Operator(ctx, o.kind, o.ObjectKey)
+	found, err := ops.OperatorReader{Reader: q.user.client, Logs: q.user.logs(), Now: c.Clock.Now()}.Operator(ctx, o.kind, o.ObjectKey)
+	return found, unfit(err, "choose the operator among those that are installed")
 }
 
 // logs reads the ends of logs as the user; nil where there is no connection that can.

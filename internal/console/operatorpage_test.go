@@ -144,6 +144,10 @@ func TestOperatorOfAnExtensionPage(t *testing.T) {
 	must.Equal(t, "compare", len(page.all("a", "/diff?from=1&to=2")), 1)
 	must.Contain(t, "elsewhere", v.shows(http.StatusNotFound, "/operator/ClusterExtension/ops/modern").text("main"), "What to do: it may have been removed meanwhile")
 	must.Contain(t, "no kind", v.shows(http.StatusNotFound, "/operator/Secret/ops/modern").text("main"), "What to do: choose one of what is installed")
+	copied := subscribes("ops", "copied")[1]
+	copied.SetLabels(map[string]string{v1alpha1.CopiedFromLabel: "elsewhere"})
+	must.NoError(t, v.cluster.Create(t.Context(), copied))
+	must.Contain(t, "a copy", v.shows(http.StatusBadRequest, "/operator/ClusterServiceVersion/ops/copied.v1.0.0").text("main"), "it is a copy of the one in namespace elsewhere", "What to do: choose the operator among those that are installed")
 	must.Contain(t, "none", v.shows(http.StatusNotFound, "/operator/Subscription/ops/none").text("main"), "What to do:")
 }
 
