@@ -65,7 +65,7 @@ func TestApprovals(t *testing.T) {
 	page := words(root)
 	must.Contain(t, "the page", page, "2 changes wait for you", "kite, tail", "InstallPlan ops/install-1", "kite.v1", "kite.v2", "approve with care: version v1 goes",
 		"What changes for kite.v2, in place of kite.v1", "reads or writes Secrets get secrets in the whole cluster", "registry.example.com/kite:v2", "ClusterRole kite", "balloon.v2 asks for permissions")
-	must.Equal(t, "the mark at the page", words(all(root, "nav")[0]), "Catalog Installed Approvals 2 waiting Why Catalog sources")
+	must.Equal(t, "the mark at the page", words(all(root, "nav")[0]), "Catalog Installed Approvals 2 waiting Custom resources Why Catalog sources")
 	var answer approvalsPage
 	must.Equal(t, "status", v.json("/approvals", &answer), 200)
 	if p := answer.Plans[0]; p.Change == nil || p.Change.Operators[0].Granted[0].Rules[0].Power == "" || !p.Approve.Allowed {
@@ -154,7 +154,7 @@ func TestHeldUpgrades(t *testing.T) {
 		s.Status.Conditions = []v1alpha1.SubscriptionCondition{{Type: "Ready", Status: "True", Reason: "UpgradeHeld", Message: "upgrade held: by night"}}
 		return s
 	}
-	v := newVisit(t, nil, sub("kite", map[string]string{ops.HeldBeforeKey: "", ops.HeldReasonKey: hostile, "operators.fairlead.dev/upgrade-window": "never"}), sub("tail", nil))
+	v := newVisit(t, nil, sub("kite", map[string]string{ops.HeldBeforeKey: "", ops.HeldReasonKey: hostileText, "operators.fairlead.dev/upgrade-window": "never"}), sub("tail", nil))
 	text, root := v.page("/approvals")
 	v.harmless(text, root)
 	must.Contain(t, "the page", words(root), "Upgrades that wait for their window", "Subscription ops/kite", "The reason that was given: <script>alert(1)", "Subscription ops/tail", "Nothing waits for approval")
@@ -176,7 +176,7 @@ func TestApprovalsWithoutRights(t *testing.T) {
 		"ClusterExtensions", "which of them wait is not shown")
 	must.Lack(t, "the page", text, "secret/", "balloon")
 	for _, b := range all(root, "button") {
-		if _, disabled := attribute(b, "disabled"); strings.HasPrefix(words(b), "Approve") != disabled && strings.HasPrefix(words(b), "Approve") {
+		if _, disabled := attributeOf(b, "disabled"); strings.HasPrefix(words(b), "Approve") != disabled && strings.HasPrefix(words(b), "Approve") {
 			t.Error("the button to approve is not disabled")
 		}
 	}
@@ -198,11 +198,11 @@ func TestHostileApprovals(t *testing.T) {
 	objects := waitingForYou("ops")
 	plan := objects[2].(*v1alpha1.InstallPlan)
 	plan.Status.Message = v1alpha1.ApproveWithCare + hostile
-	plan.Spec.ClusterServiceVersionNames = append(plan.Spec.ClusterServiceVersionNames, hostile)
+	plan.Spec.ClusterServiceVersionNames = append(plan.Spec.ClusterServiceVersionNames, hostileText)
 	plan.Status.Plan[1].Resource.Manifest = strings.Replace(role, `"secrets"`, `"<script>alert(1)</script>","secrets"`, 1)
 	e := asksForMore()
 	e.Spec.Source.Catalog.PackageName = hostile
-	e.Status.Conditions[0].Message = hostile + "\n" + e.Status.Conditions[0].Message
+	e.Status.Conditions[0].Message = hostileText + "\n" + e.Status.Conditions[0].Message
 	v := newVisit(t, nil, append(objects, e)...)
 	text, root := v.page("/approvals")
 	v.harmless(text, root)
@@ -214,5 +214,5 @@ func TestNothingWaits(t *testing.T) {
 	v := newVisit(t, nil)
 	_, root := v.page("/approvals")
 	must.Contain(t, "the page", words(root), "Nothing waits for approval.", "A Subscription whose approval is Manual puts its plans here")
-	must.Equal(t, "the mark at the page", words(all(root, "nav")[0]), "Catalog Installed Approvals Why Catalog sources")
+	must.Equal(t, "the mark at the page", words(all(root, "nav")[0]), "Catalog Installed Approvals Custom resources Why Catalog sources")
 }

@@ -42,19 +42,21 @@ type Options struct {
 // Console is a web console.
 type Console struct {
 	Options
-	guard    guard
-	sessions *sessions
-	shelf    *shelf
-	front    *storefront
-	answers  *readings[asked, *whyAnswer]                // to questions why
-	contents *readings[asked, *preview.CatalogContent]   // of catalogs
-	updates  *readings[asked, *preview.CatalogUpdate]    // that other images of catalogs would be
-	planned  *readings[asked, *preview.SubscriptionPlan] // what InstallPlans that wait would change
-	extended *readings[asked, *preview.ExtensionPlan]    // what extensions that wait would change
-	pages    *pages
-	assets   *assets
-	streams  chan struct{} // has an element for each
-	handler  http.Handler
+	guard     guard
+	sessions  *sessions
+	shelf     *shelf
+	front     *storefront
+	standings *readings[standingKey, standings]
+	runner    *runner
+	answers   *readings[asked, *whyAnswer]                // to questions why
+	contents  *readings[asked, *preview.CatalogContent]   // of catalogs
+	updates   *readings[asked, *preview.CatalogUpdate]    // that other images of catalogs would be
+	planned   *readings[asked, *preview.SubscriptionPlan] // what InstallPlans that wait would change
+	extended  *readings[asked, *preview.ExtensionPlan]    // what extensions that wait would change
+	pages     *pages
+	assets    *assets
+	streams   chan struct{} // has an element for each
+	handler   http.Handler
 }
 
 //go:embed static/mark.svg static/style static/script templates
@@ -63,11 +65,11 @@ var files embed.FS
 // New is a console that serves nowhere yet.
 func New(o Options) (*Console, error) {
 	c := &Console{Options: o, guard: guard{hosts: o.Hosts, secure: o.TLS != nil}, sessions: newSessions(o.Clock, o.Idle, o.Whole),
-		shelf: newShelf(o.Library, o.Clock), streams: make(chan struct{}, allStreams),
+		shelf: newShelf(o.Library, o.Clock), streams: make(chan struct{}, allStreams), runner: newRunner(o.Clock, o.Log),
 		answers:  newReadings[asked, *whyAnswer](o.Clock, maxAnswers),
 		contents: newReadings[asked, *preview.CatalogContent](o.Clock, maxAnswers), updates: newReadings[asked, *preview.CatalogUpdate](o.Clock, maxAnswers),
 		planned: newReadings[asked, *preview.SubscriptionPlan](o.Clock, maxAnswers), extended: newReadings[asked, *preview.ExtensionPlan](o.Clock, maxAnswers)}
-	c.front = newStorefront(c)
+	c.front, c.standings = newStorefront(c), newReadings[standingKey, standings](o.Clock, maxOffers)
 	if c.Changes == nil {
 		c.Changes = watchAs
 	}
@@ -179,7 +181,7 @@ type part struct {
 
 // parts are all of the console.
 func (c *Console) parts() []part {
-	return append(c.front.parts(), c.installedPart(), approvals{c}.part(), questions{c}.part(), sources{c}.part())
+	return append(c.front.parts(), c.installedPart(), operatorPages{c}.part(), operandPages{}.part(), c.runner.part(), approvals{c}.part(), questions{c}.part(), sources{c}.part())
 }
 
 // routes are the pages.

@@ -15,6 +15,7 @@
 //	shelf.go      what catalogs offer, and with whose rights and credentials they are read
 //	storefront.go the catalog, packages, and their installation: order.go is what a form asks for, planned.go what would come of it, icon.go pictures,
 //	              markdown.go descriptions, configfield.go the fields of a configuration
+//	jobs.go       what takes longer than a page may to be done
 //	tally.go      how many changes wait, which every page says
 //	reads.go      which images may be read that a user names
 //	bounds.go     lists and values as pages show them: bounded

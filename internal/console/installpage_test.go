@@ -24,7 +24,7 @@ func TestInstallASubscription(t *testing.T) {
 	page := v.get("/install?package=guestbook-operator&catalog=olm/samples&namespace=books&approval=manual")
 	page.harmless()
 	must.Equal(t, "status", page.status, 200)
-	must.Contain(t, "the plan", page.says(), "guestbook-operator.v1.2.0", "greeter-operator.v1.2.0", "comes along", "guestbooks.demo.fairlead.dev", "new", "cluster-wide",
+	must.Contain(t, "the plan", page.says(), "guestbook-operator.v1.2.0", "greeter-operator.v1.2.0", "comes along", "guestbooks.demo.fairlead.dev", "new", "in the whole cluster",
 		"Created as dev: Namespace books, OperatorGroup books/books, Subscription books/guestbook-operator",
 		"fairlead install guestbook-operator --namespace books --catalog olm/samples --manual", "kind: OperatorGroup", "installPlanApproval: Manual")
 	fields := page.fields("/install/create")
@@ -45,7 +45,7 @@ func TestInstallAnExtension(t *testing.T) {
 	v := newShopping(t)
 	page := v.get("/install?package=greeter-operator&catalog=samples&namespace=greet")
 	page.harmless()
-	must.Contain(t, "the plan", page.says(), "Bundle greeter-operator.v1.2.0", "Deployment greet/greeter-operator", "greetings.demo.fairlead.dev", "cluster-wide",
+	must.Contain(t, "the plan", page.says(), "Bundle greeter-operator.v1.2.0", "Deployment greet/greeter-operator", "greetings.demo.fairlead.dev", "in the whole cluster",
 		"Created as dev: Namespace greet, ClusterExtension greeter-operator", "--api v1 --namespace greet --catalog samples --create-namespace", "packageName: greeter-operator")
 	fields := page.fields("/install")
 	if !fields.Has("config.string.watchNamespace") {

@@ -26,7 +26,7 @@ func TestPackagePage(t *testing.T) {
 		page.harmless()
 		must.Equal(t, "status", page.status, 200)
 		must.Contain(t, catalog, page.says(), want...)
-		must.Contain(t, catalog, page.says(), "greeter-operator.v1.2.0 would be installed, from channel stable of catalog "+catalog, "What would be installed in namespace ops", "cluster-wide", "ServiceAccount ops/greeter-operator",
+		must.Contain(t, catalog, page.says(), "greeter-operator.v1.2.0 would be installed, from channel stable of catalog "+catalog, "What would be installed in namespace ops", "in the whole cluster", "ServiceAccount ops/greeter-operator",
 			"Channels", "stable default", "Versions", "1.2.0", "Upgrade graph of channel stable", "The same as text", "Why not another version")
 		drawings := page.find("svg", "")
 		if len(drawings) != 1 || shopAttr(drawings[0], "aria-hidden") != "true" {

@@ -63,6 +63,7 @@ type shown struct {
 	Namespaces  []string // that there are, as far as the user may know
 	Form        string   // what forms carry
 	Notice      string
+	Jobs        []Job // that the session has begun
 	Now         time.Time
 	Waiting     int // for a person, as the mark at the page of approvals says
 	Data        any
@@ -113,6 +114,10 @@ func functions(a *assets) template.FuncMap {
 		},
 		"kept":    kept,
 		"pairs":   pairs,
+		"minus":   func(n int) int { return -n },
+		"value":   shownValue,
+		"few":     few,
+		"class":   class,
 		"line":    messages.Line,
 		"verdict": verdictClass, "web": isWeb, "named": named, "nameable": canBeNamed, "clustered": preview.IsClusterCatalog,
 		"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
@@ -137,7 +142,7 @@ func functions(a *assets) template.FuncMap {
 // place is a page that every page leads to.
 type place struct{ Path, Name string }
 
-var places = []place{{"/catalog", "Catalog"}, {"/installed", "Installed"}, {"/approvals", "Approvals"}, {"/why", "Why"}, {"/sources", "Catalog sources"}}
+var places = []place{{"/catalog", "Catalog"}, {"/installed", "Installed"}, {"/approvals", "Approvals"}, {"/operands", "Custom resources"}, {"/why", "Why"}, {"/sources", "Catalog sources"}}
 
 // address is an address with another value of a parameter; without one where the value is empty.
 func address(of, key, value string) string {
@@ -245,7 +250,7 @@ func (c *Console) shown(r *http.Request, q *query, title string, data any) shown
 	}
 	namespace := q.namespace(ctx)
 	return shown{Title: title, Path: r.URL.Path, Address: address, User: q.user.Name, Namespace: namespace, Namespaces: q.user.namespaces(ctx),
-		Form: q.formToken(), Notice: q.said(), Now: c.Clock.Now(), Waiting: q.user.waiting(ctx, namespace), Data: data}
+		Form: q.formToken(), Notice: q.said(), Jobs: q.jobs.shown(c.Clock.Now()), Now: c.Clock.Now(), Waiting: q.user.waiting(ctx, namespace), Data: data}
 }
 
 // render writes a page, once it is there as a whole.

@@ -20,12 +20,13 @@ type readings[K comparable, V any] struct {
 
 // reading is one of them.
 type reading[V any] struct {
-	mu    sync.Mutex
-	under chan struct{} // is closed when the reading ends that is under way; nil when none is
-	read  time.Time
-	used  time.Time
-	value V
-	err   error
+	mu      sync.Mutex
+	under   chan struct{} // is closed when the reading ends that is under way; nil when none is
+	read    time.Time
+	used    time.Time
+	version string // of what it is about
+	value   V
+	err     error
 }
 
 // Times of a reading.
@@ -44,51 +45,75 @@ func newReadings[K comparable, V any](c clock.PassiveClock, most int) *readings[
 	return &readings[K, V]{clock: c, most: most, kept: map[K]*reading[V]{}}
 }
 
-// get is the value of a key. Under is true while it is read for the first time and that takes longer than a page waits; whole waits for it all the same.
-// When a reading has ended, changed tells the pages.
+// get is the value of a key. Under is true while it is read for the first time and that takes longer than a page waits; whole waits for what is being read
+// all the same. When a reading has ended, changed tells the pages.
 func (r *readings[K, V]) get(ctx context.Context, key K, whole bool, changed func(), read func(context.Context) (V, error)) (value V, under bool, err error) {
-	wait := patience
-	if whole {
-		wait = readingTime
-	}
-	return r.within(ctx, key, wait, changed, read)
+	return r.of(ctx, key, "", whole, changed, read)
 }
 
-// within is get for a page that waits so long.
+// of is get for a version of what the value is about: one of another version is read again at once, and shown until that is done.
+func (r *readings[K, V]) of(ctx context.Context, key K, version string, whole bool, changed func(), read func(context.Context) (V, error)) (value V, under bool, err error) {
+	o := r.slot(key)
+	end, first := r.begin(ctx, o, version, changed, read)
+	switch {
+	case whole && end != nil:
+		return o.after(ctx, end, readingTime)
+	case first:
+		return o.after(ctx, end, patience)
+	}
+	return o.now()
+}
+
+// within is get for a page that waits so long for a first reading.
 func (r *readings[K, V]) within(ctx context.Context, key K, wait time.Duration, changed func(), read func(context.Context) (V, error)) (value V, under bool, err error) {
 	o := r.slot(key)
+	if end, first := r.begin(ctx, o, "", changed, read); first {
+		return o.after(ctx, end, wait)
+	}
+	return o.now()
+}
+
+// begin begins a reading where one is due. End is closed when the one that is under way has ended, nil when none is; first is that there was none before.
+func (r *readings[K, V]) begin(ctx context.Context, o *reading[V], version string, changed func(), read func(context.Context) (V, error)) (end chan struct{}, first bool) {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	now := r.clock.Now()
 	age := now.Sub(o.read)
 	o.used = now
-	if o.under == nil && (o.read.IsZero() || age > fresh || o.err != nil && age > retry) {
+	if o.under == nil && (o.read.IsZero() || age > fresh || o.version != version || o.err != nil && age > retry) {
 		o.under = make(chan struct{})
-		go r.reads(context.WithoutCancel(ctx), o, changed, read)
+		go r.reads(context.WithoutCancel(ctx), o, version, changed, read)
 	}
-	end, first := o.under, o.read.IsZero()
-	o.mu.Unlock()
-	if first {
-		limit := time.NewTimer(wait)
-		defer limit.Stop()
-		select {
-		case <-end:
-		case <-limit.C:
-			return value, true, nil
-		case <-ctx.Done():
-			return value, false, ctx.Err()
-		}
+	return o.under, o.read.IsZero()
+}
+
+// after is the value once a reading has ended, if it does in time.
+func (o *reading[V]) after(ctx context.Context, end <-chan struct{}, wait time.Duration) (value V, under bool, err error) {
+	limit := time.NewTimer(wait)
+	defer limit.Stop()
+	select {
+	case <-end:
+		return o.now()
+	case <-limit.C:
+		return value, true, nil
+	case <-ctx.Done():
+		return value, false, ctx.Err()
 	}
+}
+
+// now is the value that was read last.
+func (o *reading[V]) now() (value V, under bool, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.value, false, o.err
 }
 
-func (r *readings[K, V]) reads(ctx context.Context, o *reading[V], changed func(), read func(context.Context) (V, error)) {
+func (r *readings[K, V]) reads(ctx context.Context, o *reading[V], version string, changed func(), read func(context.Context) (V, error)) {
 	ctx, cancel := context.WithTimeout(ctx, readingTime)
 	defer cancel()
 	value, err := read(ctx)
 	o.mu.Lock()
-	o.value, o.err, o.read = value, err, r.clock.Now()
+	o.value, o.err, o.version, o.read = value, err, version, r.clock.Now()
 	close(o.under)
 	o.under = nil
 	o.mu.Unlock()

@@ -31,6 +31,8 @@ type session struct {
 	used    time.Time
 	streams int
 	notice  string // is shown once, on the next page
+
+	jobs jobs
 }
 
 // sessions are those who are there, by the digest of what their cookies say: who could read this map could not act as them.

@@ -37,8 +37,8 @@ const noDigest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456
 func TestSources(t *testing.T) {
 	ref := registryWith(t, map[string]string{"v1": toys + `{"schema":"olm.package","name":"torn","defaultChannel":"none"}` + "\n"})
 	objects := serving(toysIn("ops", ref+"v1"), noDigest)
-	broken := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "broken"}, Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: hostile}}
-	broken.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: "ImageError", Message: hostile}}
+	broken := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "broken"}, Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: hostileText}}
+	broken.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: "ImageError", Message: hostileText}}
 	v := newVisit(t, nil, append(objects, broken)...)
 	text, root := v.page("/sources")
 	v.harmless(text, root)
@@ -239,8 +239,8 @@ func TestUpdateInTheCluster(t *testing.T) {
 // token is what the forms of a page carry.
 func token(root *html.Node) string {
 	for _, input := range all(root, "input") {
-		if name, _ := attribute(input, "name"); name == "form" {
-			value, _ := attribute(input, "value")
+		if name, _ := attributeOf(input, "name"); name == "form" {
+			value, _ := attributeOf(input, "value")
 			return value
 		}
 	}

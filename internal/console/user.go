@@ -36,6 +36,13 @@ type User struct {
 	listeners listeners
 }
 
+// How many requests a second are made for a user, and at once: the page of an operator takes about forty, for which the 20 of clients that work in the
+// background would let it wait for seconds. The API server shares its time among users itself.
+const (
+	pageQPS   = 100
+	pageBurst = 300
+)
+
 // NewUser connects to a cluster.
 func NewUser(ctx context.Context, config *rest.Config, namespace string) (*User, error) {
 	scheme, err := kubeconfig.Scheme()
@@ -45,6 +52,8 @@ func NewUser(ctx context.Context, config *rest.Config, namespace string) (*User,
 	if err != nil {
 		return nil, fmt.Errorf("register the API kinds: %w", err)
 	}
+	config = rest.CopyConfig(config)
+	config.QPS, config.Burst = pageQPS, pageBurst
 	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)

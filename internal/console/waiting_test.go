@@ -137,21 +137,21 @@ func (v *visit) form(root *html.Node, button string) (action string, fields url.
 			if words(b) != button {
 				continue
 			}
-			if _, disabled := attribute(b, "disabled"); disabled {
+			if _, disabled := attributeOf(b, "disabled"); disabled {
 				v.t.Fatalf("the button %q is disabled", button)
 			}
 			fields = url.Values{}
 			for _, input := range slices.Concat(all(f, "input"), all(f, "select"), all(f, "textarea")) {
-				name, _ := attribute(input, "name")
-				value, _ := attribute(input, "value")
-				if kind, _ := attribute(input, "type"); kind == "checkbox" {
+				name, _ := attributeOf(input, "name")
+				value, _ := attributeOf(input, "value")
+				if kind, _ := attributeOf(input, "type"); kind == "checkbox" {
 					continue
 				}
 				if name != "" {
 					fields.Add(name, value)
 				}
 			}
-			action, _ = attribute(f, "action")
+			action, _ = attributeOf(f, "action")
 			return action, fields
 		}
 	}
@@ -200,7 +200,7 @@ func words(n *html.Node) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-func attribute(n *html.Node, name string) (string, bool) {
+func attributeOf(n *html.Node, name string) (string, bool) {
 	for _, a := range n.Attr {
 		if a.Key == name {
 			return a.Val, true
@@ -209,7 +209,7 @@ func attribute(n *html.Node, name string) (string, bool) {
 	return "", false
 }
 
-// harmless checks that nothing of a page that has hostile content would run, or be another element than those of the template.
+// harmless checks that nothing of a page that has hostileText content would run, or be another element than those of the template.
 func (v *visit) harmless(text string, root *html.Node) {
 	v.t.Helper()
 	must.Lack(v.t, "the page", text, "<script>alert", "<img src=x", "javascript:alert", "\u202e", "\x1b")
@@ -228,5 +228,5 @@ func (v *visit) harmless(text string, root *html.Node) {
 	walk(root)
 }
 
-// hostile is what an author could write wherever there is a text.
-const hostile = `<script>alert(1)</script><img src=x onerror=alert(1)>" onmouseover="alert(1)` + "\u202e\x1b[31m"
+// hostileText is what an author could write wherever there is a text.
+const hostileText = `<script>alert(1)</script><img src=x onerror=alert(1)>" onmouseover="alert(1)` + "\u202e\x1b[31m"

@@ -6,6 +6,7 @@
 //
 //	inspect.go      status: the operators of a namespace in one tree, each with the reason for what is not yet done; survey.go for all
 //	                namespaces; list.go lists the operators in a table
+//	operator.go     one operator with all that belongs to it: pods with the cause of a failure, definitions, webhooks, conditions and events
 //	doctor.go       the set-up of a cluster, one function a check: what is wrong with which object, and what to do; it writes nothing
 //	install.go      namespace, OperatorGroup and Subscription; installextension.go for a ClusterExtension; upgrade.go; wait.go
 //	                until it runs, or nothing more happens; summary.go says what has come

@@ -100,12 +100,15 @@ func (s served) renew() string {
 }
 
 // ends is what is wrong with the time of a certificate; empty when nothing is.
-func (e certificateExam) ends(leaf *x509.Certificate) string {
-	left := leaf.NotAfter.Sub(e.now())
+func (e certificateExam) ends(leaf *x509.Certificate) string { return endOf(leaf, e.now()) }
+
+// endOf is what is wrong with the time of a certificate at a time; empty when nothing is.
+func endOf(leaf *x509.Certificate, now time.Time) string {
+	left := leaf.NotAfter.Sub(now)
 	switch {
 	case left <= 0:
 		return "has expired at " + at(leaf.NotAfter)
-	case e.now().Before(leaf.NotBefore):
+	case now.Before(leaf.NotBefore):
 		return "is not valid before " + at(leaf.NotBefore)
 	case left < min(soonMost, leaf.NotAfter.Sub(leaf.NotBefore)/soonPart):
 		return "expires soon, at " + at(leaf.NotAfter)

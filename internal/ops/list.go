@@ -10,6 +10,7 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -31,6 +32,30 @@ type Listed struct {
 	Done   bool   `json:"done"`
 	State  string `json:"state,omitempty"`
 	Reason string `json:"reason,omitempty"`
+}
+
+// States of an operator, as lists are filtered by them.
+const (
+	Works = "works"
+	// Fails is of what is not as it is asked for.
+	Fails = "fails"
+	// Waits is of what continues when a person approves its InstallPlan, or the permissions that it asks for.
+	Waits = "waits"
+)
+
+// Standing is one of the states above.
+func (l Listed) Standing() string {
+	switch {
+	case l.Done:
+		return Works
+	case l.API == "v1":
+		if _, asked := revision.AskedPermissions(l.Reason); asked {
+			return Waits
+		}
+	case l.State == string(v1alpha1.InstallPlanPhaseRequiresApproval):
+		return Waits
+	}
+	return Fails
 }
 
 // Listing is what is installed.

@@ -24,7 +24,9 @@ type Node struct {
 	Reason string `json:"reason,omitempty"`
 	// Signatures report who signed what the object is made of, or why the signature policy refuses it.
 	Signatures []string `json:"signatures,omitempty"`
-	Children   []Node   `json:"children,omitempty"`
+	// LastLog is the last line that a container of a pod has written which does not work, without credentials.
+	LastLog  string `json:"lastLog,omitempty"`
+	Children []Node `json:"children,omitempty"`
 }
 
 // Report is the state of the operators of a namespace.

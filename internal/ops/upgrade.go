@@ -78,6 +78,15 @@ func changeExtension(ctx context.Context, c client.Client, name string, change E
 	return wanted, said, nil
 }
 
+// On is what a ClusterExtension would be with the change, and what would be different, a line each. Nothing is written.
+func (change ExtensionChange) On(e *olmv1.ClusterExtension) (changed *olmv1.ClusterExtension, said []string) {
+	changed = e.DeepCopy()
+	if changed.Spec.Source.Catalog == nil {
+		return changed, nil
+	}
+	return changed, change.make(changed)
+}
+
 func (change ExtensionChange) make(e *olmv1.ClusterExtension) []string {
 	var said []string
 	say := func(field, before, after string) {

@@ -38,7 +38,12 @@
   const live = document.querySelector(".live");
   if (document.querySelector("[data-live]") && live) {
     const stream = new EventSource("/live" + location.search);
-    stream.addEventListener("open", () => { live.dataset.state = "on"; live.title = "follows the cluster"; });
+    let before = false; // what changed before the stream was open, or while it was broken, it has not told
+    stream.addEventListener("open", () => {
+      live.dataset.state = "on"; live.title = "follows the cluster";
+      if (before || document.querySelector("[data-reading]")) refresh(location.href);
+      before = true;
+    });
     stream.addEventListener("error", () => { live.dataset.state = "off"; live.title = "does not follow the cluster: tries again"; });
     stream.addEventListener("change", () => refresh(location.href));
     addEventListener("pagehide", () => stream.close());

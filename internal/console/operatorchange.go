@@ -1,0 +1,273 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/internal/ops/preview"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// upgradePage lets a user choose what an operator follows, and shows what that changes.
+type upgradePage struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Package   string `json:"package"`
+	Catalog   string `json:"catalog,omitempty"`
+	Installed string `json:"installed,omitempty"`
+	// Channel and Version are what is asked for: by the address, or now.
+	Channel string `json:"channel"`
+	Version string `json:"version,omitempty"`
+	// Channels and Versions are what its catalogs offer; Reading is true while they are being read.
+	Channels []preview.Channel `json:"channels,omitempty"`
+	Versions []string          `json:"versions,omitempty"`
+	Reading  bool              `json:"reading,omitempty"`
+	// Planned: the address asks for the plan. Said is what would be asked for differently; the plan is of one of the kinds.
+	Planned      bool                      `json:"planned"`
+	Said         []string                  `json:"said,omitempty"`
+	Extension    *preview.ExtensionPlan    `json:"extension,omitempty"`
+	Subscription *preview.SubscriptionPlan `json:"subscription,omitempty"`
+	Notes        []string                  `json:"notes,omitempty"`
+	Right        Right                     `json:"right"`
+	At           string                    `json:"-"`
+}
+
+func (p *upgradePage) pageTitle() string { return "Upgrade " + p.Name }
+
+// maxOffered is how many versions are offered to choose from; every other can be typed.
+const maxOffered = 200
+
+func (c operatorPages) upgrade(ctx context.Context, q *query) (any, error) {
+	o := q.operator()
+	p := &upgradePage{Kind: o.kind, Namespace: o.Namespace, Name: o.Name, Planned: q.values.Has("channel"), Right: o.rights(ctx, q.user).Change, At: o.at()}
+	var err error
+	switch o.kind {
+	case v1alpha1.SubscriptionKind:
+		err = c.upgradeSubscription(ctx, q, o, p)
+	case olmv1.ClusterExtensionKind:
+		err = c.upgradeExtension(ctx, q, o, p)
+	default:
+		err = noUpgrade(o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	offered, reading, err := c.shelf.offers(ctx, q.user, o.Namespace, q.whole)
+	if p.Reading = reading; err != nil {
+		p.Notes = append(p.Notes, "what the catalogs offer is not known: "+explain(err).text)
+	}
+	for _, pkg := range offered.Packages {
+		if pkg.Name != p.Package || p.Catalog != "" && pkg.Catalog != p.Catalog || (o.kind == olmv1.ClusterExtensionKind) == strings.Contains(pkg.Catalog, "/") {
+			continue
+		}
+		for _, ch := range pkg.Channels {
+			if !slices.ContainsFunc(p.Channels, func(known preview.Channel) bool { return known.Name == ch.Name }) {
+				p.Channels = append(p.Channels, ch)
+			}
+		}
+		for _, v := range pkg.Versions {
+			if len(p.Versions) < maxOffered && !slices.Contains(p.Versions, v.Version) {
+				p.Versions = append(p.Versions, v.Version)
+			}
+		}
+	}
+	return p, nil
+}
+
+func noUpgrade(o operatorRef) error {
+	return &statusError{http.StatusBadRequest, o.title() + " follows no catalog, so there is nothing to choose", "create a Subscription to its package, which takes it over"}
+}
+
+// upgradeSubscription plans for a Subscription that follows the chosen channel: the InstallPlan that is there already, or the one that would be written.
+func (c operatorPages) upgradeSubscription(ctx context.Context, q *query, o operatorRef, p *upgradePage) error {
+	sub := &v1alpha1.Subscription{}
+	if err := q.user.client.Get(ctx, o.ObjectKey, sub); err != nil {
+		return fmt.Errorf("read Subscription %s: %w", o.ObjectKey, err)
+	}
+	if sub.Spec == nil {
+		return noUpgrade(o)
+	}
+	p.Package, p.Catalog, p.Installed = sub.Spec.Package, sub.Spec.CatalogSourceNamespace+"/"+sub.Spec.CatalogSource, sub.Status.InstalledCSV
+	p.Channel = sub.Spec.Channel
+	if !p.Planned {
+		return nil
+	}
+	before := p.Channel
+	if p.Channel = q.get("channel"); p.Channel != before {
+		p.Said = []string{fmt.Sprintf("channel: %s -> %s", orNone(before), orNone(p.Channel))}
+	} else if open, err := ops.OpenPlan(ctx, q.user.client, o.ObjectKey); err != nil {
+		return err
+	} else if open != nil {
+		p.Subscription, err = c.planner(q.user).Open(ctx, open, o.Name, q.user.dial())
+		return err
+	}
+	question, err := c.namespaced(ctx, q.user, o.Namespace)
+	if err != nil {
+		return err
+	}
+	p.Notes = append(p.Notes, question.Notes...)
+	for i := range question.Objects.Subscriptions {
+		if s := &question.Objects.Subscriptions[i]; s.Name == o.Name && s.Spec != nil {
+			s.Spec.Channel = p.Channel
+		}
+	}
+	p.Subscription, err = c.planner(q.user).Subscription(ctx, question, o.Name)
+	return err
+}
+
+// upgradeExtension plans for a ClusterExtension that asks for the chosen channels and version.
+func (c operatorPages) upgradeExtension(ctx context.Context, q *query, o operatorRef, p *upgradePage) error {
+	e := &olmv1.ClusterExtension{}
+	if err := q.user.client.Get(ctx, client.ObjectKey{Name: o.Name}, e); err != nil {
+		return fmt.Errorf("read ClusterExtension %s: %w", o.Name, err)
+	}
+	if e.Spec.Source.Catalog == nil {
+		return noUpgrade(o)
+	}
+	p.Package, p.Channel, p.Version = e.Spec.Source.Catalog.PackageName, strings.Join(e.Spec.Source.Catalog.Channels, ","), e.Spec.Source.Catalog.Version
+	if e.Status.Install != nil {
+		p.Installed = e.Status.Install.Bundle.Name
+	}
+	if !p.Planned {
+		return nil
+	}
+	p.Channel = q.get("channel")
+	changed, said := extensionChange(q, e).On(e)
+	p.Version, p.Said = changed.Spec.Source.Catalog.Version, said
+	question, err := c.extensions(ctx, q.user)
+	if err != nil {
+		return err
+	}
+	p.Notes = append(p.Notes, question.Notes...)
+	for i := range question.Objects.Extensions {
+		if question.Objects.Extensions[i].Name == o.Name {
+			question.Objects.Extensions[i] = *changed
+		}
+	}
+	p.Extension, err = c.planner(q.user).Plan(ctx, question, o.Name)
+	return err
+}
+
+// extensionChange is what a form or an address asks of a ClusterExtension. A version that stays as it is lets one come back that was pinned by a rollback.
+func extensionChange(q *query, e *olmv1.ClusterExtension) ops.ExtensionChange {
+	var channels []string
+	for _, name := range strings.Split(q.get("channel"), ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			channels = append(channels, name)
+		}
+	}
+	change := ops.ExtensionChange{Channels: &channels, Resume: ops.HistoryVersion, Annotations: ops.RollForward}
+	if version := q.get("version"); version != e.Spec.Source.Catalog.Version {
+		change.Version = &version
+	}
+	return change
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "(nothing)"
+	}
+	return text
+}
+
+// doUpgrade changes what an operator asks for, and follows what comes of it in the background.
+func (c operatorPages) doUpgrade(ctx context.Context, q *query) (done, error) {
+	o := q.operator()
+	var said []string
+	var err error
+	var wait func(ctx context.Context, tell func(string)) (string, error)
+	switch o.kind {
+	case v1alpha1.SubscriptionKind:
+		channel := q.get("channel")
+		if said, _, err = ops.ChangeSubscription(ctx, q.user.client, o.ObjectKey, ops.SubscriptionChange{Channel: &channel}); err != nil {
+			return done{}, err
+		}
+		wait = func(ctx context.Context, tell func(string)) (string, error) {
+			csv, err := ops.WaitUpgrade(ctx, q.user.client, o.ObjectKey, func(_, message string) { tell(message) })
+			result, err := ended(csv+" is installed and works", err, new(*ops.WaitsError), new(*ops.HeldError))
+			return result, advised(err, stays)
+		}
+	case olmv1.ClusterExtensionKind:
+		e := &olmv1.ClusterExtension{}
+		if err := q.user.client.Get(ctx, client.ObjectKey{Name: o.Name}, e); err != nil {
+			return done{}, fmt.Errorf("read ClusterExtension %s: %w", o.Name, err)
+		}
+		if e.Spec.Source.Catalog == nil {
+			return done{}, noUpgrade(o)
+		}
+		if _, said, err = ops.ChangeExtension(ctx, q.user.client, o.Name, extensionChange(q, e)); err != nil {
+			return done{}, err
+		}
+		wait = waitExtension(q.user, o.Name)
+	default:
+		return done{}, noUpgrade(o)
+	}
+	if len(said) == 0 {
+		return done{Notice: o.title() + ": nothing to change", To: o.at()}, nil
+	}
+	notice := o.title() + " was changed:\n" + strings.Join(said, "\n")
+	if err := c.runner.begin(ctx, q, "Upgrade of "+o.title(), o.at(), wait); err != nil {
+		notice += "\nWhat comes of it is not followed here: " + err.Error()
+	}
+	return done{Notice: notice, To: o.at()}, nil
+}
+
+// stays is what to do where an upgrade does not come to its end.
+const stays = "read on its page what is in the way; what was installed stays, and it continues when the cause is gone"
+
+// waitExtension follows a ClusterExtension until it has what it asks for.
+func waitExtension(u *User, name string) func(ctx context.Context, tell func(string)) (string, error) {
+	return func(ctx context.Context, tell func(string)) (string, error) {
+		e, err := ops.WaitExtension(ctx, u.client, name, func(_, message string) { tell(message) })
+		if err != nil || e.Status.Install == nil {
+			return "", advised(err, stays)
+		}
+		result := e.Status.Install.Bundle.Name + " is installed and works"
+		if held := ops.Stand(e).Held; held != "" {
+			result += "; " + held
+		}
+		return result, nil
+	}
+}
+
+// hold holds the upgrades of an operator.
+func (c operatorPages) hold(ctx context.Context, q *query) (done, error) {
+	o := q.operator()
+	if o.kind == v1alpha1.ClusterServiceVersionKind {
+		return done{}, noUpgrade(o)
+	}
+	object, key := o.object()
+	changed, err := ops.Hold(ctx, q.user.client, object, key, q.get("reason"), false)
+	if err != nil {
+		return done{}, err
+	}
+	if !changed {
+		return done{Notice: o.title() + ": nothing to change, it is held already", To: o.at()}, nil
+	}
+	return done{Notice: o.title() + ": held; what is installed stays and is looked after, and nothing newer begins until it is released", To: o.at()}, nil
+}
+
+// release lets the upgrades of an operator begin again.
+func (c operatorPages) release(ctx context.Context, q *query) (done, error) {
+	o := q.operator()
+	if o.kind == v1alpha1.ClusterServiceVersionKind {
+		return done{}, noUpgrade(o)
+	}
+	object, key := o.object()
+	changed, err := ops.Release(ctx, q.user.client, object, key, false)
+	if err != nil {
+		return done{}, err
+	}
+	if !changed {
+		return done{Notice: o.title() + ": nothing to change, it is not held", To: o.at()}, nil
+	}
+	return done{Notice: o.title() + ": released", To: o.at()}, nil
+}

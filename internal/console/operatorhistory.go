@@ -1,0 +1,143 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/internal/ops/preview"
+)
+
+// rollbackPage is what a step back does, and whether it can be made.
+type rollbackPage struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	*ops.Rollback
+	Right Right  `json:"right"`
+	At    string `json:"-"`
+}
+
+func (p *rollbackPage) pageTitle() string { return "Roll back " + p.Name }
+
+func (c operatorPages) rollback(ctx context.Context, q *query) (any, error) {
+	o := q.operator()
+	back, err := judge(ctx, q, o)
+	if err != nil {
+		return nil, err
+	}
+	return &rollbackPage{o.kind, o.Namespace, o.Name, back, o.rights(ctx, q.user).Change, o.at()}, nil
+}
+
+// judge finds out what going back does: to the revision that is asked for, or to the one before.
+func judge(ctx context.Context, q *query, o operatorRef) (*ops.Rollback, error) {
+	if o.kind != olmv1.ClusterExtensionKind {
+		return nil, &statusError{http.StatusBadRequest, "roll back " + o.title() + ": the v0 API keeps no earlier revision and has no way back",
+			"hold it at the installed version; or uninstall it and install an earlier version with manual approval, for which custom resources and their definitions stay; or make a ClusterExtension of it with fairlead migrate"}
+	}
+	to := int64(0)
+	if text := q.get("to"); text != "" {
+		var err error
+		if to, err = strconv.ParseInt(text, 10, 64); err != nil || to < 1 {
+			return nil, &statusError{http.StatusBadRequest, "roll back " + o.title() + ": there is no revision of that number", "choose one of its history"}
+		}
+	}
+	h, err := ops.ReadHistory(ctx, q.user.client, o.Name)
+	if err != nil {
+		return nil, err
+	}
+	back, err := h.Judge(ctx, q.user.client, to)
+	return back, unfit(err, "choose another revision of its history")
+}
+
+// doRollback goes back, if nothing is in the way: that is judged once more.
+func (c operatorPages) doRollback(ctx context.Context, q *query) (done, error) {
+	o := q.operator()
+	back, err := judge(ctx, q, o)
+	if err != nil {
+		return done{}, err
+	}
+	if len(back.Blocked) > 0 {
+		return done{}, &statusError{http.StatusConflict, fmt.Sprintf("%s stays at revision %d: custom resources would be lost or become unusable: %s", o.title(), back.From.Number, back.Blocked[0]),
+			"read all that is in the way on the page before, and remove it first"}
+	}
+	if err := back.Apply(ctx, q.user.client); err != nil {
+		return done{}, err
+	}
+	notice := fmt.Sprintf("%s returns to revision %d, and stays there until it is upgraded", o.title(), back.To.Number)
+	if err := c.runner.begin(ctx, q, "Rollback of "+o.title(), o.at(), waitExtension(q.user, o.Name)); err != nil {
+		notice += "\nWhat comes of it is not followed here: " + err.Error()
+	}
+	return done{Notice: notice, To: o.at()}, nil
+}
+
+// diffPage is what two kept versions of an operator differ in.
+type diffPage struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	From      string `json:"from"`
+	To        string `json:"to"`
+	// Kept are those that can be compared, the newest first.
+	Kept       []keptVersion       `json:"kept"`
+	Difference *preview.Difference `json:"difference,omitempty"`
+	At         string              `json:"-"`
+}
+
+func (p *diffPage) pageTitle() string { return "Versions of " + p.Name }
+
+// keptVersion is a revision by its number, or an InstallPlan by its name.
+type keptVersion struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+}
+
+func (c operatorPages) difference(ctx context.Context, q *query) (any, error) {
+	o := q.operator()
+	p := &diffPage{Kind: o.kind, Namespace: o.Namespace, Name: o.Name, From: q.get("from"), To: q.get("to"), Kept: []keptVersion{}, At: o.at()}
+	switch o.kind {
+	case olmv1.ClusterExtensionKind:
+		h, err := ops.ReadHistory(ctx, q.user.client, o.Name)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range h.Revisions {
+			p.Kept = append(p.Kept, keptVersion{strconv.FormatInt(r.Number, 10), fmt.Sprintf("%d: %s (%s)", r.Number, r.Version, r.State)})
+		}
+	case v1alpha1.SubscriptionKind:
+		h, err := ops.ReadSubscriptionHistory(ctx, q.user.client, o.ObjectKey)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range h.Plans {
+			p.Kept = append(p.Kept, keptVersion{r.Name, r.Name + ": " + fmt.Sprint(r.Installs)})
+		}
+	default:
+		return nil, &statusError{http.StatusBadRequest, o.title() + " has no history: only Subscriptions and ClusterExtensions keep one", "compare the versions of its package instead"}
+	}
+	if len(p.Kept) > 1 && p.From == "" && p.To == "" { // the step that was made last
+		p.To, p.From = p.Kept[0].ID, p.Kept[1].ID
+	}
+	if p.From == "" || p.To == "" || p.From == p.To {
+		return p, nil
+	}
+	for _, id := range []string{p.From, p.To} {
+		if !slices.ContainsFunc(p.Kept, func(k keptVersion) bool { return k.ID == id }) {
+			return nil, &statusError{http.StatusNotFound, o.title() + " keeps nothing of that name to compare", "choose two of its history"}
+		}
+	}
+	var err error
+	if o.kind == v1alpha1.SubscriptionKind {
+		p.Difference, err = c.planner(q.user).InstallPlans(ctx, o.ObjectKey, p.From, p.To)
+		return p, err
+	}
+	from, _ := strconv.ParseInt(p.From, 10, 64) // they are of the list
+	to, _ := strconv.ParseInt(p.To, 10, 64)
+	p.Difference, err = c.planner(q.user).Revisions(ctx, o.Name, from, to)
+	return p, err
+}
