@@ -45,7 +45,8 @@ type Console struct {
 	shelf    *shelf
 	pages    *pages
 	assets   *assets
-	streams  chan struct{} // has an element for each
+	streams  chan struct{}  // has an element for each
+	cluster  *ClusterAccess // nil for the console of a kubeconfig
 	handler  http.Handler
 }
 
@@ -59,12 +60,19 @@ func New(o Options) (*Console, error) {
 	if c.Changes == nil {
 		c.Changes = watchAs
 	}
+	c.sessions.forgotten = c.shelf.forget
 	var err error
 	if c.assets, err = newAssets(); err != nil {
 		return nil, err
 	}
 	if c.pages, err = newPages(c.assets); err != nil {
 		return nil, err
+	}
+	if a, ok := c.Access.(*ClusterAccess); ok {
+		c.cluster = a
+		if err := a.attach(c); err != nil {
+			return nil, err
+		}
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /static/", c.assets)
@@ -81,7 +89,9 @@ const (
 	readHeaderTime = 5 * time.Second
 	readTime       = 30 * time.Second
 	idleTime       = 2 * time.Minute
-	maxHeader      = 32 << 10
+	// writeTime is how long an answer may take to be made and to be taken. Streams have their own.
+	writeTime = 3 * pageTime
+	maxHeader = 32 << 10
 	// pageTime is how long a page may take to be made, which reads the cluster.
 	pageTime = 30 * time.Second
 	stopTime = 2 * time.Second
@@ -89,8 +99,9 @@ const (
 
 // Serve answers at a listener until the context ends.
 func (c *Console) Serve(ctx context.Context, listener net.Listener) error {
-	server := &http.Server{Handler: c.handler, TLSConfig: c.TLS, ReadHeaderTimeout: readHeaderTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+	server := &http.Server{Handler: c.handler, TLSConfig: c.TLS, ReadHeaderTimeout: readHeaderTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug), BaseContext: func(net.Listener) context.Context { return ctx }}
+	go c.sessions.sweeps(ctx)
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
@@ -132,28 +143,22 @@ type sessionKey struct{}
 func (c *Console) inSession(next http.Handler) http.Handler {
 	zipped := gzhttp.GzipHandler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if cookie, err := r.Cookie(c.cookie(r)); err == nil {
-			if s := c.sessions.get(cookie.Value); s != nil && !r.URL.Query().Has(tokenKey) {
-				r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, s))
-				if r.URL.Path == streamPath { // each of its messages goes out at once
-					next.ServeHTTP(w, r)
-					return
-				}
-				zipped.ServeHTTP(w, r)
+		s, answered := c.sessionOf(w, r)
+		if answered {
+			return
+		}
+		if s != nil {
+			r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, s))
+			if r.URL.Path == streamPath { // each of its messages goes out at once
+				next.ServeHTTP(w, r)
 				return
 			}
-		}
-		user := c.Access.Enter(w, r)
-		if user == nil {
+			zipped.ServeHTTP(w, r)
 			return
 		}
-		id, err := c.sessions.begin(user)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
+		if user := c.Access.Enter(w, r); user != nil && c.letIn(w, r, user) {
+			http.Redirect(w, r, "/", http.StatusSeeOther) // so that the address is not in the history of the browser, nor on the screen
 		}
-		http.SetCookie(w, &http.Cookie{Name: c.cookie(r), Value: id, Path: "/", HttpOnly: true, Secure: c.guard.secure, SameSite: http.SameSiteStrictMode})
-		http.Redirect(w, r, "/", http.StatusSeeOther) // so that the address is not in the history of the browser, nor on the screen
 	})
 }
 
@@ -166,7 +171,7 @@ type part struct {
 
 // parts are all of the console.
 func (c *Console) parts() []part {
-	return []part{c.catalogPart(), c.installedPart()}
+	return []part{c.catalogPart(), c.installedPart(), c.leavePart()}
 }
 
 // routes are the pages.

@@ -59,6 +59,7 @@ type shown struct {
 	Namespace   string
 	Namespaces  []string // that there are, as far as the user may know
 	Form        string   // what forms carry
+	Leave       bool     // whether the user can log out
 	Notice      string
 	Now         time.Time
 	Data        any
@@ -221,7 +222,7 @@ func (c *Console) shown(r *http.Request, q *query, title string, data any) shown
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 	defer cancel()
 	return shown{Title: title, Path: r.URL.Path, Address: r.URL.RequestURI(), User: q.user.Name, Namespace: q.namespace(ctx), Namespaces: q.user.namespaces(ctx),
-		Form: q.formToken(), Notice: q.said(), Now: c.Clock.Now(), Data: data}
+		Form: q.formToken(), Leave: c.cluster != nil, Notice: q.said(), Now: c.Clock.Now(), Data: data}
 }
 
 // render writes a page, once it is there as a whole.

@@ -116,3 +116,14 @@ func (s *shelf) slot(key shelfKey) *offer {
 	s.kept[key] = o
 	return o
 }
+
+// forget drops what is kept for a user who is not there any more. Who comes again with another session is another user.
+func (s *shelf) forget(u *User) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key := range s.kept {
+		if key.user == u && u.credential != nil { // the user of a kubeconfig stays
+			delete(s.kept, key)
+		}
+	}
+}
