@@ -105,9 +105,22 @@ func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	return found, nil
 }
 
+// endpoint is where tokens are, and how the client proves who it is there. Trying both ways would send each code twice.
+func (p *provider) endpoint(found *oidc.Provider) oauth2.Endpoint {
+	var published struct {
+		Methods []string `json:"token_endpoint_auth_methods_supported"`
+	}
+	endpoint := found.Endpoint()
+	endpoint.AuthStyle = oauth2.AuthStyleInHeader
+	if err := found.Claims(&published); p.Secret == nil || err == nil && len(published.Methods) > 0 && !slices.Contains(published.Methods, "client_secret_basic") {
+		endpoint.AuthStyle = oauth2.AuthStyleInParams
+	}
+	return endpoint
+}
+
 // exchange is how codes of the provider become tokens, for a console that browsers know by a host.
 func (p *provider) exchange(found *oidc.Provider, host string) (*oauth2.Config, error) {
-	c := &oauth2.Config{ClientID: p.ClientID, Endpoint: found.Endpoint(), RedirectURL: "https://" + host + callbackPath, Scopes: []string{oidc.ScopeOpenID}}
+	c := &oauth2.Config{ClientID: p.ClientID, Endpoint: p.endpoint(found), RedirectURL: "https://" + host + callbackPath, Scopes: []string{oidc.ScopeOpenID}}
 	for _, scope := range p.Scopes {
 		if !slices.Contains(c.Scopes, scope) {
 			c.Scopes = append(c.Scopes, scope)
