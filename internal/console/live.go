@@ -73,14 +73,14 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
 		_, err := fmt.Fprint(w, text)
 		return err == nil && control.Flush() == nil
 	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	changes := c.follow(ctx, s.user, (&query{session: s, values: r.URL.Query()}).namespace(ctx))
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	if !send("retry: 5000\n\n") {
 		return
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	changes := c.follow(ctx, s.user, (&query{session: s, values: r.URL.Query()}).namespace(ctx))
 	idle := time.NewTicker(beat)
 	defer idle.Stop()
 	for {
