@@ -174,6 +174,19 @@ func (c *Console) parts() []part {
 	return []part{c.catalogPart(), c.installedPart(), c.leavePart()}
 }
 
+// Paths are the patterns of all that can be read, for tests of every page.
+func (c *Console) Paths() (all []string) {
+	for _, part := range c.parts() {
+		for _, v := range part.views {
+			all = append(all, v.path, "/api"+v.path)
+		}
+		for path := range part.others {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
 // routes are the pages.
 func (c *Console) routes() http.Handler {
 	mux := http.NewServeMux()
