@@ -31,7 +31,7 @@ const (
 	mostConsole = 8.0
 )
 
-// BenchmarkConsole measures the memory of the manager without the console, with it, and with 20 streams of four users who have looked at its pages:
+// BenchmarkConsole measures the memory of the manager without the console, with it, and with 20 streams of four users who have read its pages:
 //
 //	go test ./test/bench -run '^$' -bench Console -benchtime 1x -timeout 1h
 //
@@ -97,7 +97,7 @@ func account(b *testing.B, c client.Client, name string) string {
 	return request.Status.Token
 }
 
-// visit logs in, looks at pages, and opens streams until the context ends.
+// visit logs in, reads pages, and opens streams until the context ends.
 func visit(ctx context.Context, b *testing.B, address, token string, streams int) {
 	b.Helper()
 	// Who is asked is not what is measured.
