@@ -98,7 +98,7 @@ func (a *ClusterAccess) attach(c *Console) (err error) {
 	return err
 }
 
-// owns reports whether a path is of the access, whoever has a session.
+// owns reports whether a path is of the access, with a session and without.
 func (a *ClusterAccess) owns(path string) bool {
 	return path == loginPath || strings.HasPrefix(path, loginPath+"/")
 }
@@ -116,7 +116,7 @@ func (a *ClusterAccess) Enter(w http.ResponseWriter, r *http.Request) *User {
 	case r.URL.Path == callbackPath && read && a.oidc != nil:
 		a.finishOIDC(w, r)
 	case strings.HasPrefix(r.URL.Path, apiPrefix):
-		a.console.refuseProgram(w, &statusError{http.StatusUnauthorized, "The request has no session and no bearer token", "send Authorization: Bearer with a token of the cluster"})
+		refuseProgram(w, a.log, &statusError{http.StatusUnauthorized, "The request has no session and no bearer token", "send Authorization: Bearer with a token of the cluster"})
 	case a.owns(r.URL.Path):
 		a.show(w, http.StatusNotFound, entryPage{Text: "There is no such page", Remedy: "log in here"})
 	case read && r.URL.Path != streamPath:
@@ -150,7 +150,7 @@ func (a *ClusterAccess) byToken(w http.ResponseWriter, r *http.Request) {
 		a.refused(w, r, page, err, "paste a token that is still valid for this cluster: kubectl create token makes one for a service account")
 		return
 	}
-	if a.console.letIn(w, r, user) {
+	if (door{a.console}).letIn(w, r, user) {
 		http.Redirect(w, r, page.To, http.StatusSeeOther)
 	}
 }

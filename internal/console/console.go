@@ -143,7 +143,7 @@ type sessionKey struct{}
 func (c *Console) inSession(next http.Handler) http.Handler {
 	zipped := gzhttp.GzipHandler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s, answered := c.sessionOf(w, r)
+		s, answered := door{c}.sessionOf(w, r)
 		if answered {
 			return
 		}
@@ -156,7 +156,7 @@ func (c *Console) inSession(next http.Handler) http.Handler {
 			zipped.ServeHTTP(w, r)
 			return
 		}
-		if user := c.Access.Enter(w, r); user != nil && c.letIn(w, r, user) {
+		if user := c.Access.Enter(w, r); user != nil && (door{c}).letIn(w, r, user) {
 			http.Redirect(w, r, "/", http.StatusSeeOther) // so that the address is not in the history of the browser, nor on the screen
 		}
 	})
@@ -171,11 +171,11 @@ type part struct {
 
 // parts are all of the console.
 func (c *Console) parts() []part {
-	return []part{c.catalogPart(), c.installedPart(), c.leavePart()}
+	return []part{c.catalogPart(), c.installedPart(), door{c}.part()}
 }
 
 // Paths are the patterns of all that can be read, for tests of every page.
-func (c *Console) Paths() (all []string) {
+func Paths(c *Console) (all []string) {
 	for _, part := range c.parts() {
 		for _, v := range part.views {
 			all = append(all, v.path, "/api"+v.path)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"log/slog"
 	"net/http"
 )
 
@@ -63,7 +64,7 @@ func (a *ClusterAccess) send(w http.ResponseWriter, status int, t *template.Temp
 }
 
 // refuseProgram answers a program that was not let in.
-func (c *Console) refuseProgram(w http.ResponseWriter, why *statusError) {
+func refuseProgram(w http.ResponseWriter, log *slog.Logger, why *statusError) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	switch why.status {
@@ -74,6 +75,6 @@ func (c *Console) refuseProgram(w http.ResponseWriter, why *statusError) {
 	}
 	w.WriteHeader(why.status)
 	if err := json.NewEncoder(w).Encode(map[string]string{"error": why.text, "remedy": why.whatToDo}); err != nil {
-		c.Log.Debug("answer a program", "err", err)
+		log.Debug("answer a program", "err", err)
 	}
 }

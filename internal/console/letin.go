@@ -5,8 +5,11 @@ import (
 	"net/http"
 )
 
+// door is how sessions begin and end.
+type door struct{ *Console }
+
 // sessionOf is the session of a request, by its cookie or, for a program, by what it carries itself; nil where it has none. What is refused is answered.
-func (c *Console) sessionOf(w http.ResponseWriter, r *http.Request) (s *session, answered bool) {
+func (c door) sessionOf(w http.ResponseWriter, r *http.Request) (s *session, answered bool) {
 	if c.cluster != nil && c.cluster.owns(r.URL.Path) {
 		return nil, false
 	}
@@ -32,7 +35,7 @@ func (c *Console) sessionOf(w http.ResponseWriter, r *http.Request) (s *session,
 	user, err := c.cluster.Program(r)
 	if err != nil {
 		c.Log.Info("a program was refused", "client", r.RemoteAddr, "path", r.URL.Path, "err", err)
-		c.refuseProgram(w, explain(err))
+		refuseProgram(w, c.Log, explain(err))
 		return nil, true
 	}
 	if user == nil {
@@ -42,7 +45,7 @@ func (c *Console) sessionOf(w http.ResponseWriter, r *http.Request) (s *session,
 }
 
 // letIn begins a session. Its cookie is a new one, and the session that the browser has had until now ends.
-func (c *Console) letIn(w http.ResponseWriter, r *http.Request, user *User) bool {
+func (c door) letIn(w http.ResponseWriter, r *http.Request, user *User) bool {
 	id, err := c.sessions.begin(user)
 	if err != nil {
 		user.forget(errLoggedOut)
@@ -58,13 +61,13 @@ func (c *Console) letIn(w http.ResponseWriter, r *http.Request, user *User) bool
 }
 
 // leave ends the session of the user, and forgets what they have proved who they are with.
-func (c *Console) leave(_ context.Context, q *query) (done, error) {
+func (c door) leave(_ context.Context, q *query) (done, error) {
 	c.sessions.finish(q.session)
 	return done{Notice: "logged out", To: loginPath}, nil
 }
 
-// leavePart is how users of a cluster log out. The user of a kubeconfig closes the console.
-func (c *Console) leavePart() part {
+// part is how users of a cluster log out. The user of a kubeconfig closes the console.
+func (c door) part() part {
 	if c.cluster == nil {
 		return part{}
 	}

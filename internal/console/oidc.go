@@ -94,7 +94,7 @@ func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	if p.known != nil {
 		return p.known, nil
 	}
-	found, err := oidc.NewProvider(p.context(context.WithoutCancel(ctx)), p.Issuer) // which goes on to read keys with this context
+	found, err := oidc.NewProvider(p.context(context.WithoutCancel(ctx)), p.Issuer) // which reads keys with this context later
 	if err != nil {
 		return nil, &statusError{http.StatusBadGateway, "The provider " + p.host() + " cannot be used: " + plain(err), "try again; an administrator checks --console-oidc-issuer and --console-oidc-ca-file of the manager"}
 	}
@@ -201,7 +201,7 @@ func (a *ClusterAccess) finishOIDC(w http.ResponseWriter, r *http.Request) {
 		a.refused(w, r, page, err, "tell an administrator: the API server has to be told of the provider, by --oidc-issuer-url and --oidc-client-id or by its AuthenticationConfiguration")
 		return
 	}
-	if a.console.letIn(w, r, user) {
+	if (door{a.console}).letIn(w, r, user) {
 		a.entered(w, page.To)
 	}
 }

@@ -14,13 +14,12 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
-// manyStreams is how many are tried.
-const manyStreams = 10_000
-
-// TestManyStreams: of 10,000 streams that are tried at once, those above the bounds are refused and cost nothing that stays.
+// TestManyStreams: of 10,000 streams that are tried at once by night, and fewer by day, those above the bounds are refused and cost nothing that stays.
 func TestManyStreams(t *testing.T) {
+	manyStreams := sweep.Of(1500, 2500, 10_000)
 	s := serveCluster(t, nil)
 	server := &http.Server{Handler: s.console.Handler()}
 	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
