@@ -1,6 +1,7 @@
 package console
 
 import (
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"embed"
@@ -141,7 +142,12 @@ type sessionKey struct{}
 
 // inSession answers with the session of the cookie, or lets a user in.
 func (c *Console) inSession(next http.Handler) http.Handler {
-	zipped := gzhttp.GzipHandler(next)
+	// A writer of the default level takes more than a megabyte, and makes pages hardly smaller.
+	zip, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(gzip.BestSpeed))
+	if err != nil {
+		panic("the level is one that there is: " + err.Error())
+	}
+	zipped := zip(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, answered := door{c}.sessionOf(w, r)
 		if answered {

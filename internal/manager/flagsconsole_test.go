@@ -91,3 +91,13 @@ func TestConsoleHosts(t *testing.T) {
 		t.Errorf("without a console the certificate is for %s", named)
 	}
 }
+
+// TestNoConsole: where it is not asked for, nothing listens and nothing is kept.
+func TestNoConsole(t *testing.T) {
+	dir := t.TempDir()
+	v, err := openConsole(t.Context(), Options{StoreDir: dir}, stores{}, nil)
+	must.NoError(t, err)
+	must.Equal(t, "a server", v == nil, true)
+	must.NoError(t, v.addTo(nil))
+	must.Empty(t, "files", must.Value(os.ReadDir(dir))(t))
+}

@@ -8,11 +8,14 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -42,6 +45,7 @@ type site struct {
 	address string
 	trusted *x509.CertPool
 	log     *sharedLog
+	store   string // what the manager keeps on disk
 	stop    func()
 }
 
@@ -67,9 +71,9 @@ func (l *sharedLog) String() string {
 // console runs the manager with a console, and with the rights of the manifests: what it may not do fails the test.
 func (w *world) console() *site {
 	w.t.Helper()
-	s := &site{w: w, address: harness.FreeAddress(w.t), trusted: x509.NewCertPool(), log: &sharedLog{}}
+	s := &site{w: w, address: harness.FreeAddress(w.t), trusted: x509.NewCertPool(), log: &sharedLog{}, store: w.t.(*testing.T).TempDir()}
 	s.stop = w.run(func(o *manager.Options) {
-		o.Console = manager.Console{Enabled: true, Address: s.address}
+		o.Console, o.StoreDir = manager.Console{Enabled: true, Address: s.address}, s.store
 		o.Log = logr.FromSlogHandler(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.Level(-10)}))
 	})
 	must.Eventually(w.t, "the CA bundle of the console", func() error {
@@ -176,6 +180,16 @@ func TestConsole(t *testing.T) {
 		if strings.Contains(s.log.String(), secret) {
 			t.Errorf("the log has %s", name)
 		}
+		must.NoError(t, filepath.WalkDir(s.store, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			content, err := os.ReadFile(path)
+			if bytes.Contains(content, []byte(secret)) {
+				t.Errorf("%s has %s", path, name)
+			}
+			return err
+		}))
 	}
 	must.Contain(t, "the log", s.log.String(), "a session begins", "a login failed")
 }
