@@ -14,8 +14,8 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// TestAddress: a parameter of an address is changed, and the others are kept.
-func TestAddress(t *testing.T) {
+// TestAddressOfAPage: a parameter of an address is changed, and the others are kept.
+func TestAddressOfAPage(t *testing.T) {
 	for _, test := range []struct{ of, key, value, want string }{
 		{"/catalog?q=a+b&page=2", "page", "3", "/catalog?page=3&q=a+b"},
 		{"/catalog?page=2", "page", "", "/catalog"},

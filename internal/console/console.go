@@ -1,6 +1,7 @@
 package console
 
 import (
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"embed"
@@ -55,7 +56,8 @@ type Console struct {
 	extended  *readings[asked, *preview.ExtensionPlan]    // what extensions that wait would change
 	pages     *pages
 	assets    *assets
-	streams   chan struct{} // has an element for each
+	streams   chan struct{}  // has an element for each
+	cluster   *ClusterAccess // nil for the console of a kubeconfig
 	handler   http.Handler
 }
 
@@ -73,12 +75,19 @@ func New(o Options) (*Console, error) {
 	if c.Changes == nil {
 		c.Changes = watchAs
 	}
+	c.sessions.forgotten = door{c}.forget
 	var err error
 	if c.assets, err = newAssets(); err != nil {
 		return nil, err
 	}
 	if c.pages, err = newPages(c.assets); err != nil {
 		return nil, err
+	}
+	if a, ok := c.Access.(*ClusterAccess); ok {
+		c.cluster = a
+		if err := a.attach(c); err != nil {
+			return nil, err
+		}
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /static/", c.assets)
@@ -95,7 +104,9 @@ const (
 	readHeaderTime = 5 * time.Second
 	readTime       = 30 * time.Second
 	idleTime       = 2 * time.Minute
-	maxHeader      = 32 << 10
+	// writeTime is how long an answer may take to be made and to be taken. Streams have their own.
+	writeTime = 3 * pageTime
+	maxHeader = 32 << 10
 	// pageTime is how long a page may take to be made, which reads the cluster.
 	pageTime = 30 * time.Second
 	stopTime = 2 * time.Second
@@ -103,8 +114,9 @@ const (
 
 // Serve answers at a listener until the context ends.
 func (c *Console) Serve(ctx context.Context, listener net.Listener) error {
-	server := &http.Server{Handler: c.handler, TLSConfig: c.TLS, ReadHeaderTimeout: readHeaderTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+	server := &http.Server{Handler: c.handler, TLSConfig: c.TLS, ReadHeaderTimeout: readHeaderTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug), BaseContext: func(net.Listener) context.Context { return ctx }}
+	go c.sessions.sweeps(ctx)
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
@@ -144,31 +156,29 @@ type sessionKey struct{}
 
 // inSession answers with the session of the cookie, or lets a user in.
 func (c *Console) inSession(next http.Handler) http.Handler {
-	zipped := gzhttp.GzipHandler(next)
+	// A writer of the default level takes more than a megabyte, and makes pages hardly smaller.
+	zip, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(gzip.BestSpeed))
+	if err != nil {
+		panic("the level is one that there is: " + err.Error())
+	}
+	zipped := zip(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if cookie, err := r.Cookie(c.cookie(r)); err == nil {
-			if s := c.sessions.get(cookie.Value); s != nil && !r.URL.Query().Has(tokenKey) {
-				r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, s))
-				if r.URL.Path == streamPath { // each of its messages goes out at once
-					next.ServeHTTP(w, r)
-					return
-				}
-				zipped.ServeHTTP(w, r)
+		s, answered := door{c}.sessionOf(w, r)
+		if answered {
+			return
+		}
+		if s != nil {
+			r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, s))
+			if r.URL.Path == streamPath { // each of its messages goes out at once
+				next.ServeHTTP(w, r)
 				return
 			}
-		}
-		user := c.Access.Enter(w, r)
-		if user == nil {
+			zipped.ServeHTTP(w, r)
 			return
 		}
-		id, err := c.sessions.begin(user)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
+		if user := c.Access.Enter(w, r); user != nil && (door{c}).letIn(w, r, user) {
+			http.Redirect(w, r, "/", http.StatusSeeOther) // so that the address is not in the history of the browser, nor on the screen
 		}
-		go c.shelf.offers(context.WithoutCancel(r.Context()), user, user.Namespace, false) // who comes sees the catalog soon
-		http.SetCookie(w, &http.Cookie{Name: c.cookie(r), Value: id, Path: "/", HttpOnly: true, Secure: c.guard.secure, SameSite: http.SameSiteStrictMode})
-		http.Redirect(w, r, "/", http.StatusSeeOther) // so that the address is not in the history of the browser, nor on the screen
 	})
 }
 
@@ -181,7 +191,20 @@ type part struct {
 
 // parts are all of the console.
 func (c *Console) parts() []part {
-	return append(c.front.parts(), c.installedPart(), operatorPages{c}.part(), operandPages{}.part(), c.runner.part(), approvals{c}.part(), questions{c}.part(), sources{c}.part())
+	return append(c.front.parts(), c.installedPart(), operatorPages{c}.part(), operandPages{}.part(), c.runner.part(), approvals{c}.part(), questions{c}.part(), sources{c}.part(), door{c}.part())
+}
+
+// Paths are the patterns of all that can be read, for tests of every page.
+func Paths(c *Console) (all []string) {
+	for _, part := range c.parts() {
+		for _, v := range part.views {
+			all = append(all, v.path, "/api"+v.path)
+		}
+		for path := range part.others {
+			all = append(all, path)
+		}
+	}
+	return all
 }
 
 // routes are the pages.

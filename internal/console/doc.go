@@ -8,9 +8,13 @@
 //	guard.go      what is refused before anything is read: other hosts' names, writes that come from other sites; the headers of every answer
 //	sessions.go   who is there: bounded, in memory alone, with the token that every write has to carry
 //	access.go     how a user gets a session: OneTime by the printed address of a kubeconfig's console
+//	clusteraccess.go how users of a cluster get one, and programs get in without: a token, or a login at an OpenID Connect provider (oidc.go, sealer.go, entrypages.go)
+//	credential.go the token of such a user, in memory alone; attempts.go bounds how often one may try
+//	letin.go      the session of a request, and how it begins and ends
 //	user.go       the connection to the cluster that a session has, and what its user may do
 //	page.go       templates, and what they are given besides the value of a page
 //	live.go       the stream that tells a browser that something has changed
+//	cachechanges.go the same from the caches of a manager, for many users
 //	reading.go    values that take longer to be read than a page may, kept for a while
 //	shelf.go      what catalogs offer, and with whose rights and credentials they are read
 //	storefront.go the catalog, packages, and their installation: order.go is what a form asks for, planned.go what would come of it, icon.go pictures,

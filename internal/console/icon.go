@@ -11,6 +11,7 @@ import (
 	"hash/fnv"
 	"html"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -131,6 +132,13 @@ func (i *icons) keep(key iconKey, p *picture) {
 		i.order = i.order[1:]
 		delete(i.pictures, oldest)
 	}
+}
+
+// forget drops what is known of the packages that a user saw; the pictures themselves are kept.
+func (i *icons) forget(u *User) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	maps.DeleteFunc(i.named, func(key iconKey, _ namedIcon) bool { return key.user == u })
 }
 
 // checked is a picture that may be served; nil for what is none of a kind that browsers only show, or could do something.

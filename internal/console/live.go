@@ -26,6 +26,8 @@ const (
 	settles = 500 * time.Millisecond
 	// beat keeps proxies from closing a stream on which nothing happens.
 	beat = 25 * time.Second
+	// sendTime is how long a client may take to take a message.
+	sendTime = 10 * time.Second
 	// again is how long to wait before a watch that has ended begins once more.
 	again = 5 * time.Second
 	// allStreams is how many there may be at once, of all sessions.
@@ -44,6 +46,9 @@ var watched = []schema.GroupVersionKind{
 	olmv1.GroupVersion.WithKind(olmv1.ClusterObjectSetKind),
 }
 
+// ofV1 reports whether a kind is of the v1 API, whose objects belong to no namespace.
+func ofV1(kind schema.GroupVersionKind) bool { return kind.Group == olmv1.GroupVersion.Group }
+
 // stream tells a browser when something may have changed that the user sees, and not what: the browser then asks for its page again.
 func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
 	s := r.Context().Value(sessionKey{}).(*session)
@@ -61,28 +66,33 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	control := http.NewResponseController(w)
-	if err := control.SetWriteDeadline(time.Time{}); err != nil {
-		c.Log.Debug("keep a stream open", "err", err)
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.WriteHeader(http.StatusOK)
 	send := func(text string) bool {
+		if err := control.SetWriteDeadline(time.Now().Add(sendTime)); err != nil {
+			c.Log.Debug("bound a message of a stream", "err", err)
+		}
 		_, err := fmt.Fprint(w, text)
 		return err == nil && control.Flush() == nil
 	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	changes := c.follow(ctx, s.user, (&query{session: s, values: r.URL.Query()}).namespace(ctx))
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
 	if !send("retry: 5000\n\n") {
 		return
 	}
-	changes := c.follow(r.Context(), s.user, (&query{session: s, values: r.URL.Query()}).namespace(r.Context()))
 	idle := time.NewTicker(beat)
 	defer idle.Stop()
 	for {
+		text := "event: change\ndata: {}\n\n"
 		select {
-		case <-r.Context().Done():
+		case <-ctx.Done():
+			return
+		case <-s.ended:
 			return
 		case <-changes:
 			select { // gather those that come together
-			case <-r.Context().Done():
+			case <-ctx.Done():
 				return
 			case <-time.After(settles):
 			}
@@ -90,13 +100,11 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
 			case <-changes:
 			default:
 			}
-			if !send("event: change\ndata: {}\n\n") {
-				return
-			}
 		case <-idle.C:
-			if !send(": beat\n\n") {
-				return
-			}
+			text = ": beat\n\n"
+		}
+		if s.user.present(ctx) != nil || !c.sessions.alive(s) || !send(text) {
+			return
 		}
 	}
 }

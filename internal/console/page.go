@@ -62,6 +62,7 @@ type shown struct {
 	Namespace   string
 	Namespaces  []string // that there are, as far as the user may know
 	Form        string   // what forms carry
+	Leave       bool     // whether the user can log out
 	Notice      string
 	Jobs        []Job // that the session has begun
 	Now         time.Time
@@ -250,7 +251,7 @@ func (c *Console) shown(r *http.Request, q *query, title string, data any) shown
 	}
 	namespace := q.namespace(ctx)
 	return shown{Title: title, Path: r.URL.Path, Address: address, User: q.user.Name, Namespace: namespace, Namespaces: q.user.namespaces(ctx),
-		Form: q.formToken(), Notice: q.said(), Jobs: q.jobs.shown(c.Clock.Now()), Now: c.Clock.Now(), Waiting: q.user.waiting(ctx, namespace), Data: data}
+		Form: q.formToken(), Leave: c.cluster != nil, Notice: q.said(), Jobs: q.jobs.shown(c.Clock.Now()), Now: c.Clock.Now(), Waiting: q.user.waiting(ctx, namespace), Data: data}
 }
 
 // render writes a page, once it is there as a whole.

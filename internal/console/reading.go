@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -144,4 +145,11 @@ func (r *readings[K, V]) slot(key K) *reading[V] {
 	o := &reading[V]{used: r.clock.Now()}
 	r.kept[key] = o
 	return o
+}
+
+// forget drops what is kept under keys of a user.
+func (r *readings[K, V]) forget(is func(K) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.kept, func(key K, _ *reading[V]) bool { return is(key) })
 }

@@ -48,3 +48,10 @@ func (s *shelf) offers(ctx context.Context, u *User, namespace string, whole boo
 func (s *shelf) catalogs(u *User, namespace string) preview.BrowseCluster {
 	return preview.BrowseCluster{Reader: u.client, Servers: u.servers, Library: s.library, Namespace: namespace, Dial: u.dial()}
 }
+
+// warm begins to read what the user sees, who has just come: the catalog is there soon.
+func (s *shelf) warm(ctx context.Context, u *User) {
+	go func() { // a page that asks joins the reading, and says why it failed
+		_, _, _ = s.offers(context.WithoutCancel(ctx), u, u.Namespace, false)
+	}()
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops/preview"
@@ -14,6 +15,7 @@ import (
 	"github.com/blang/semver/v4"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,12 +28,14 @@ type User struct {
 	// Namespace is where they work unless they choose another one.
 	Namespace string
 
-	config  *rest.Config
-	client  client.WithWatch
-	cluster preview.Cluster
-	servers *preview.Servers
-	scope   scope
-	tally   tally
+	config *rest.Config
+	// credential is what they prove who they are with; nil where config has it.
+	credential *credential
+	client     client.WithWatch
+	cluster    preview.Cluster
+	servers    *preview.Servers
+	scope      scope
+	tally      tally
 
 	listeners listeners
 }
@@ -45,12 +49,9 @@ const (
 
 // NewUser connects to a cluster.
 func NewUser(ctx context.Context, config *rest.Config, namespace string) (*User, error) {
-	scheme, err := kubeconfig.Scheme()
-	if err == nil {
-		err = packagesv1.AddToScheme(scheme)
-	}
+	scheme, err := knownKinds()
 	if err != nil {
-		return nil, fmt.Errorf("register the API kinds: %w", err)
+		return nil, err
 	}
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = pageQPS, pageBurst
@@ -67,13 +68,30 @@ func NewUser(ctx context.Context, config *rest.Config, namespace string) (*User,
 		return nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
 	}
 	u := &User{Namespace: namespace, config: config, client: c, cluster: preview.Cluster{Reader: c, Server: server}, servers: servers}
-	review := &authenticationv1.SelfSubjectReview{}
-	if err := c.Create(ctx, review); err != nil {
-		return nil, kubeconfig.Explain(fmt.Errorf("ask the API server who you are: %w", err))
-	}
-	u.Name = review.Status.UserInfo.Username
-	return u, nil
+	u.Name, err = u.review(ctx)
+	return u, err
 }
+
+// review asks the API server how it calls the user.
+func (u *User) review(ctx context.Context) (string, error) {
+	review := &authenticationv1.SelfSubjectReview{}
+	if err := u.client.Create(ctx, review); err != nil {
+		return "", kubeconfig.Explain(fmt.Errorf("ask the API server who you are: %w", err))
+	}
+	return review.Status.UserInfo.Username, nil
+}
+
+// knownKinds are those that pages read, registered once for all users: there are more than a thousand.
+var knownKinds = sync.OnceValues(func() (*runtime.Scheme, error) {
+	scheme, err := kubeconfig.Scheme()
+	if err == nil {
+		err = packagesv1.AddToScheme(scheme)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("register the API kinds: %w", err)
+	}
+	return scheme, nil
+})
 
 // Right is what a user may or may not do.
 type Right struct {

@@ -71,10 +71,10 @@ var rules = []rule{
 	{pkg: "internal/controller/clusterextension", may: append(libraries, "api/olm", "api/operators", "internal/ops"), client: true},
 	{pkg: "internal/controller/platform", may: append(libraries, "api/olm", "api/operators"), client: true}, // what both have installed
 	{pkg: "internal/kubeconfig", may: []string{"catalog/safetext", "api", "internal/messages", "internal/rollout"}, client: true},
-	{pkg: "internal/manager", may: append(libraries, "api", "internal/controller", "internal/kubeconfig", "internal/packageserver", "internal/metrics", "internal/platform"), client: true},
+	{pkg: "internal/manager", may: append(libraries, "api", "internal/console", "internal/controller", "internal/kubeconfig", "internal/ops", "internal/packageserver", "internal/metrics", "internal/platform"), client: true},
 	{pkg: "internal/devcluster", may: []string{"catalog/safetext", "internal/content/image", "internal/messages"}, client: true},
 	{pkg: "internal/ops/preview", may: append(libraries, "api/operators", "bundle", "internal/content/bundleio", "api", "internal/kubeconfig", "internal/messages"), client: true},
-	{pkg: "internal/console", may: []string{"api", "internal/kubeconfig", "internal/messages", "internal/ops"}, client: true}, // no rule that decides
+	{pkg: "internal/console", may: []string{"api", "catalog/safetext", "internal/kubeconfig", "internal/messages", "internal/ops"}, client: true}, // no rule that decides
 	{pkg: "internal/demo", may: []string{anything}, client: true},
 	{pkg: "internal/cli", may: []string{anything}, client: true},
 	{pkg: "examples", may: []string{"examples"}, client: true},

@@ -116,22 +116,27 @@ func (h CatalogHTTP) identity(own metrics.Certificate) (*dynamiccertificates.Dyn
 	if !h.secure() {
 		return nil, nil, nil
 	}
+	return servingIdentity("serve ClusterCatalogs over TLS", "catalogs", h.Certificate, h.Key, "--catalog-http-cert and --catalog-http-key, or --catalog-http-plain", own)
+}
+
+// servingIdentity is the certificate of a server over HTTPS: that of files, which are followed, and own where there are none.
+func servingIdentity(what, name, certificate, key, flags string, own metrics.Certificate) (*dynamiccertificates.DynamicServingCertificateController, metrics.Certificate, error) {
 	pair := own
-	if h.Certificate != "" {
-		files, err := dynamiccertificates.NewDynamicServingContentFromFiles("catalogs", h.Certificate, h.Key)
+	if certificate != "" {
+		files, err := dynamiccertificates.NewDynamicServingContentFromFiles(name, certificate, key)
 		if err != nil {
-			return nil, nil, fmt.Errorf("serve ClusterCatalogs over TLS: use the certificate in %s and the key in %s: %w", h.Certificate, h.Key, err)
+			return nil, nil, fmt.Errorf("%s: use the certificate in %s and the key in %s: %w", what, certificate, key, err)
 		}
 		pair = files
 	}
 	if pair == nil {
-		return nil, nil, errors.New("serve ClusterCatalogs over TLS: there is no certificate; give --catalog-http-cert and --catalog-http-key, or --catalog-http-plain")
+		return nil, nil, fmt.Errorf("%s: there is no certificate; give %s", what, flags)
 	}
 	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
 	serving := dynamiccertificates.NewDynamicServingCertificateController(base, nil, pair, nil, nil)
 	pair.AddListener(serving)
 	if err := serving.RunOnce(); err != nil {
-		return nil, nil, fmt.Errorf("serve ClusterCatalogs over TLS: use the certificate %s: %w", pair.Name(), err)
+		return nil, nil, fmt.Errorf("%s: use the certificate %s: %w", what, pair.Name(), err)
 	}
 	return serving, pair, nil
 }

@@ -55,6 +55,9 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 			if err := o.MetricsTLS.Check(o.MetricsPlain); err != nil {
 				return err
 			}
+			if err := o.Console.check(); err != nil {
+				return err
+			}
 			if o.TLS, err = speak.Source(); err != nil {
 				return err
 			}
@@ -107,6 +110,7 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 	addCatalogFlags(cmd, &o)
 	addBundleFlags(flags, &o)
 	addClusterCatalogFlags(flags, &o)
+	addConsoleFlags(flags, &o.Console)
 	flags.BoolVar(&o.LeaderElection, "leader-election", false, "wait for a lease, so that of several managers one works at a time")
 	flags.StringVar(&o.LeaderNamespace, "leader-namespace", "", "namespace of the lease (default: that of the pod)")
 	flags.StringVar(&images.CertsDir, "registry-certs", "", "directory with certificates of registries, a folder for each host")

@@ -18,7 +18,7 @@ import (
 
 // Names of the objects of the manager's own serving certificate, in the namespace of its pod.
 const (
-	// ServingSecret holds the certificate of metrics and of ClusterCatalogs, where no files are given.
+	// ServingSecret holds the certificate of metrics, of ClusterCatalogs and of the console, where no files are given.
 	ServingSecret = "fairlead-manager-serving-cert"
 	// ServingCA is the ConfigMap with the CA bundle for it, at the key ca.crt.
 	ServingCA = "fairlead-manager-serving-ca"
@@ -28,12 +28,13 @@ const (
 	outsidePod = "outside-pod-"
 )
 
-// ownCertificate prepares the certificate that metrics and ClusterCatalogs need where they are served over HTTPS without files of their own; nil
+// ownCertificate prepares the certificate that metrics, ClusterCatalogs and the console need where they are served over HTTPS without files of their own; nil
 // where nothing needs one.
 func ownCertificate(ctx context.Context, o Options) (*certs.Keeper, error) {
 	catalogs := o.clusterWide() && o.CatalogHTTP.address() != noAddress && o.CatalogHTTP.secure() && o.CatalogHTTP.Certificate == ""
 	metrics := o.MetricsAddress != "" && o.MetricsAddress != noAddress && !o.MetricsPlain && o.MetricsTLS.Certificate == ""
-	if !catalogs && !metrics {
+	console := o.Console.Enabled && o.Console.Certificate == ""
+	if !catalogs && !metrics && !console {
 		return nil, nil
 	}
 	c, err := client.New(unlimited(o.Config), client.Options{})
@@ -48,7 +49,7 @@ func ownCertificate(ctx context.Context, o Options) (*certs.Keeper, error) {
 	keeper := certs.NewKeeper(certs.Options{Client: c, Namespace: home, Secret: prefix + ServingSecret, Name: "manager", Hosts: o.servingHosts(home),
 		Clock: clock.RealClock{}, FieldManager: string(crdOwner), Log: o.Log.WithName("certificate")}, prefix+ServingCA)
 	if err := keeper.Prepare(ctx); err != nil {
-		return nil, fmt.Errorf("serve over HTTPS: %w; or give certificates by --tls-cert, --tls-key, --catalog-http-cert and --catalog-http-key", err)
+		return nil, fmt.Errorf("serve over HTTPS: %w; or give certificates by --tls-cert, --tls-key, --catalog-http-cert, --catalog-http-key, --console-tls-cert and --console-tls-key", err)
 	}
 	return keeper, nil
 }
@@ -57,7 +58,11 @@ func ownCertificate(ctx context.Context, o Options) (*certs.Keeper, error) {
 // that flags name.
 func (o Options) servingHosts(namespace string) []string {
 	var hosts []string
-	for _, service := range []string{CatalogHTTPService, MetricsService} {
+	services := []string{CatalogHTTPService, MetricsService}
+	if o.Console.Enabled {
+		services = append(services, ConsoleService)
+	}
+	for _, service := range services {
 		short := service + "." + namespace + ".svc"
 		hosts = append(hosts, short, short+".cluster.local")
 	}
@@ -70,6 +75,11 @@ func (o Options) servingHosts(namespace string) []string {
 	}
 	if u, err := url.Parse(o.CatalogHTTP.withScheme(o.CatalogHTTP.URL)); err == nil && o.CatalogHTTP.URL != "" {
 		hosts = append(hosts, u.Hostname())
+	}
+	if o.Console.Enabled {
+		for _, host := range o.Console.Hosts {
+			hosts = append(hosts, hostName(host))
+		}
 	}
 	for i := range hosts {
 		if at, err := netip.ParseAddr(hosts[i]); err == nil {

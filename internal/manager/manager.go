@@ -80,6 +80,8 @@ type Options struct {
 	TLS *platform.Source
 	// CatalogHTTP says how the contents of ClusterCatalogs are served.
 	CatalogHTTP CatalogHTTP
+	// Console says whether and how the web console is served.
+	Console Console
 	// GlobalPullSecret names a pull secret for all images that no object names any for; none when empty.
 	GlobalPullSecret types.NamespacedName
 	// AllowedBundleRegistries are where the images of bundles may be that ClusterExtensions name themselves; none is anywhere.
@@ -142,6 +144,9 @@ func Run(ctx context.Context, o Options) error {
 		own = keeper.Provider()
 	}
 	if s.http, err = openCatalogHTTP(o, s.clusterCatalogs, own); err != nil {
+		return err
+	}
+	if s.console, err = openConsole(ctx, o, s, own); err != nil {
 		return err
 	}
 	mgr, err := newManager(o)
@@ -228,6 +233,7 @@ func addServices(mgr manager.Manager, o Options, s stores) error {
 		mgr.Add(r),
 		s.serving.addTo(mgr),
 		s.http.addTo(mgr),
+		s.console.addTo(mgr),
 		addPackageServer(mgr, o, s),
 		mgr.Add(collector{stores: s, records: filepath.Join(o.StoreDir, recordsDir), reader: mgr.GetClient(), clusterWide: o.clusterWide(), maxBytes: o.StoreBytes, log: o.Log}),
 	)

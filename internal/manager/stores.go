@@ -36,8 +36,9 @@ type stores struct {
 	standby *catalogstore.Set
 	// turns are those of all who read catalogs from registry servers.
 	turns   *grpccatalog.Turns
-	serving *serving     // nil when catalogs are not served over gRPC
-	http    *catalogHTTP // nil when those of ClusterCatalogs are not served over HTTP
+	serving *serving       // nil when catalogs are not served over gRPC
+	http    *catalogHTTP   // nil when those of ClusterCatalogs are not served over HTTP
+	console *consoleServer // nil when there is none
 }
 
 func openStores(o Options) (stores, error) {

@@ -63,10 +63,16 @@ type process struct {
 // startManager runs the manager as it runs in its image, with more variables in its environment.
 func startManager(b *testing.B, kubeconfig string, variables ...string) *process {
 	b.Helper()
+	return startManagerWith(b, kubeconfig, nil, variables...)
+}
+
+// startManagerWith is startManager with more flags.
+func startManagerWith(b *testing.B, kubeconfig string, flags []string, variables ...string) *process {
+	b.Helper()
 	p := &process{b: b, metrics: harness.FreeAddress(b), health: harness.FreeAddress(b)}
 	var log bytes.Buffer
-	cmd := exec.Command(harness.BuildManager(b), "--kubeconfig", kubeconfig, "--store", b.TempDir(),
-		"--metrics-address", p.metrics, "--metrics-plain", "--health-address", p.health, "--package-address", "0")
+	cmd := exec.Command(harness.BuildManager(b), append([]string{"--kubeconfig", kubeconfig, "--store", b.TempDir(),
+		"--metrics-address", p.metrics, "--metrics-plain", "--health-address", p.health, "--package-address", "0"}, flags...)...)
 	cmd.Stdout, cmd.Stderr = &log, &log
 	cmd.Env = append(os.Environ(), variables...)
 	must.NoErrorf(b, cmd.Start(), "start the manager")

@@ -64,6 +64,8 @@ func TestCredentialsReachTheRegistry(t *testing.T) {
 				"auth file":                         {Config{AuthFile: file}, Auth{}, ""},
 				"auth file, secret of another host": {Config{AuthFile: file}, Auth{[][]byte{auths("quay.io", "other")}}, ""},
 				"pull secret before auth file":      {Config{AuthFile: file}, Auth{[][]byte{auths(r.host, "other")}}, Unauthorized},
+				"anonymous, auth file":              {Config{AuthFile: file, Anonymous: true}, Auth{}, Unauthorized},
+				"anonymous, pull secret":            {Config{AuthFile: file, Anonymous: true}, Auth{[][]byte{auths(r.host, "user")}}, ""},
 				"auth file that is not there":       {Config{AuthFile: file + ".missing"}, Auth{}, Unauthorized},
 				"broken pull secret":                {Config{}, Auth{[][]byte{[]byte("{")}}, Unauthorized},
 			}

@@ -27,6 +27,10 @@ type Config struct {
 	// $REGISTRY_AUTH_FILE and ~/.docker/config.json.
 	AuthFile string
 
+	// Anonymous uses the credentials of Auth and no others: neither files of
+	// credentials nor client certificates of this host.
+	Anonymous bool
+
 	// RegistriesConf is the registries.conf that names mirrors and blocked
 	// registries. Empty means the places where container tools look.
 	RegistriesConf string

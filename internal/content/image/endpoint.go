@@ -3,6 +3,8 @@ package image
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"net"
@@ -95,7 +97,7 @@ func (c Config) registriesContext() *types.SystemContext {
 // registries.conf, which has been applied already.
 func (c Config) systemContext(named reference.Named, insecure bool, secrets credentials) (*types.SystemContext, error) {
 	auth, ok := secrets.lookup(named)
-	if !ok {
+	if !ok && !c.Anonymous {
 		var err error
 		if auth, err = config.GetCredentialsForRef(c.registriesContext(), named); err != nil {
 			return nil, configurationError("the auth file cannot be used: %v", err)
@@ -115,7 +117,38 @@ func (c Config) systemContext(named reference.Named, insecure bool, secrets cred
 	if c.TLS != nil {
 		sys.BaseTLSConfig = c.TLS()
 	}
+	if c.Anonymous && sys.DockerCertPath != "" {
+		if err := onlyCAs(sys); err != nil {
+			return nil, configurationError("the CA certificates of %s cannot be used: %v", host, err)
+		}
+	}
 	return sys, nil
+}
+
+// onlyCAs replaces the folder of certificates by the CA certificates in it, so
+// that no client certificate is used.
+func onlyCAs(sys *types.SystemContext) error {
+	files, err := filepath.Glob(filepath.Join(sys.DockerCertPath, "*.crt"))
+	if err != nil {
+		return err
+	}
+	sys.DockerCertPath = os.DevNull + ".d" // no such directory
+	base := &tls.Config{}
+	if sys.BaseTLSConfig != nil {
+		base = sys.BaseTLSConfig.Clone()
+	}
+	if base.RootCAs, err = x509.SystemCertPool(); err != nil {
+		return err
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		base.RootCAs.AppendCertsFromPEM(data)
+	}
+	sys.BaseTLSConfig = base
+	return nil
 }
 
 func isLoopback(hostPort string) bool {

@@ -107,6 +107,9 @@ func (c BrowseCluster) content(ctx context.Context, object *olmv1.ClusterCatalog
 	digest := ""
 	if r := object.Status.ResolvedSource; r != nil && r.Image != nil {
 		_, digest, _ = strings.Cut(r.Image.Ref, "@")
+		if x := c.Library.heldClustered(ctx, object.Name, digest); x != nil {
+			return x, "", nil
+		}
 		if x, ok := c.Library.indexes.Get(ctx, digest); ok {
 			return x, "", nil
 		}

@@ -145,5 +145,5 @@ func (c Cluster) Extensions(ctx context.Context) (*Question, error) {
 			return nil, err
 		}
 	}
-	return &Question{Objects: Objects{Extensions: extensions.Items, Clustered: catalogs.Items}}, nil
+	return &Question{Secrets: c.Reader, Objects: Objects{Extensions: extensions.Items, Clustered: catalogs.Items}}, nil
 }

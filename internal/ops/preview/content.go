@@ -18,6 +18,9 @@ import (
 
 // content reads the catalog of a CatalogSource from where the manager reads it.
 func (q *Question) content(ctx context.Context, l *Library, source *v1alpha1.CatalogSource) (*catalog.Index, error) {
+	if x := q.heldSource(ctx, l, source); x != nil {
+		return x, nil
+	}
 	switch spec := &source.Spec; {
 	case spec.SourceType == v1alpha1.SourceTypeConfigmap || spec.SourceType == v1alpha1.SourceTypeInternal:
 		// Read a ConfigMap of the cluster, or among the objects.

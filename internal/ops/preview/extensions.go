@@ -150,7 +150,9 @@ func (q *Question) clusterCatalogs(ctx context.Context, l *Library) ([]resolutio
 		c := snapshot.ExtensionCatalog(object)
 		if !c.Disabled && !slices.ContainsFunc(q.Catalogs, func(named Catalog) bool { return named.isCluster(c.Name) }) {
 			x, err := (*catalog.Index)(nil), fmt.Errorf("ClusterCatalog %s names no image: set spec.source.image.ref", object.Name)
-			if object.Spec.Source.Image != nil {
+			if has := q.heldNamed(ctx, l, object); has != nil && object.Spec.Source.Image != nil {
+				x, err = has, nil
+			} else if object.Spec.Source.Image != nil {
 				x, err = l.Image(ctx, object.Spec.Source.Image.Ref, image.Auth{})
 			}
 			if c.Index = x; err != nil {

@@ -35,6 +35,8 @@ type Library struct {
 	temp    string                      // where indexes are kept when the user's cache directory cannot be written
 	dial    atomic.Pointer[dialContext] // reaches Services of the cluster that is asked about; nil where none is
 	tunnel  image.Tunnel
+	held    Held // content that need not be read; nil where there is none
+	shared  bool // by several users: see OpenShared
 }
 
 // dialContext connects to HOST:PORT.
@@ -75,7 +77,7 @@ func (l *Library) Close() error {
 
 // reach lets images be read that a dial function reaches; nil changes nothing.
 func (l *Library) reach(dial dialContext) {
-	if dial != nil {
+	if dial != nil && !l.shared { // a way of one user is none for others
 		l.dial.Store(&dial)
 	}
 }
@@ -107,6 +109,12 @@ func (l *Library) read(ctx context.Context, c Catalog) (*catalog.Index, error) {
 
 // Read reads a directory or, where there is none, an image.
 func (l *Library) Read(ctx context.Context, source string) (*catalog.Index, error) {
+	if l.shared {
+		if !isReference(source) {
+			return nil, errors.New("directories are not read here: name an image, with the host of its registry")
+		}
+		return l.Image(ctx, source, image.Auth{})
+	}
 	info, err := os.Stat(source)
 	switch {
 	case err == nil && !info.IsDir():

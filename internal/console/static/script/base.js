@@ -37,15 +37,22 @@
 
   const live = document.querySelector(".live");
   if (document.querySelector("[data-live]") && live) {
-    const stream = new EventSource("/live" + location.search);
-    let before = false; // what changed before the stream was open, or while it was broken, it has not told
-    stream.addEventListener("open", () => {
-      live.dataset.state = "on"; live.title = "follows the cluster";
-      if (before || document.querySelector("[data-reading]")) refresh(location.href);
-      before = true;
-    });
-    stream.addEventListener("error", () => { live.dataset.state = "off"; live.title = "does not follow the cluster: tries again"; });
-    stream.addEventListener("change", () => refresh(location.href));
-    addEventListener("pagehide", () => stream.close());
+    // A browser has six connections to a server, and each stream takes one: pages that no one sees have none, and are read again when they are seen.
+    let stream = null;
+    let before = false; // what changed before the stream was open, or while it was broken, it has not said
+    const follow = () => {
+      stream = new EventSource("/live" + location.search);
+      stream.addEventListener("open", () => {
+        live.dataset.state = "on"; live.title = "follows the cluster";
+        if (before || document.querySelector("[data-reading]")) refresh(location.href);
+        before = true;
+      });
+      stream.addEventListener("error", () => { live.dataset.state = "off"; live.title = "does not follow the cluster: tries again"; });
+      stream.addEventListener("change", () => refresh(location.href));
+    };
+    const leave = () => { stream?.close(); stream = null; };
+    document.addEventListener("visibilitychange", () => { if (document.hidden) leave(); else if (!stream) follow(); });
+    addEventListener("pagehide", leave);
+    if (!document.hidden) follow();
   }
 })();

@@ -1,0 +1,129 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/test/harness"
+	"fairlead.dev/fairlead/test/must"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	consoleUsers   = 4
+	consoleStreams = 20
+	// mostConsole is how much more memory the manager may take with the console and its streams, in MB.
+	mostConsole = 8.0
+)
+
+// BenchmarkConsole measures the memory of the manager without the console, with it, and with 20 streams of four users who have read its pages:
+//
+//	go test ./test/bench -run '^$' -bench Console -benchtime 1x -timeout 1h
+//
+// It prints MB of resident memory, and of the heap after a collection of garbage, and fails where the console with its streams takes more than 8 MB of heap.
+func BenchmarkConsole(b *testing.B) {
+	kubeconfig, _ := startCluster(b)
+	c := connect(b, kubeconfig)
+	must.NoError(b, c.Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}}))
+	for b.Loop() {
+		off := startManagerWith(b, kubeconfig, []string{"--debug"})
+		without := off.rests(b, "off")
+		off.stop()
+		address := harness.FreeAddress(b)
+		on := startManagerWith(b, kubeconfig, []string{"--debug", "--console", "--console-address", address})
+		with := on.rests(b, "on")
+		ctx, cancel := context.WithCancel(b.Context())
+		for i := range consoleUsers {
+			visit(ctx, b, address, account(b, c, fmt.Sprint("user-", i)), consoleStreams/consoleUsers)
+		}
+		streams := on.rests(b, "streams")
+		if more := streams - without; more > mostConsole {
+			b.Errorf("the console with %d streams takes %.1f MB, %.1f MB of it without streams; want %.0f MB at most", consoleStreams, more, with-without, mostConsole)
+		}
+		cancel()
+		on.stop()
+	}
+}
+
+// rests waits until the manager has nothing to do, and returns its heap after a collection of garbage.
+func (p *process) rests(b *testing.B, name string) (heap float64) {
+	b.Helper()
+	p.awaitReady(time.Now().Add(2 * time.Minute))
+	time.Sleep(15 * time.Second)
+	for range 2 {
+		answer := must.Value(http.Get("http://" + p.metrics + "/debug/pprof/heap?gc=1"))(b)
+		_, err := io.Copy(io.Discard, answer.Body)
+		must.NoError(b, err)
+		must.NoError(b, answer.Body.Close())
+	}
+	answer := must.Value(http.Get("http://" + p.metrics + "/metrics"))(b)
+	defer answer.Body.Close()
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		if name == "go_memstats_heap_alloc_bytes" || name == "go_memstats_stack_inuse_bytes" {
+			heap += must.Value(strconv.ParseFloat(value, 64))(b) / 1e6
+		}
+	}
+	b.ReportMetric(heap, "MB-heap-"+name)
+	b.ReportMetric(p.memory("VmRSS"), "MB-"+name)
+	return heap
+}
+
+// account makes a service account that may see everything, and returns its token.
+func account(b *testing.B, c client.Client, name string) string {
+	b.Helper()
+	object := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: name}}
+	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "olm", Name: name}}}
+	must.NoError(b, c.Create(b.Context(), object))
+	must.NoError(b, c.Create(b.Context(), binding))
+	request := &authenticationv1.TokenRequest{}
+	must.NoError(b, c.SubResource("token").Create(b.Context(), object, request))
+	return request.Status.Token
+}
+
+// visit logs in, reads pages, and opens streams until the context ends.
+func visit(ctx context.Context, b *testing.B, address, token string, streams int) {
+	b.Helper()
+	// Who is asked is not what is measured.
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // G402: the manager on this machine
+	v := &http.Client{Transport: transport, Jar: must.Value(cookiejar.New(nil))(b)}
+	ask := func(method, path, body string) *http.Response {
+		r := must.Value(http.NewRequestWithContext(ctx, method, "https://"+address+path, strings.NewReader(body)))(b)
+		if method == http.MethodPost {
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			r.Header.Set("Origin", "https://"+address)
+		}
+		answer := must.Value(v.Do(r))(b)
+		must.Equal(b, method+" "+path, answer.StatusCode, http.StatusOK)
+		return answer
+	}
+	for _, path := range []string{"/installed", "/catalog", "/api/catalog"} {
+		if path == "/installed" {
+			must.NoError(b, ask(http.MethodPost, "/login", url.Values{"token": {token}}.Encode()).Body.Close())
+		}
+		answer := ask(http.MethodGet, path, "")
+		_, err := io.Copy(io.Discard, answer.Body)
+		must.NoError(b, err)
+		must.NoError(b, answer.Body.Close())
+	}
+	for range streams {
+		answer := ask(http.MethodGet, "/live", "")
+		context.AfterFunc(ctx, func() { _ = answer.Body.Close() })
+	}
+}
