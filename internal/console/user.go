@@ -125,7 +125,7 @@ func (c *Console) namespaced(ctx context.Context, u *User, namespace string) (*p
 	if err != nil {
 		return nil, err
 	}
-	return c.reaching(ctx, u, q)
+	return u.reaching(q)
 }
 
 // extensions is the question what the ClusterExtensions have, and may have.
@@ -134,10 +134,11 @@ func (c *Console) extensions(ctx context.Context, u *User) (*preview.Question, e
 	if err != nil {
 		return nil, err
 	}
-	return c.reaching(ctx, u, q)
+	return u.reaching(q)
 }
 
-func (c *Console) reaching(ctx context.Context, u *User, q *preview.Question) (_ *preview.Question, err error) {
+// reaching adds to a question how the cluster is reached.
+func (u *User) reaching(q *preview.Question) (_ *preview.Question, err error) {
 	q.Dial = u.dial()
 	if q.Kubernetes.Equals(semver.Version{}) {
 		q.Kubernetes, err = u.cluster.Kubernetes()
