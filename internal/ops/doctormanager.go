@@ -28,7 +28,7 @@ const (
 
 // installBeside is how to install a manager for one API alone, where another lifecycle manager works on the other one.
 var installBeside = map[string]string{
-	"v0": "install a manager for the v0 API alone: kubectl apply --server-side -k config/profiles/v0, or the Helm chart in config/chart with --set 'apis={v0}' (docs/installing.md); or run one from here: fairlead manager --apis=v0",
+	"v0": "install a manager for the v0 API alone: with kubectl and the component config/profiles/v0, or the Helm chart in config/chart with --set 'apis={v0}' (docs/installing.md); or run one from here: fairlead manager --apis=v0",
 	"v1": "install a manager for the v1 API alone: add --apis=v1 to the arguments in config/deployment.yaml before kubectl apply --server-side -k config, or install the Helm chart in config/chart with " +
 		"--set 'extraArgs={--apis=v1}' (docs/installing.md); or run one from here: fairlead manager --apis=v1",
 }

@@ -15,22 +15,13 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 	"k8s.io/kube-openapi/pkg/validation/validate"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 )
 
 // withConsole is what kubectl apply -k makes of a kustomization as docs/console-access.md has it.
 func withConsole(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
-	root := t.TempDir()
-	must.NoError(t, os.CopyFS(filepath.Join(root, "config"), os.DirFS(config)))
-	dir := filepath.Join(root, "console")
-	must.NoError(t, os.Mkdir(dir, 0o755))
-	const overlay = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [../config]\ncomponents: [../config/console]\n"
-	must.NoError(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(overlay), 0o600))
-	made := must.Value(krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir))(t)
-	return harness.Documents(t, dir, must.Value(made.AsYaml())(t))
+	return withComponent(t, "console")
 }
 
 // consoleOn sets values of the console.

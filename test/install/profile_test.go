@@ -2,7 +2,6 @@ package install
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -17,65 +16,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 )
 
-// profile is what kubectl apply -k makes of config/profiles/v0: the manifests, patched.
+// profile is what kubectl apply -k makes of a kustomization as docs/installing.md has it.
 func profile(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
-	dir := filepath.Join(config, "profiles", "v0")
-	data := must.Value(os.ReadFile(filepath.Join(dir, "kustomization.yaml")))(t)
-	var k struct {
-		APIVersion, Kind string
-		Resources        []string
-		Patches          []struct {
-			Patch  string
-			Target struct{ Kind, Name string }
-		}
-	}
-	must.NoError(t, yaml.UnmarshalStrict(data, &k))
-	if !slices.Equal(k.Resources, []string{"../..", "rbac.yaml"}) {
-		t.Fatalf("the profile has the resources %q", k.Resources)
-	}
-	own := must.Value(os.ReadFile(filepath.Join(dir, "rbac.yaml")))(t)
-	all := append(harness.Kustomized(t, config), harness.Documents(t, "rbac.yaml", own)...)
-	for _, p := range k.Patches {
-		kind, name := p.Target.Kind, p.Target.Name
-		var deletion struct {
-			Kind, APIVersion string
-			Metadata         metav1.ObjectMeta
-			Patch            string `json:"$patch"`
-		}
-		if kind == "" {
-			if err := yaml.Unmarshal([]byte(p.Patch), &deletion); err != nil || deletion.Patch != "delete" {
-				t.Fatalf("patch %s: %v", p.Patch, err)
-			}
-			kind, name = deletion.Kind, deletion.Metadata.Name
-		}
-		i := slices.IndexFunc(all, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind && o.GetName() == name })
-		if i < 0 {
-			t.Fatalf("a patch is for %s %s, which does not exist", kind, name)
-		}
-		if deletion.Patch != "" {
-			all = slices.Delete(all, i, i+1)
-			continue
-		}
-		// Carry out a JSON patch that adds arguments to the first container, which is all that a profile needs.
-		o := all[i]
-		var operations []struct{ Op, Path, Value string }
-		must.NoError(t, yaml.UnmarshalStrict([]byte(p.Patch), &operations))
-		containers, _, err := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
-		must.NoError(t, err)
-		for _, operation := range operations {
-			if operation.Op != "add" || operation.Path != "/spec/template/spec/containers/0/args/-" {
-				t.Fatalf("the test does not know how to %s %s", operation.Op, operation.Path)
-			}
-			first := containers[0].(map[string]any)
-			first["args"] = append(first["args"].([]any), operation.Value)
-		}
-		must.NoError(t, unstructured.SetNestedSlice(o.Object, containers, "spec", "template", "spec", "containers"))
-	}
-	return all
+	return withComponent(t, "profiles/v0")
 }
 
 // TestTheChartMakesTheProfile: the value apis of the chart makes what the kustomization makes.
