@@ -212,7 +212,7 @@ func TestInstallNothing(t *testing.T) {
 		"/install?package=greeter-operator&catalog=olm/other":        {404, "choose another catalog"},
 		"/install?package=<script>alert(1)</script>&catalog=samples": {404, "<script>alert(1)</script>"},
 	} {
-		page := v.page(v.serve(shopRequest(address)))
+		page := v.get(address)
 		page.harmless()
 		must.Equal(t, "status of "+address, page.status, want.status)
 		must.Contain(t, address, page.says(), want.text)

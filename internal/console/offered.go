@@ -28,7 +28,10 @@ func (c *storefront) viewpoint(ctx context.Context, q *query, catalog string) st
 // offering are all catalogs that have a package, and the one that is meant: the one of the name, or the first.
 func (c *storefront) offering(ctx context.Context, q *query, name, catalog string) (all []*preview.Package, one *preview.Package, err error) {
 	namespace := c.viewpoint(ctx, q, catalog)
-	answer, _, err := c.shelf.offers(ctx, q.user, namespace, true)
+	answer, reading, err := c.shelf.offers(ctx, q.user, namespace, q.whole || q.sent) // what a form has sent is not sent again
+	if err == nil && reading {
+		err = errReading
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"fmt"
 	"net/http/httptest"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/ops/preview"
 	"fairlead.dev/fairlead/test/must"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -133,4 +135,27 @@ func TestPackageOfATenant(t *testing.T) {
 	page.harmless()
 	must.Contain(t, "the page", page.says(), "Greeter", "Description", "Versions", "the upgrade graph is not known from here", "It cannot be drawn from here")
 	must.Equal(t, "status of the catalog", v.get("/catalog?namespace=ops").status, 200)
+}
+
+// TestPackageBeforeTheCatalogsAreRead: a page does not wait for them, and a program does.
+func TestPackageBeforeTheCatalogsAreRead(t *testing.T) {
+	v := newShopping(t)
+	v.console.shelf = newShelf(v.library, v.console.Clock) // one that has not been read when the user came
+	browse, read := v.console.shelf.browse, make(chan struct{})
+	v.console.shelf.browse = func(ctx context.Context, u *User, namespace string) (preview.Answer, error) {
+		<-read
+		return browse(ctx, u, namespace)
+	}
+	for _, address := range []string{"/package/greeter-operator?namespace=ops", "/install?package=greeter-operator&namespace=ops"} {
+		page := v.page(v.serve(httptest.NewRequest("GET", address, nil)))
+		must.Equal(t, "status", page.status, 202)
+		must.Contain(t, address, page.says(), "The catalogs are being read for the first time")
+	}
+	answered := make(chan int)
+	go func() {
+		answered <- v.serve(httptest.NewRequest("GET", "/api/package/greeter-operator?namespace=ops", nil)).Code
+	}()
+	close(read)
+	must.Equal(t, "what a program gets", <-answered, 200)
+	must.Contain(t, "the page then", v.get("/package/greeter-operator?namespace=ops").says(), "Channels")
 }

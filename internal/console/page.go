@@ -195,10 +195,17 @@ func pairs(all ...any) (map[string]any, error) {
 	return out, nil
 }
 
+// errReading is that a page cannot be shown before the catalogs have been read for the first time. The browser gets a page that says so, and follows.
+var errReading = errors.New("the catalogs are being read")
+
 // page answers with HTML.
 func (c *Console) page(v view) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q, data, err := c.load(v, r)
+		if errors.Is(err, errReading) {
+			c.render(w, http.StatusAccepted, "reading", c.shown(r, q, v.title, nil))
+			return
+		}
 		if err != nil {
 			c.fail(w, r, err)
 			return

@@ -8,6 +8,7 @@
     const answer = await fetch(address, {headers: {Accept: "text/html"}});
     if (!answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (document.querySelector("[data-whole]") && !page.querySelector("[data-whole]")) { location.reload(); return; } // this page was in the place of that one
     for (const part of document.querySelectorAll("[data-part]")) {
       const next = page.getElementById(part.id);
       const busy = part.contains(document.activeElement) && document.activeElement.matches("input, select, textarea");
