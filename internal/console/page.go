@@ -7,11 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"io/fs"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -68,6 +67,7 @@ type shown struct {
 	Now         time.Time
 	Waiting     int // for a person, as the mark at the page of approvals says
 	Data        any
+	Main        template.HTML // what layout.html is around
 }
 
 // statusError is an error with the status of its answer, and what to do.
@@ -78,28 +78,25 @@ type statusError struct {
 
 func (e *statusError) Error() string { return e.text }
 
-// pages are the templates.
-type pages struct{ byName map[string]*template.Template }
-
-const layout = "templates/layout.html"
+// pages are the templates: one set for all, as each takes memory for as long as the console runs. That of a page defines main-NAME, which layout.html is around.
+type pages struct{ all *template.Template }
 
 func newPages(a *assets) (*pages, error) {
-	names, err := fs.Glob(files, "templates/*.html")
+	all, err := template.New("layout.html").Funcs(functions(a)).ParseFS(files, "templates/*.html", "templates/parts/*.html")
 	if err != nil {
-		return nil, fmt.Errorf("list the templates: %w", err)
+		return nil, fmt.Errorf("read the templates: %w", err)
 	}
-	p := &pages{map[string]*template.Template{}}
-	for _, name := range names {
-		if name == layout {
-			continue
-		}
-		t, err := template.New(path.Base(layout)).Funcs(functions(a)).ParseFS(files, layout, "templates/parts/*.html", name)
-		if err != nil {
-			return nil, fmt.Errorf("read template %s: %w", name, err)
-		}
-		p.byName[strings.TrimSuffix(path.Base(name), ".html")] = t
+	return &pages{all}, nil
+}
+
+// write writes a page.
+func (p *pages) write(w io.Writer, name string, page shown) error {
+	var main bytes.Buffer
+	if err := p.all.ExecuteTemplate(&main, "main-"+name, page); err != nil {
+		return err
 	}
-	return p, nil
+	page.Main = template.HTML(main.String()) //nolint:gosec // G203: a template has made it
+	return p.all.Execute(w, page)
 }
 
 // functions are what templates may call.
@@ -264,7 +261,7 @@ func (c *Console) shown(r *http.Request, q *query, title string, data any) shown
 // render writes a page, once it is there as a whole.
 func (c *Console) render(w http.ResponseWriter, status int, name string, page shown) {
 	var out bytes.Buffer
-	if err := c.pages.byName[name].Execute(&out, page); err != nil {
+	if err := c.pages.write(&out, name, page); err != nil {
 		c.Log.Error("make a page", "template", name, "err", err)
 		http.Error(w, "The page cannot be shown: its template failed. The log of the console says why.", http.StatusInternalServerError)
 		return

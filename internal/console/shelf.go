@@ -19,6 +19,7 @@ type shelf struct {
 	browse  func(ctx context.Context, u *User, namespace string) (preview.Answer, error)
 	changed func(*User) // says so to the pages of a user
 	kept    *readings[shelfKey, preview.Answer]
+	pool    preview.Pool
 }
 
 type shelfKey struct {
@@ -33,7 +34,11 @@ const maxOffers = 64
 func newShelf(library *preview.Library, c clock.PassiveClock) *shelf {
 	s := &shelf{library: library, changed: (*User).changed, kept: newReadings[shelfKey, preview.Answer](c, maxOffers)}
 	s.browse = func(ctx context.Context, u *User, namespace string) (preview.Answer, error) {
-		return s.catalogs(u, namespace).Both(ctx, "")
+		answer, err := s.catalogs(u, namespace).Both(ctx, "")
+		if err == nil {
+			err = s.pool.Share(&answer) // a large catalog takes megabytes, and many users see the same one
+		}
+		return answer, err
 	}
 	return s
 }

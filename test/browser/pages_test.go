@@ -22,7 +22,7 @@ func TestPages(t *testing.T) {
 		if bytes > 100_000 {
 			t.Errorf("%s takes %d bytes", page, bytes)
 		}
-		if took > must.Within(time.Second) { // an idle machine takes less than the 300 ms that the benchmark prints
+		if took > must.Within(5*time.Second) { // an idle machine takes less than 300 ms; this one may do much else
 			t.Errorf("%s is shown after %s", page, took)
 		}
 		p.accessible()
