@@ -104,7 +104,7 @@ func (c approvals) waitingPlan(ctx context.Context, q *query, plan ops.PendingPl
 		subscription = plan.Subscriptions[0]
 	}
 	var err error
-	w.Change, w.Reading, err = c.planned.get(ctx, asked{q.user, plan.Namespace + "/" + plan.Name + " " + plan.Mark}, q.whole, q.user.changed,
+	w.Change, w.Reading, err = c.planned.get(ctx, asked{q.user, plan.Namespace + "/" + plan.Name + " " + plan.Mark}, q.whole, q.user,
 		func(ctx context.Context) (*preview.SubscriptionPlan, error) {
 			return c.planner(q.user).Open(ctx, plan.Plan, subscription, q.user.dial())
 		})
@@ -118,7 +118,7 @@ func (c approvals) waitingPlan(ctx context.Context, q *query, plan ops.PendingPl
 func (c approvals) waitingExtension(ctx context.Context, q *query, e ops.PendingExtension, rights func(verb, resource, namespace string) Right) waitingExtension {
 	w := waitingExtension{PendingExtension: e, Approve: rights("patch", "clusterextensions", "")}
 	var err error
-	w.Change, w.Reading, err = c.extended.get(ctx, asked{q.user, e.Name + " " + e.Mark}, q.whole, q.user.changed, func(ctx context.Context) (*preview.ExtensionPlan, error) {
+	w.Change, w.Reading, err = c.extended.get(ctx, asked{q.user, e.Name + " " + e.Mark}, q.whole, q.user, func(ctx context.Context) (*preview.ExtensionPlan, error) {
 		question, err := c.extensions(ctx, q.user)
 		if err != nil {
 			return nil, err

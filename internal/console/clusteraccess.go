@@ -32,12 +32,6 @@ const (
 	toField    = "to"
 )
 
-// Bounds of what a user may ask of the API server by the console.
-const (
-	userQPS   = 50
-	userBurst = 100
-)
-
 // ClusterOptions say how users of a cluster log in.
 type ClusterOptions struct {
 	// Config reaches the API server. Only its address and its CA bundle are used, and nothing by which its owner proves who they are.
@@ -78,7 +72,7 @@ const (
 // NewClusterAccess is an access for the users of a cluster.
 func NewClusterAccess(o ClusterOptions) (*ClusterAccess, error) {
 	config := rest.AnonymousClientConfig(o.Config)
-	config.RateLimiter, config.QPS, config.Burst = nil, userQPS, userBurst
+	config.RateLimiter = nil // that of the manager: NewUser gives each user one of their own
 	config.WarningHandler, config.WarningHandlerWithContext = rest.NoWarnings{}, nil
 	config.UserAgent = "fairlead-console"
 	a := &ClusterAccess{config: config, log: o.Log, clock: o.Clock, attempts: newAttempts(o.Clock)}

@@ -67,7 +67,7 @@ var files embed.FS
 // New is a console that serves nowhere yet.
 func New(o Options) (*Console, error) {
 	c := &Console{Options: o, guard: guard{hosts: o.Hosts, secure: o.TLS != nil}, sessions: newSessions(o.Clock, o.Idle, o.Whole),
-		shelf: newShelf(o.Library, o.Clock), streams: make(chan struct{}, allStreams), runner: newRunner(o.Clock, o.Log),
+		shelf: newShelf(o.Library, o.GlobalNamespace, o.Clock), streams: make(chan struct{}, allStreams), runner: newRunner(o.Clock, o.Log),
 		answers:  newReadings[asked, *whyAnswer](o.Clock, maxAnswers),
 		contents: newReadings[asked, *preview.CatalogContent](o.Clock, maxAnswers), updates: newReadings[asked, *preview.CatalogUpdate](o.Clock, maxAnswers),
 		planned: newReadings[asked, *preview.SubscriptionPlan](o.Clock, maxAnswers), extended: newReadings[asked, *preview.ExtensionPlan](o.Clock, maxAnswers)}
@@ -141,11 +141,11 @@ func (c *Console) Serve(ctx context.Context, listener net.Listener) error {
 
 // cookie is the name of the cookie of a session. Cookies of one name and machine are shared by all ports, so that two consoles need two names.
 func (c *Console) cookie(r *http.Request) string {
-	_, port, found := strings.Cut(r.Host, ":")
-	if !found {
+	_, port, err := net.SplitHostPort(r.Host) // of which the host may be an address of IPv6
+	if err != nil {
 		port = "443"
 	}
-	name := "fairlead-console-" + strings.Trim(port, "]:")
+	name := "fairlead-console-" + port
 	if c.guard.secure {
 		return "__Host-" + name
 	}
@@ -228,7 +228,12 @@ func (c *Console) routes() http.Handler {
 		}
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		c.fail(w, r, &statusError{http.StatusNotFound, "There is no such page", "begin at the catalog, or at what is installed"})
+		missing := &statusError{http.StatusNotFound, "There is no such page", "begin at the catalog, or at what is installed"}
+		if strings.HasPrefix(r.URL.Path, apiPrefix) {
+			c.answer(w, r, missing.status, refusal(missing))
+			return
+		}
+		c.fail(w, r, missing)
 	})
 	return mux
 }

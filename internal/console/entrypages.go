@@ -74,7 +74,7 @@ func refuseProgram(w http.ResponseWriter, log *slog.Logger, why *statusError) {
 		h.Set("Retry-After", attemptRetry)
 	}
 	w.WriteHeader(why.status)
-	if err := json.NewEncoder(w).Encode(map[string]string{"error": why.text, "remedy": why.whatToDo}); err != nil {
+	if err := json.NewEncoder(w).Encode(refusal(why)); err != nil {
 		log.Debug("answer a program", "err", err)
 	}
 }

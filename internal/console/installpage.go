@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -70,8 +69,6 @@ func (p *installPage) Kept() (all []parameter) {
 
 // Bounds of the page.
 const (
-	// planPatience is how long the page waits for a plan, which it takes a bundle to make.
-	planPatience = 2 * time.Second
 	// maxChoosable is how many versions a form offers; others can be written.
 	maxChoosable = 100
 	// maxAddress is how long an address may be that is shared, in bytes.
@@ -107,15 +104,15 @@ func (c *storefront) install(ctx context.Context, q *query) (any, error) {
 
 // planned is the plan of an order, as far as it is there. One that is too long for an address is not kept: no other page asks for it.
 func (c *storefront) planned(ctx context.Context, q *query, o order) (*planned, bool, error) {
-	wait, key := planPatience, o.key()
-	if q.whole || q.sent { // who has sent a form does not ask for it once more
-		wait = readingTime
-	}
+	key, plan := o.key(), func(ctx context.Context) (*planned, error) { return c.planOf(ctx, q.user, o) }
 	if len(key) > maxAddress {
-		p, err := c.planOf(ctx, q.user, o)
+		p, err := turn(ctx, q.user, plan)
 		return p, false, err
 	}
-	return c.plans.within(ctx, planKey{q.user, key}, wait, q.user.changed, func(ctx context.Context) (*planned, error) { return c.planOf(ctx, q.user, o) })
+	if q.whole || q.sent { // who has sent a form does not ask for it once more
+		return c.plans.again(ctx, planKey{q.user, key}, q.user, plan)
+	}
+	return c.plans.get(ctx, planKey{q.user, key}, false, q.user, plan)
 }
 
 // ordered reads the order of a request, and fills in what it leaves to the package.

@@ -103,7 +103,7 @@ func (r *runner) begin(ctx context.Context, q *query, title, page string, run fu
 	go func() {
 		defer func() { <-r.slots }()
 		defer cancel()
-		result, err := run(ctx, tell)
+		result, err := guarded(ctx, tell, run)
 		q.jobs.mu.Lock()
 		job.Ended, job.Result = r.clock.Now(), result
 		if err != nil {
@@ -115,6 +115,12 @@ func (r *runner) begin(ctx context.Context, q *query, title, page string, run fu
 		user.changed()
 	}()
 	return nil
+}
+
+// guarded runs a job, the faults of which are failures.
+func guarded(ctx context.Context, tell func(string), run func(context.Context, func(string)) (string, error)) (result string, err error) {
+	defer recovered(ctx, "do it", &err)
+	return run(ctx, tell)
 }
 
 // add adds a job. The same thing is not begun twice, and failures that were not seen do not make room.

@@ -129,7 +129,7 @@ func (c *storefront) packageOf(ctx context.Context, q *query) (any, error) {
 	if q.whole {
 		wait = readingTime
 	}
-	p.Plan, p.Planning, err = c.plans.within(ctx, planKey{q.user, o.key()}, wait, q.user.changed, func(ctx context.Context) (*planned, error) { return c.planOf(ctx, q.user, o) })
+	p.Plan, p.Planning, err = c.plans.within(ctx, planKey{q.user, o.key()}, wait, q.user, func(ctx context.Context) (*planned, error) { return c.planOf(ctx, q.user, o) })
 	if err != nil {
 		p.Unknown = explain(err).text
 	}
@@ -165,7 +165,7 @@ func (c *storefront) describes(ctx context.Context, q *query, p *packagePage) er
 	}
 	namespace := c.viewpoint(ctx, q, p.Catalog)
 	key := detailKey{q.user, namespace, p.Catalog, p.Name, choice.Channel, choice.Newest}
-	said, reading, err := c.details.get(ctx, key, q.whole, q.user.changed, func(ctx context.Context) (*detailed, error) {
+	said, reading, err := c.details.get(ctx, key, q.whole, q.user, func(ctx context.Context) (*detailed, error) {
 		d, err := c.shelf.catalogs(q.user, namespace).Detail(ctx, p.Catalog, p.Name, choice)
 		if d == nil || err != nil {
 			return nil, err

@@ -140,7 +140,7 @@ func TestPackageOfATenant(t *testing.T) {
 // TestPackageBeforeTheCatalogsAreRead: a page does not wait for them, and a program does.
 func TestPackageBeforeTheCatalogsAreRead(t *testing.T) {
 	v := newShopping(t)
-	v.console.shelf = newShelf(v.library, v.console.Clock) // one that has not been read when the user came
+	v.console.shelf = newShelf(v.library, "olm", v.console.Clock) // one that has not been read when the user came
 	browse, read := v.console.shelf.browse, make(chan struct{})
 	v.console.shelf.browse = func(ctx context.Context, u *User, namespace string) (preview.Answer, error) {
 		<-read

@@ -218,16 +218,26 @@ func (c *Console) json(v view) http.HandlerFunc {
 		status, answer := http.StatusOK, data
 		if err != nil {
 			known := explain(err)
-			status, answer = known.status, map[string]string{"error": known.text, "remedy": known.whatToDo}
+			status, answer = known.status, refusal(known)
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		if err := encoder.Encode(answer); err != nil {
-			c.Log.Debug("answer a program", "path", r.URL.Path, "err", err)
-		}
+		c.answer(w, r, status, answer)
 	}
+}
+
+// answer writes a value for a program.
+func (c *Console) answer(w http.ResponseWriter, r *http.Request, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		c.Log.Debug("answer a program", "path", r.URL.Path, "err", err)
+	}
+}
+
+// refusal is what programs get instead of a value.
+func refusal(why *statusError) map[string]string {
+	return map[string]string{"error": why.text, "remedy": why.whatToDo}
 }
 
 func (c *Console) load(v view, r *http.Request) (q *query, data any, err error) {
@@ -303,7 +313,13 @@ func explain(err error) *statusError {
 		return &statusError{http.StatusForbidden, text, "ask an administrator of the cluster for that right, or choose a namespace of yours"}
 	case apierrors.IsUnauthorized(err):
 		return &statusError{http.StatusUnauthorized, text, "the cluster does not know you any more: begin a new session"}
-	case errors.Is(err, context.DeadlineExceeded):
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return &statusError{http.StatusConflict, text, "something else has changed it meanwhile: go back, load that page again, and check what is there now"}
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return &statusError{http.StatusUnprocessableEntity, text, "go back, and correct what it says"}
+	case apierrors.IsTooManyRequests(err):
+		return &statusError{http.StatusServiceUnavailable, text, "the cluster is busy: try again in a minute"}
+	case errors.Is(err, context.DeadlineExceeded), apierrors.IsTimeout(err), apierrors.IsServerTimeout(err):
 		return &statusError{http.StatusGatewayTimeout, text, "the cluster took too long to answer: try again"}
 	}
 	return &statusError{http.StatusBadGateway, text, "try again; fairlead doctor finds what is wrong with a cluster"}

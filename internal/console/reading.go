@@ -2,10 +2,13 @@ package console
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"runtime/debug"
 	"sync"
 	"time"
 
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/utils/clock"
 )
 
@@ -32,8 +35,9 @@ type reading[V any] struct {
 
 // Times of a reading.
 const (
-	// fresh is how long a value is shown without being read again.
+	// fresh is how long a value is shown without being read again, and stale when it is not shown any more while it is.
 	fresh = 30 * time.Second
+	stale = 2 * time.Minute
 	// patience is how long a page waits for a first reading.
 	patience = 150 * time.Millisecond
 	// readingTime is how long a reading may take, which does not end with the page that asked for it.
@@ -46,16 +50,16 @@ func newReadings[K comparable, V any](c clock.PassiveClock, most int) *readings[
 	return &readings[K, V]{clock: c, most: most, kept: map[K]*reading[V]{}}
 }
 
-// get is the value of a key. Under is true while it is read for the first time and that takes longer than a page waits; whole waits for what is being read
-// all the same. When a reading has ended, changed tells the pages.
-func (r *readings[K, V]) get(ctx context.Context, key K, whole bool, changed func(), read func(context.Context) (V, error)) (value V, under bool, err error) {
-	return r.of(ctx, key, "", whole, changed, read)
+// get is the value of a key, read for a user. Under is true while there is none to be shown and to read it takes longer than a page waits; whole waits for
+// what is being read all the same. When a reading has ended, the pages of the user follow.
+func (r *readings[K, V]) get(ctx context.Context, key K, whole bool, u *User, read func(context.Context) (V, error)) (value V, under bool, err error) {
+	return r.of(ctx, key, "", whole, u, read)
 }
 
 // of is get for a version of what the value is about: one of another version is read again at once, and shown until that is done.
-func (r *readings[K, V]) of(ctx context.Context, key K, version string, whole bool, changed func(), read func(context.Context) (V, error)) (value V, under bool, err error) {
+func (r *readings[K, V]) of(ctx context.Context, key K, version string, whole bool, u *User, read func(context.Context) (V, error)) (value V, under bool, err error) {
 	o := r.slot(key)
-	end, first := r.begin(ctx, o, version, changed, read)
+	end, first := r.begin(ctx, o, version, u, read)
 	switch {
 	case whole && end != nil:
 		return o.after(ctx, end, readingTime)
@@ -66,16 +70,27 @@ func (r *readings[K, V]) of(ctx context.Context, key K, version string, whole bo
 }
 
 // within is get for a page that waits so long for a first reading.
-func (r *readings[K, V]) within(ctx context.Context, key K, wait time.Duration, changed func(), read func(context.Context) (V, error)) (value V, under bool, err error) {
+func (r *readings[K, V]) within(ctx context.Context, key K, wait time.Duration, u *User, read func(context.Context) (V, error)) (value V, under bool, err error) {
 	o := r.slot(key)
-	if end, first := r.begin(ctx, o, "", changed, read); first {
+	if end, first := r.begin(ctx, o, "", u, read); first {
 		return o.after(ctx, end, wait)
 	}
 	return o.now()
 }
 
-// begin begins a reading where one is due. End is closed when the one that is under way has ended, nil when none is; first is that there was none before.
-func (r *readings[K, V]) begin(ctx context.Context, o *reading[V], version string, changed func(), read func(context.Context) (V, error)) (end chan struct{}, first bool) {
+// again is the value as it is now: a person asks for it, and is not content with what was read before.
+func (r *readings[K, V]) again(ctx context.Context, key K, u *User, read func(context.Context) (V, error)) (value V, under bool, err error) {
+	o := r.slot(key)
+	o.mu.Lock()
+	o.read = time.Time{}
+	o.mu.Unlock()
+	end, _ := r.begin(ctx, o, "", u, read)
+	return o.after(ctx, end, readingTime)
+}
+
+// begin begins a reading where one is due. End is closed when the one that is under way has ended, nil when none is; first is that there is
+// nothing to be shown meanwhile.
+func (r *readings[K, V]) begin(ctx context.Context, o *reading[V], version string, u *User, read func(context.Context) (V, error)) (end chan struct{}, first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := r.clock.Now()
@@ -83,9 +98,9 @@ func (r *readings[K, V]) begin(ctx context.Context, o *reading[V], version strin
 	o.used = now
 	if o.under == nil && (o.read.IsZero() || age > fresh || o.version != version || o.err != nil && age > retry) {
 		o.under = make(chan struct{})
-		go r.reads(context.WithoutCancel(ctx), o, version, changed, read)
+		go r.reads(context.WithoutCancel(ctx), o, version, u, read)
 	}
-	return o.under, o.read.IsZero()
+	return o.under, o.read.IsZero() || o.under != nil && age > stale
 }
 
 // after is the value once a reading has ended, if it does in time.
@@ -109,16 +124,55 @@ func (o *reading[V]) now() (value V, under bool, err error) {
 	return o.value, false, o.err
 }
 
-func (r *readings[K, V]) reads(ctx context.Context, o *reading[V], version string, changed func(), read func(context.Context) (V, error)) {
+func (r *readings[K, V]) reads(ctx context.Context, o *reading[V], version string, u *User, read func(context.Context) (V, error)) {
 	ctx, cancel := context.WithTimeout(ctx, readingTime)
 	defer cancel()
-	value, err := read(ctx)
+	value, err := turn(ctx, u, read)
 	o.mu.Lock()
 	o.value, o.err, o.version, o.read = value, err, version, r.clock.Now()
 	close(o.under)
 	o.under = nil
 	o.mu.Unlock()
-	changed()
+	u.changed()
+}
+
+// readersOfUser is how many readings of one user there are at once; others wait. It bounds what one may have read by asking for many things.
+const readersOfUser = 6
+
+// turns are those of a user to read.
+type turns struct {
+	once sync.Once
+	free chan struct{}
+}
+
+// take waits for a turn, which release ends.
+func (t *turns) take(ctx context.Context) (release func(), err error) {
+	t.once.Do(func() { t.free = make(chan struct{}, readersOfUser) })
+	select {
+	case t.free <- struct{}{}:
+		return func() { <-t.free }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for what you have asked for before: %w", ctx.Err())
+	}
+}
+
+// turn reads when it is the turn of the user.
+func turn[V any](ctx context.Context, u *User, read func(context.Context) (V, error)) (value V, err error) {
+	release, err := u.turns.take(ctx)
+	if err != nil {
+		return value, err
+	}
+	defer release()
+	defer recovered(ctx, "read it", &err)
+	return read(ctx)
+}
+
+// recovered makes an error of a panic: what runs in the background reads what others have written, and must not end the manager. The log has the rest.
+func recovered(ctx context.Context, what string, err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("%s: the program has a fault there; please report it, with the log of the console: %v", what, r)
+		utilruntime.HandleErrorWithContext(ctx, *err, "A panic of the console", "stack", string(debug.Stack()))
+	}
 }
 
 // slot is where the value of a key is kept. The one that was used least recently goes when there are too many: it is read again.

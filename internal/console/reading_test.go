@@ -3,6 +3,8 @@ package console
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,9 +17,10 @@ import (
 func TestReadings(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
 	answers, done := make(chan any), make(chan string, 1)
-	l := newReadings[string, int](clock, 2)
+	l, user := newReadings[string, int](clock, 2), &User{}
+	defer user.listen(func() { done <- "k" })()
 	ask := func(version string, whole bool) (int, bool, error) {
-		return l.of(t.Context(), "k", version, whole, func() { done <- "k" }, func(context.Context) (int, error) {
+		return l.of(t.Context(), "k", version, whole, user, func(context.Context) (int, error) {
 			switch answer := (<-answers).(type) {
 			case error:
 				return 0, answer
@@ -60,4 +63,80 @@ func TestReadings(t *testing.T) {
 	value, reading, err = ask("2", true)
 	must.NoError(t, err)
 	must.Equal(t, "whole waits for it", []any{value, reading}, []any{9, false})
+}
+
+// TestOldReadings: what is old is not shown while it is read again, and who asks for it as it is now does not get what was read before.
+func TestOldReadings(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
+	l, user := newReadings[string, int](clock, 2), &User{}
+	goOn, n := make(chan struct{}, 1), 0
+	read := func(context.Context) (int, error) {
+		<-goOn
+		n++
+		return n, nil
+	}
+	goOn <- struct{}{}
+	value, _, err := l.get(t.Context(), "k", true, user, read)
+	must.NoError(t, err)
+	must.Equal(t, "the first", value, 1)
+	goOn <- struct{}{}
+	value, _, err = l.again(t.Context(), "k", user, read)
+	must.NoError(t, err)
+	must.Equal(t, "as it is now", value, 2)
+	clock.SetTime(clock.Now().Add(stale + time.Second))
+	value, reading, err := l.get(t.Context(), "k", false, user, read)
+	must.NoError(t, err)
+	must.Equal(t, "nothing old", []any{value, reading}, []any{0, true})
+	goOn <- struct{}{}
+	value, _, err = l.get(t.Context(), "k", true, user, read)
+	must.NoError(t, err)
+	must.Equal(t, "read again", value, 3)
+}
+
+// TestTurns: one user reads so many things at once, whatever is asked for; another one does not wait for that.
+func TestTurns(t *testing.T) {
+	l, user := newReadings[int, int](clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0)), 2), &User{}
+	var now, most atomic.Int32
+	goOn := make(chan struct{})
+	read := func(context.Context) (int, error) {
+		defer now.Add(-1)
+		if n := now.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		<-goOn
+		return 1, nil
+	}
+	ended := make(chan struct{}, 5*readersOfUser)
+	defer user.listen(func() { ended <- struct{}{} })()
+	for i := range 5 * readersOfUser {
+		_, _, err := l.within(t.Context(), i, 0, user, read)
+		must.NoError(t, err)
+	}
+	must.Eventually(t, "as many as may", func() error {
+		if n := now.Load(); n != readersOfUser {
+			return fmt.Errorf("%d read", n)
+		}
+		return nil
+	})
+	value, _, err := l.get(t.Context(), -1, true, &User{}, func(context.Context) (int, error) { return 7, nil })
+	must.NoError(t, err)
+	must.Equal(t, "another user", value, 7)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = turn(ctx, user, read)
+	must.Fail(t, "who does not wait any more", err, "wait for what you have asked for before")
+	close(goOn)
+	for range 5 * readersOfUser {
+		<-ended
+	}
+	must.Equal(t, "at once", most.Load(), int32(readersOfUser))
+}
+
+// TestFaultsOfReadings: a fault of the program is an error of what it happened in, and of nothing else.
+func TestFaultsOfReadings(t *testing.T) {
+	l := newReadings[string, int](clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0)), 2)
+	_, _, err := l.get(t.Context(), "k", true, &User{}, func(context.Context) (int, error) { panic("index out of range") })
+	must.Fail(t, "a reading", err, "read it: the program has a fault there; please report it, with the log of the console: index out of range")
+	_, err = guarded(t.Context(), nil, func(context.Context, func(string)) (string, error) { panic("nil map") })
+	must.Fail(t, "a job", err, "do it: the program has a fault there")
 }

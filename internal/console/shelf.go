@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 
+	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/preview"
 
 	"k8s.io/utils/clock"
@@ -17,9 +18,10 @@ import (
 type shelf struct {
 	library *preview.Library
 	browse  func(ctx context.Context, u *User, namespace string) (preview.Answer, error)
-	changed func(*User) // says so to the pages of a user
-	kept    *readings[shelfKey, preview.Answer]
 	pool    preview.Pool
+	// served is another text when catalogs serve something else: what was read before is not what there is then.
+	served func(ctx context.Context, u *User, namespace string) string
+	kept   *readings[shelfKey, preview.Answer]
 }
 
 type shelfKey struct {
@@ -30,9 +32,12 @@ type shelfKey struct {
 // maxOffers is how many are kept.
 const maxOffers = 64
 
-// newShelf is empty.
-func newShelf(library *preview.Library, c clock.PassiveClock) *shelf {
-	s := &shelf{library: library, changed: (*User).changed, kept: newReadings[shelfKey, preview.Answer](c, maxOffers)}
+// newShelf is empty. The catalogs of the global namespace are seen in all others.
+func newShelf(library *preview.Library, global string, c clock.PassiveClock) *shelf {
+	s := &shelf{library: library, kept: newReadings[shelfKey, preview.Answer](c, maxOffers)}
+	s.served = func(ctx context.Context, u *User, namespace string) string {
+		return ops.ServedCatalogs(ctx, u.client, namespace, global)
+	}
 	s.browse = func(ctx context.Context, u *User, namespace string) (preview.Answer, error) {
 		answer, err := s.catalogs(u, namespace).Both(ctx, "")
 		if err == nil {
@@ -46,7 +51,7 @@ func newShelf(library *preview.Library, c clock.PassiveClock) *shelf {
 // offers are the packages that a user sees in a namespace. Reading is true while they are read for the first time and that takes longer than a page
 // waits; whole waits for them all the same.
 func (s *shelf) offers(ctx context.Context, u *User, namespace string, whole bool) (answer preview.Answer, reading bool, err error) {
-	return s.kept.get(ctx, shelfKey{u, namespace}, whole, func() { s.changed(u) }, func(ctx context.Context) (preview.Answer, error) { return s.browse(ctx, u, namespace) })
+	return s.kept.of(ctx, shelfKey{u, namespace}, s.served(ctx, u, namespace), whole, u, func(ctx context.Context) (preview.Answer, error) { return s.browse(ctx, u, namespace) })
 }
 
 // catalogs reads catalogs as a user.

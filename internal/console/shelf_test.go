@@ -13,10 +13,33 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 )
 
+// emptyShelf has catalogs that serve the same all the time.
+func emptyShelf(c *testclock.FakeClock) *shelf {
+	s := newShelf(nil, "olm", c)
+	s.served = func(context.Context, *User, string) string { return "" }
+	return s
+}
+
+// TestShelfFollowsCatalogs: what was added a moment ago is offered to who waits for it, and a page that does not wait is informed.
+func TestShelfFollowsCatalogs(t *testing.T) {
+	s := emptyShelf(testclock.NewFakeClock(time.Now()))
+	served := "a"
+	s.served = func(context.Context, *User, string) string { return served }
+	s.browse = func(context.Context, *User, string) (preview.Answer, error) {
+		return preview.Answer{Read: len(served)}, nil
+	}
+	user := &User{}
+	for _, served = range []string{"a", "ab", "abc"} {
+		answer, _, err := s.offers(t.Context(), user, "shop", true)
+		must.NoError(t, err)
+		must.Equal(t, "of "+served, answer.Read, len(served))
+	}
+}
+
 // TestShelf: catalogs are read once for all who ask, a page does not wait for them, and is informed; what was read before is shown while it is read again.
 func TestShelf(t *testing.T) {
 	clock := testclock.NewFakeClock(time.Now())
-	s := newShelf(nil, clock)
+	s := emptyShelf(clock)
 	var begun atomic.Int32
 	end := make(chan error)
 	s.browse = func(context.Context, *User, string) (preview.Answer, error) {
@@ -64,7 +87,7 @@ func TestShelf(t *testing.T) {
 
 // TestShelfForPrograms: who asks for the whole answer waits for it, as long as they like.
 func TestShelfForPrograms(t *testing.T) {
-	s := newShelf(nil, testclock.NewFakeClock(time.Now()))
+	s := emptyShelf(testclock.NewFakeClock(time.Now()))
 	s.browse = func(context.Context, *User, string) (preview.Answer, error) {
 		time.Sleep(2 * patience)
 		return preview.Answer{Read: 1}, nil
@@ -83,7 +106,7 @@ func TestShelfForPrograms(t *testing.T) {
 
 // TestShelfIsBounded: the offers of many namespaces do not fill the memory.
 func TestShelfIsBounded(t *testing.T) {
-	s := newShelf(nil, testclock.NewFakeClock(time.Now()))
+	s := emptyShelf(testclock.NewFakeClock(time.Now()))
 	s.browse = func(context.Context, *User, string) (preview.Answer, error) { return preview.Answer{}, nil }
 	user := &User{}
 	for i := range 3 * maxOffers {

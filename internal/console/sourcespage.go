@@ -99,7 +99,7 @@ func (c sources) one(ctx context.Context, q *query) (any, error) {
 	rights := rightsOf(ctx, q.user)
 	p.Change, p.Remove = rights("patch", resource, is.Catalog.Namespace), rights("delete", resource, is.Catalog.Namespace)
 	key := strings.Join([]string{is.Catalog.Describe(), is.Mark(), is.Catalog.Source, is.Catalog.Digest}, " ")
-	p.Content, p.Reading, err = c.contents.get(ctx, asked{q.user, key}, q.whole, q.user.changed, func(ctx context.Context) (*preview.CatalogContent, error) {
+	p.Content, p.Reading, err = c.contents.get(ctx, asked{q.user, key}, q.whole, q.user, func(ctx context.Context) (*preview.CatalogContent, error) {
 		return c.Library.Content(ctx, q.user.client, q.user.dial(), object)
 	})
 	if err != nil {

@@ -60,7 +60,7 @@ func (c sources) update(ctx context.Context, q *query) (any, error) {
 	}
 	updater := preview.CatalogUpdater{Cluster: q.user.cluster, Library: c.Library, GlobalNamespace: c.GlobalNamespace, Dial: q.user.dial()}
 	key := strings.Join([]string{is.Catalog.Describe(), is.Mark(), is.Catalog.Digest, image}, " ")
-	p.Update, p.Reading, err = c.updates.get(ctx, asked{q.user, key}, q.whole, q.user.changed, func(ctx context.Context) (*preview.CatalogUpdate, error) {
+	p.Update, p.Reading, err = c.updates.get(ctx, asked{q.user, key}, q.whole, q.user, func(ctx context.Context) (*preview.CatalogUpdate, error) {
 		return updater.Update(ctx, object, is.Catalog.Digest, image)
 	})
 	if err != nil {

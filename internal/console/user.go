@@ -36,6 +36,7 @@ type User struct {
 	servers    *preview.Servers
 	scope      scope
 	tally      tally
+	turns      turns
 
 	listeners listeners
 }

@@ -123,7 +123,7 @@ func (c questions) answerWhy(ctx context.Context, q *query, p *whyPage) error {
 	}
 	p.Notes, p.Command = question.Notes, p.command()
 	key := strings.Join([]string{p.Kind, p.Name, p.Version, p.API, p.Channel, question.State()}, "\x00")
-	p.Answer, p.Answering, err = c.answers.get(ctx, asked{q.user, key}, q.whole, q.user.changed, func(ctx context.Context) (*whyAnswer, error) { return c.decide(ctx, question, p.whyQuestion) })
+	p.Answer, p.Answering, err = c.answers.get(ctx, asked{q.user, key}, q.whole, q.user, func(ctx context.Context) (*whyAnswer, error) { return c.decide(ctx, question, p.whyQuestion) })
 	return err
 }
 

@@ -139,6 +139,31 @@ type CatalogListing struct {
 	now time.Time
 }
 
+// ServedCatalogs is another text when the catalogs that namespaces see serve something else. What may not be listed does not change it.
+func ServedCatalogs(ctx context.Context, reader client.Reader, namespaces ...string) string {
+	var all []InstalledCatalog
+	slices.Sort(namespaces)
+	for _, namespace := range slices.Compact(namespaces) {
+		var sources v1alpha1.CatalogSourceList
+		if err := reader.List(ctx, &sources, client.InNamespace(namespace)); err == nil {
+			for i := range sources.Items {
+				all = append(all, viewSource(&sources.Items[i]))
+			}
+		}
+	}
+	var catalogs olmv1.ClusterCatalogList
+	if err := reader.List(ctx, &catalogs); err == nil {
+		for i := range catalogs.Items {
+			all = append(all, viewClusterCatalog(&catalogs.Items[i]))
+		}
+	}
+	var b strings.Builder
+	for _, c := range all {
+		fmt.Fprintf(&b, "%s %s %d %t %s\n", c.Describe(), c.Source, c.Priority, c.Serving, c.Digest)
+	}
+	return b.String()
+}
+
 // ListCatalogs lists the ClusterCatalogs, and the CatalogSources of a namespace, or of all when it is empty. What may not be listed becomes a note.
 func ListCatalogs(ctx context.Context, reader client.Reader, namespace string) (CatalogListing, error) {
 	l := CatalogListing{Catalogs: []InstalledCatalog{}, now: time.Now()}

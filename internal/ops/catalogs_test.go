@@ -263,3 +263,27 @@ func TestRemoveCatalogOfATenant(t *testing.T) {
 	_, err := FindCatalog(t.Context(), c, "", client.ObjectKey{Namespace: "ops", Name: "none"})
 	must.Fail(t, "may not be looked for", err, "look for catalog none: x is forbidden")
 }
+
+// TestServedCatalogs: another text when a catalog comes, or has something else, and the same when only the time of its last poll has changed.
+func TestServedCatalogs(t *testing.T) {
+	source := aCatalogSource("shop", "cat")
+	c := catalogCluster(t, nil, source, aClusterCatalog("cat"), aCatalogSource("elsewhere", "cat"))
+	served := func() string { return ServedCatalogs(t.Context(), c, "shop", "olm", "shop") }
+	before := served()
+	must.Contain(t, "those that the namespace sees", before, "CatalogSource shop/cat ", "ClusterCatalog cat ")
+	must.Lack(t, "those of others", before, "elsewhere")
+	must.Equal(t, "once each", strings.Count(before, "shop/cat"), 1)
+	must.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(source), source))
+	now := metav1.Now()
+	source.Status.LatestImageRegistryPoll = &now
+	must.NoError(t, c.Update(t.Context(), source))
+	must.Equal(t, "polled", served(), before)
+	source.Spec.Image = "registry.example.com/cat:v2"
+	must.NoError(t, c.Update(t.Context(), source))
+	changed := served()
+	if changed == before {
+		t.Error("another image is the same")
+	}
+	must.NoError(t, c.Create(t.Context(), aCatalogSource("olm", "global")))
+	must.Contain(t, "one more", served(), "CatalogSource olm/global ")
+}

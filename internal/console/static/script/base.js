@@ -4,10 +4,13 @@
   // refresh asks for a page and puts its parts in the place of those that are shown, unless the user is in one of them.
   const written = (of) => of.innerHTML.replace(/name="form" value="[^"]*"/g, ""); // but for the token, which is another one on every page
   const shown = new Map([...document.querySelectorAll("[data-part]")].map((part) => [part, written(part)]));
+  let last = 0; // only the newest answer counts
   const refresh = async (address) => {
+    const mine = ++last;
     const answer = await fetch(address, {headers: {Accept: "text/html"}});
     if (!answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (mine !== last) return;
     if (document.querySelector("[data-whole]") && !page.querySelector("[data-whole]")) { location.reload(); return; } // this page was in the place of that one
     for (const part of document.querySelectorAll("[data-part]")) {
       const next = page.getElementById(part.id);
@@ -22,15 +25,14 @@
     }
   };
 
-  let last = 0; // only the newest answer counts
   for (const form of document.querySelectorAll("form[data-as-typed]")) {
     let timer;
     const search = () => {
       const address = new URL(form.action);
       for (const [key, value] of new FormData(form)) if (value) address.searchParams.set(key, value);
       history.replaceState(null, "", address);
-      const mine = ++last;
-      refresh(address).finally(() => { if (mine === last) form.removeAttribute("aria-busy"); });
+      const asked = refresh(address), mine = last;
+      asked.finally(() => { if (mine === last) form.removeAttribute("aria-busy"); });
     };
     form.addEventListener("input", () => { form.setAttribute("aria-busy", "true"); clearTimeout(timer); timer = setTimeout(search, 120); });
     form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); search(); });
@@ -48,7 +50,10 @@
         if (before || document.querySelector("[data-reading]")) refresh(location.href);
         before = true;
       });
-      stream.addEventListener("error", () => { live.dataset.state = "off"; live.title = "does not follow the cluster: tries again"; });
+      stream.addEventListener("error", () => { // a browser tries again by itself, unless the console has refused the stream
+        live.dataset.state = "off";
+        live.title = "does not follow the cluster: " + (stream?.readyState === EventSource.CLOSED ? "load the page again" : "tries again");
+      });
       stream.addEventListener("change", () => refresh(location.href));
     };
     const leave = () => { stream?.close(); stream = null; };

@@ -1,0 +1,66 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"fairlead.dev/fairlead/test/must"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// TestErrorsHaveTheirStatus: a refusal of the API server is not shown as a failure of it, and says what to do about it.
+func TestErrorsHaveTheirStatus(t *testing.T) {
+	kind, resource := schema.GroupKind{Group: "example.com", Kind: "Kite"}, schema.GroupResource{Group: "example.com", Resource: "kites"}
+	for name, test := range map[string]struct {
+		err    error
+		status int
+		remedy string
+	}{
+		"not there":      {apierrors.NewNotFound(resource, "a"), http.StatusNotFound, "it may have been removed"},
+		"no right":       {apierrors.NewForbidden(resource, "a", errors.New("no")), http.StatusForbidden, "ask an administrator"},
+		"unknown":        {apierrors.NewUnauthorized("no"), http.StatusUnauthorized, "begin a new session"},
+		"changed":        {apierrors.NewConflict(resource, "a", errors.New("changed")), http.StatusConflict, "load that page again"},
+		"there already":  {apierrors.NewAlreadyExists(resource, "a"), http.StatusConflict, "load that page again"},
+		"invalid":        {apierrors.NewInvalid(kind, "a", nil), http.StatusUnprocessableEntity, "correct what it says"},
+		"not understood": {apierrors.NewBadRequest("strict decoding error"), http.StatusUnprocessableEntity, "correct what it says"},
+		"busy":           {apierrors.NewTooManyRequests("later", 1), http.StatusServiceUnavailable, "try again in a minute"},
+		"slow":           {context.DeadlineExceeded, http.StatusGatewayTimeout, "took too long"},
+		"slow, it says":  {apierrors.NewTimeoutError("slow", 1), http.StatusGatewayTimeout, "took too long"},
+		"something else": {errors.New("broken"), http.StatusBadGateway, "fairlead doctor"},
+		"one of our own": {&statusError{http.StatusTeapot, "x", "drink"}, http.StatusTeapot, "drink"},
+		"within another": {fmt.Errorf("create: %w", apierrors.NewInvalid(kind, "a", nil)), http.StatusUnprocessableEntity, "correct"},
+	} {
+		got := explain(test.err)
+		must.Equal(t, name, got.status, test.status)
+		must.Contain(t, name, got.whatToDo, test.remedy)
+	}
+}
+
+// TestNoSuchPage: a browser gets a page that says so, and a program gets JSON.
+func TestNoSuchPage(t *testing.T) {
+	v := newTour(t, nil)
+	must.Contain(t, "a page", v.shows(http.StatusNotFound, "/nothing").text("main"), "There is no such page", "What to do: begin at the catalog")
+	w := v.ask(http.MethodGet, "/api/nothing", nil)
+	must.Equal(t, "status", w.Code, http.StatusNotFound)
+	must.Equal(t, "type", w.Header().Get("Content-Type"), "application/json")
+	must.Contain(t, "a program", w.Body.String(), `"error": "There is no such page"`, `"remedy": "begin at the catalog`)
+}
+
+// TestCookies have the port in their name, whatever the host is written like: browsers send those of one host to all of its ports.
+func TestCookies(t *testing.T) {
+	for host, want := range map[string]string{"127.0.0.1:8090": "fairlead-console-8090", "[::1]:8090": "fairlead-console-8090", "[fd00::1]": "fairlead-console-443", "console.example.com": "fairlead-console-443"} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Host = host
+		must.Equal(t, host, (&Console{}).cookie(r), want)
+		w := httptest.NewRecorder()
+		http.SetCookie(w, &http.Cookie{Name: (&Console{}).cookie(r), Value: "x"})
+		must.Equal(t, "cookies for "+host, len(w.Result().Cookies()), 1)
+		must.Equal(t, "with TLS", (&Console{guard: guard{secure: true}}).cookie(r), "__Host-"+want)
+	}
+}
