@@ -147,7 +147,7 @@ func (c operatorPages) operator(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		p.Notes = append(p.Notes, "its history is not shown: "+explain(err).text)
 	}
-	compared, reading, err := comparison{c.Console}.of(ctx, standingKey{q.user, o.Namespace, keyOf(found.Listed)}, []ops.Listed{found.Listed}, q.whole)
+	compared, reading, err := comparison(c).of(ctx, standingKey{q.user, o.Namespace, keyOf(found.Listed)}, []ops.Listed{found.Listed}, q.whole)
 	if p.Reading = reading; err != nil {
 		p.Notes = append(p.Notes, "it is not compared with its catalogs: "+explain(err).text)
 	}

@@ -143,7 +143,7 @@ func (c *storefront) decideSubscription(ctx context.Context, u *User, asked ops.
 	if err != nil {
 		return err
 	}
-	if q, err = c.reaching(ctx, u, q); err != nil {
+	if q, err = c.reaching(u, q); err != nil {
 		return err
 	}
 	q.Ask(asked.Objects...)

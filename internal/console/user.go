@@ -126,7 +126,7 @@ func (c *Console) namespaced(ctx context.Context, u *User, namespace string) (*p
 	if err != nil {
 		return nil, err
 	}
-	return c.reaching(ctx, u, q)
+	return c.reaching(u, q)
 }
 
 // extensions is the question what the ClusterExtensions have, and may have.
@@ -135,10 +135,10 @@ func (c *Console) extensions(ctx context.Context, u *User) (*preview.Question, e
 	if err != nil {
 		return nil, err
 	}
-	return c.reaching(ctx, u, q)
+	return c.reaching(u, q)
 }
 
-func (c *Console) reaching(ctx context.Context, u *User, q *preview.Question) (_ *preview.Question, err error) {
+func (c *Console) reaching(u *User, q *preview.Question) (_ *preview.Question, err error) {
 	q.Dial = u.dial()
 	if q.Kubernetes.Equals(semver.Version{}) {
 		q.Kubernetes, err = u.cluster.Kubernetes()
