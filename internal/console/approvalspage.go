@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"strconv"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1alpha1 "fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -65,10 +64,8 @@ func (c approvals) page(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	p := &approvalsPage{Plans: []waitingPlan{}, Extensions: []waitingExtension{}, Held: []heldUpgrade{}, Total: all.Waiting(), Notes: all.Notes}
-	p.Pages = max(1, (p.Total+plansPerPage-1)/plansPerPage)
-	p.Page, _ = strconv.Atoi(q.get("page"))
-	p.Page = min(max(1, p.Page), p.Pages)
-	from, to := (p.Page-1)*plansPerPage, p.Page*plansPerPage
+	var from, to int
+	p.Page, p.Pages, from, to = paged(q.get("page"), p.Total, plansPerPage)
 	rights := rightsOf(ctx, q.user)
 	for i, plan := range all.Plans {
 		if i >= from && i < to {

@@ -1,11 +1,9 @@
 package console
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
-
-	"fairlead.dev/fairlead/internal/messages"
+	"strconv"
 )
 
 // some is the beginning of a list, and how many more there are.
@@ -24,20 +22,10 @@ func first(most int, list any) (some, error) {
 	return some{v.Slice(0, n).Interface(), v.Len() - n}, nil
 }
 
-// maxValue bounds a value of a field that a page shows, in bytes.
-const maxValue = 300
-
-// brief is a value of a field in one line.
-func brief(value any) string {
-	if value == nil {
-		return "nothing"
-	}
-	if text, is := value.(string); is {
-		return messages.Line(text, maxValue)
-	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Sprintf("a %T", value)
-	}
-	return messages.Line(string(text), maxValue)
+// paged is which of the pages of a list is asked for, how many there are, and what it has of the list.
+func paged(asked string, total, perPage int) (page, pages, from, to int) {
+	pages = max(1, (total+perPage-1)/perPage)
+	page, _ = strconv.Atoi(asked) // what is no number is the first
+	page = min(max(1, page), pages)
+	return page, pages, (page - 1) * perPage, min(page*perPage, total)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"fairlead.dev/fairlead/internal/kubeconfig"
@@ -119,8 +118,7 @@ func (c *storefront) catalog(ctx context.Context, q *query) (any, error) {
 	installed := c.listed(ctx, q)
 	p := chosen(filterOf(q), offered.Packages, installed.Operators)
 	p.Reading, p.Notes, p.Elsewhere = reading, slices.Concat(offered.Notes, installed.Notes), offered.Elsewhere
-	page, _ := strconv.Atoi(q.get("page"))
-	p.turn(page)
+	p.turn(q.get("page"))
 	return p, nil
 }
 
@@ -190,10 +188,10 @@ func (s *cards) add(c card) {
 }
 
 // turn leaves those of one page.
-func (p *catalogPage) turn(page int) {
-	p.Pages = max(1, (p.Found+perPage-1)/perPage)
-	p.Page = min(max(1, page), p.Pages)
-	p.Packages = p.Packages[(p.Page-1)*perPage : min(p.Page*perPage, p.Found)]
+func (p *catalogPage) turn(page string) {
+	var from, to int
+	p.Page, p.Pages, from, to = paged(page, p.Found, perPage)
+	p.Packages = p.Packages[from:to]
 }
 
 // fits reports whether a package is what is asked for, but for the text.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -79,7 +80,7 @@ func TestPagesOfACatalog(t *testing.T) {
 	seen := map[string]bool{}
 	for page := 1; page <= 3; page++ {
 		p := chosen(filter{}, all, nil)
-		p.turn(page)
+		p.turn(strconv.Itoa(page))
 		must.Equal(t, "pages", p.Pages, 3)
 		for _, c := range p.Packages {
 			seen[c.Name] = true
@@ -88,11 +89,11 @@ func TestPagesOfACatalog(t *testing.T) {
 	must.Equal(t, "packages of all pages", len(seen), len(all))
 	for asked, want := range map[int]int{-1: 1, 0: 1, 4: 3, 1 << 40: 3} {
 		p := chosen(filter{}, all, nil)
-		p.turn(asked)
+		p.turn(strconv.Itoa(asked))
 		must.Equal(t, fmt.Sprintf("page %d", asked), p.Page, want)
 	}
 	p := chosen(filter{Text: "nothing is like that"}, all, nil)
-	p.turn(1)
+	p.turn("")
 	must.Equal(t, "packages", len(p.Packages), 0)
 }
 
@@ -157,7 +158,7 @@ func TestFilteringIsFast(t *testing.T) {
 	for range 5 {
 		for _, f := range publicFilters {
 			began := time.Now()
-			chosen(f, all, nil).turn(1)
+			chosen(f, all, nil).turn("1")
 			times = append(times, time.Since(began))
 		}
 	}
@@ -174,7 +175,7 @@ func BenchmarkFilter(b *testing.B) {
 	all := publicPackages(b, publicdata.FullCatalog, 6900)
 	for b.Loop() {
 		for _, f := range publicFilters {
-			chosen(f, all, nil).turn(1)
+			chosen(f, all, nil).turn("1")
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N*len(publicFilters)), "ms/filter")

@@ -244,6 +244,10 @@ func (c *storefront) icon(w http.ResponseWriter, r *http.Request) {
 	if key.namespace == "" {
 		key.namespace = user.Namespace
 	}
+	if len(key.namespace)+len(key.catalog)+len(key.pkg) > 4*maxName { // which nothing is called, and which would be kept
+		http.Error(w, "no package is called so", http.StatusBadRequest)
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), iconTime)
 	defer cancel()
 	p, err := c.icons.get(ctx, key, func(ctx context.Context) (*preview.Icon, error) {

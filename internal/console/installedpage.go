@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"fairlead.dev/fairlead/internal/ops"
@@ -62,10 +61,10 @@ func (c *Console) installed(ctx context.Context, q *query) (any, error) {
 			fitting = append(fitting, l)
 		}
 	}
-	p.Found, p.Pages = len(fitting), max(1, (len(fitting)+installedPerPage-1)/installedPerPage)
-	p.Page, _ = strconv.Atoi(q.get("page"))
-	p.Page = min(max(1, p.Page), p.Pages)
-	fitting = fitting[(p.Page-1)*installedPerPage : min(p.Page*installedPerPage, len(fitting))]
+	var from, to int
+	p.Found = len(fitting)
+	p.Page, p.Pages, from, to = paged(q.get("page"), p.Found, installedPerPage)
+	fitting = fitting[from:to]
 	compared := standings{}
 	if p.Total > 0 {
 		if compared, p.Reading, err = (comparison{c}).of(ctx, standingKey{user: q.user, namespace: namespace}, listing.Operators, q.whole); err != nil {

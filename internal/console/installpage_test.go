@@ -153,6 +153,17 @@ func TestWrongForms(t *testing.T) {
 	}
 }
 
+// TestFormKeepsNames: a form that is sent again asks for the same, however many names it has.
+func TestFormKeepsNames(t *testing.T) {
+	v := newShopping(t)
+	var names []string
+	for i := range 2 * maxInRule {
+		names = append(names, fmt.Sprintf("team-%d", i))
+	}
+	page := v.get("/install?package=greeter-operator&catalog=olm/samples&namespace=greet&mode=MultiNamespace&watch=" + strings.Join(names, ","))
+	must.Equal(t, "namespaces to watch", page.fields("/install").Get("watch"), strings.Join(names, ", "))
+}
+
 // TestLongOrder: forms that no address could have are planned as well, and not kept.
 func TestLongOrder(t *testing.T) {
 	v := newShopping(t)

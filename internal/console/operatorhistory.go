@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -115,7 +116,7 @@ func (c operatorPages) difference(ctx context.Context, q *query) (any, error) {
 			return nil, err
 		}
 		for _, r := range h.Plans {
-			p.Kept = append(p.Kept, keptVersion{r.Name, r.Name + ": " + fmt.Sprint(r.Installs)})
+			p.Kept = append(p.Kept, keptVersion{r.Name, r.Name + ": " + strings.Join(r.Installs, ", ")})
 		}
 	default:
 		return nil, &statusError{http.StatusBadRequest, o.title() + " has no history: only Subscriptions and ClusterExtensions keep one", "compare the versions of its package instead"}

@@ -39,7 +39,7 @@ func TestPackagePage(t *testing.T) {
 		for _, a := range page.find("a", "aria-current") {
 			current = append(current, shopText(a))
 		}
-		must.Equal(t, "tabs", current, []string{catalog})
+		must.Equal(t, "the place, and the tab", current, []string{"Catalog", catalog})
 	}
 	var told packagePage
 	must.Equal(t, "status", v.json("/package/greeter-operator?namespace=ops&catalog=olm/samples", &told), 200)

@@ -102,14 +102,12 @@ func (p *pages) write(w io.Writer, name string, page shown) error {
 // functions are what templates may call.
 func functions(a *assets) template.FuncMap {
 	return template.FuncMap{
-		"asset":  a.address,
-		"age":    func(now, then time.Time) string { return duration.HumanDuration(now.Sub(then)) },
-		"lines":  func(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") },
-		"add":    func(a, b int) int { return a + b },
-		"places": func() []place { return places },
-		"under": func(path, place string) bool {
-			return path == place || place == "/sources" && strings.HasPrefix(path, "/source/") || strings.HasPrefix(path, place+"/")
-		},
+		"asset":   a.address,
+		"age":     func(now, then time.Time) string { return duration.HumanDuration(now.Sub(then)) },
+		"lines":   func(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") },
+		"add":     func(a, b int) int { return a + b },
+		"places":  func() []place { return places },
+		"under":   under,
 		"kept":    kept,
 		"pairs":   pairs,
 		"minus":   func(n int) int { return -n },
@@ -127,7 +125,6 @@ func functions(a *assets) template.FuncMap {
 		},
 		"address": address,
 		"first":   first,
-		"brief":   brief,
 		"plain":   messages.Clean,
 		"source":  sourceAddress,
 		"minutes": wholeMinutes,
@@ -141,6 +138,16 @@ func functions(a *assets) template.FuncMap {
 type place struct{ Path, Name string }
 
 var places = []place{{"/catalog", "Catalog"}, {"/installed", "Installed"}, {"/approvals", "Approvals"}, {"/operands", "Custom resources"}, {"/why", "Why"}, {"/sources", "Catalog sources"}}
+
+// under reports whether a page belongs to a place.
+func under(path, of string) bool {
+	for prefix, place := range map[string]string{"/source/": "/sources", "/package/": "/catalog", "/install/": "/catalog", "/operator/": "/installed"} {
+		if place == of && strings.HasPrefix(path+"/", prefix) {
+			return true
+		}
+	}
+	return path == of || strings.HasPrefix(path, of+"/")
+}
 
 // address is an address with another value of a parameter; without one where the value is empty.
 func address(of, key, value string) string {

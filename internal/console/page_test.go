@@ -64,3 +64,27 @@ func TestCookies(t *testing.T) {
 		must.Equal(t, "with TLS", (&Console{guard: guard{secure: true}}).cookie(r), "__Host-"+want)
 	}
 }
+
+// TestPlaces: a page belongs to the place that people come from, which is marked.
+func TestPlaces(t *testing.T) {
+	for path, want := range map[string]string{"/catalog": "/catalog", "/package/kite": "/catalog", "/install": "/catalog", "/installed": "/installed", "/operator/Subscription/a/b": "/installed",
+		"/operator/Subscription/a/b/upgrade": "/installed", "/operands/kites.example.com/new": "/operands", "/source/v1/cat": "/sources", "/sources": "/sources", "/why": "/why", "/jobs": ""} {
+		got := ""
+		for _, place := range places {
+			if under(path, place.Path) {
+				got += place.Path
+			}
+		}
+		must.Equal(t, path, got, want)
+	}
+}
+
+// TestPaged: a page that does not exist is the nearest that does.
+func TestPaged(t *testing.T) {
+	for asked, want := range map[string][4]int{"": {1, 3, 0, 10}, "2": {2, 3, 10, 20}, "3": {3, 3, 20, 25}, "99": {3, 3, 20, 25}, "-1": {1, 3, 0, 10}, "x": {1, 3, 0, 10}} {
+		page, pages, from, to := paged(asked, 25, 10)
+		must.Equal(t, "page "+asked, [4]int{page, pages, from, to}, want)
+	}
+	page, pages, from, to := paged("7", 0, 10)
+	must.Equal(t, "of nothing", [4]int{page, pages, from, to}, [4]int{1, 1, 0, 0})
+}

@@ -26,11 +26,13 @@ func shownValue(value any) string {
 	case string:
 		return messages.Line(value, maxFieldValue)
 	}
-	text, err := json.Marshal(value)
-	if err != nil {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // the template does
+	if err := encoder.Encode(value); err != nil {
 		return "a value that cannot be shown: " + err.Error()
 	}
-	return messages.Line(string(text), maxFieldValue)
+	return messages.Line(strings.TrimSpace(text.String()), maxFieldValue)
 }
 
 // class is that of what is good or bad; neither has none.

@@ -16,7 +16,7 @@ func TestLongTexts(t *testing.T) {
 		t.Errorf("a line of %d bytes", len(line))
 	}
 	must.Equal(t, "nothing", len(few(" \n")), 0)
-	for want, value := range map[string]any{"nothing": nil, "text": "text", `{"a":1}`: map[string]any{"a": 1}, `["x"]`: []any{"x"}, "2": 2} {
+	for want, value := range map[string]any{"nothing": nil, "text": "text", `{"a":1}`: map[string]any{"a": 1}, `{"v":">=1 <2"}`: map[string]any{"v": ">=1 <2"}, `["x"]`: []any{"x"}, "2": 2} {
 		must.Equal(t, "a value", shownValue(value), want)
 	}
 	if text := shownValue(strings.Repeat("y", 5000)); len(text) > maxFieldValue+10 {

@@ -94,10 +94,10 @@ func (c questions) page(ctx context.Context, q *query) (any, error) {
 	return p, nil
 }
 
-// lists are the values of fields that have several, one to a line or separated by spaces.
+// lists are the values of fields that have several.
 func lists(values []string) (all []string) {
 	for _, v := range values {
-		all = append(all, strings.Fields(v)...)
+		all = append(all, namesIn(v)...)
 	}
 	return all
 }
