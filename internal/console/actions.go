@@ -32,7 +32,8 @@ func (c *Console) act(a action) http.HandlerFunc {
 			c.fail(w, r, err)
 			return
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), pageTime)
+		// A browser that leaves does not end it: what is begun would be half done.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), pageTime)
 		defer cancel()
 		result, err := a.do(ctx, q)
 		if err != nil {

@@ -1,6 +1,27 @@
 package console
 
-import "testing"
+import (
+	"context"
+	"net/http/httptest"
+	"testing"
+)
+
+// TestActionsAreDone: a browser that leaves before the answer does not end what it has asked for.
+func TestActionsAreDone(t *testing.T) {
+	v := newTour(t, nil)
+	ctx, leave := context.WithCancel(t.Context())
+	ended := false
+	r := httptest.NewRequest("POST", "/do", nil).WithContext(context.WithValue(ctx, sessionKey{}, v.console.sessions.get(v.cookie.Value)))
+	r.PostForm = map[string][]string{formKey: {v.console.sessions.get(v.cookie.Value).formToken()}}
+	v.console.act(action{path: "/do", do: func(ctx context.Context, _ *query) (done, error) {
+		leave()
+		ended = ctx.Err() != nil
+		return done{}, nil
+	}})(httptest.NewRecorder(), r)
+	if ended {
+		t.Error("the action was ended by the browser")
+	}
+}
 
 // TestLocal: no form leads out of the console.
 func TestLocal(t *testing.T) {
