@@ -51,3 +51,21 @@ func TestAddressOfAPage(t *testing.T) {
 		t.Errorf("kept %v", got)
 	}
 }
+
+// TestNotices: what came of an action is shown on the page that the browser goes to, not to a script that brings another page up to date meanwhile.
+func TestNotices(t *testing.T) {
+	s := &session{}
+	s.say("approved")
+	r := httptest.NewRequest("GET", "/installed", nil)
+	for _, visit := range []struct{ mode, want string }{{"same-origin", ""}, {"cors", ""}, {"navigate", "approved"}, {"navigate", ""}} {
+		r.Header.Set("Sec-Fetch-Mode", visit.mode)
+		if got := noticeOf(r, s); got != visit.want {
+			t.Errorf("%s is shown %q, want %q", visit.mode, got, visit.want)
+		}
+	}
+	s.say("approved")
+	r.Header.Del("Sec-Fetch-Mode") // an older browser
+	if got := noticeOf(r, s); got != "approved" {
+		t.Errorf("an older browser is shown %q", got)
+	}
+}
