@@ -101,7 +101,12 @@ func (p *Package) describe(x *catalog.Index, b *catalog.BundleInfo) error {
 }
 
 func (p *Package) take(d description) {
-	p.DisplayName, p.Provider, p.Keywords = d.DisplayName, d.Provider.Name, d.Keywords
+	p.DisplayName, p.Provider = d.DisplayName, d.Provider.Name
+	for _, keyword := range d.Keywords {
+		if strings.TrimSpace(keyword) != "" { // an empty one, which there are, finds everything
+			p.Keywords = append(p.Keywords, keyword)
+		}
+	}
 	if text := d.Annotations["description"]; text != "" { // the short one, which consoles show
 		p.Description = firstLine(text)
 	}
