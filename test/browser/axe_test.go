@@ -77,7 +77,15 @@ func (p *tab) accessible() {
 			p.prefers(scheme)
 			p.size(width, 800)
 			if over := value[float64](p, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
-				p.Errorf("%s is %v pixels wider than the screen of %d", p.at(), over, width)
+				p.Errorf("%s is %v pixels wider than the screen of %d, because of %s", p.at(), over, width, value[string](p, `(() => {
+					const wide = [];
+					for (const e of document.querySelectorAll("body *")) {
+						let hidden = e.getBoundingClientRect().right <= document.documentElement.clientWidth + 1;
+						for (let a = e.parentElement; a && !hidden; a = a.parentElement) hidden = a !== document.body && a !== document.documentElement && getComputedStyle(a).overflowX !== "visible";
+						if (!hidden) wide.push(e.outerHTML.slice(0, 160));
+					}
+					return wide.slice(0, 6).join("\n");
+				})()`))
 			}
 			p.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 				_, err := chromedp.Evaluate[any](script+"; null")(ctx, t)

@@ -21,12 +21,15 @@ import (
 // real are the packages whose bundles are there, so that they can be installed. All others of the catalog can be read about.
 var real = []string{"grafana-operator", "strimzi-kafka-operator", "rabbitmq-cluster-operator", "keycloak-operator", "external-secrets-operator", "service-binding-operator"}
 
+// unready are versions that are made of others, and never become ready: their pod asks for a node that there is not.
+var unready = map[string]string{"grafana-operator/5.24.0": "grafana-operator/5.24.1", "keycloak-operator/26.7.1": "keycloak-operator/26.7.2"}
+
 var community struct {
 	sync.Mutex
 	ref string
 }
 
-// communityCatalog is the image of the full public catalog, in which the real packages have the bundles that are there, and grafana-operator a last version
+// communityCatalog is the image of the full public catalog, in which the real packages have the bundles that are there, and two a last version
 // that never becomes ready. It is pushed once.
 func communityCatalog(t testing.TB) string {
 	t.Helper()
@@ -63,7 +66,7 @@ func offered(c *catalog.Catalog, name string) (*catalog.Package, bool) {
 	return nil, false
 }
 
-// describe gives packages the icons that their owners gave them.
+// describe gives packages the icons and the descriptions that their owners gave them.
 func describe(t testing.TB, c *catalog.Catalog) {
 	t.Helper()
 	publicdata.Each(t, publicdata.FullCatalog, func(name string, content func() []byte) {
@@ -75,14 +78,40 @@ func describe(t testing.TB, c *catalog.Catalog) {
 		if theirs, ok := offered(whole, p.Name); ok {
 			p.Icon, p.Description = theirs.Icon, theirs.Description
 		}
+		present(t, c, p.Name, whole)
 	})
+}
+
+// present gives the bundles of a package what their owners say of them, as the public catalog has it: of a version that is not there, what is said of the newest.
+func present(t testing.TB, c *catalog.Catalog, name string, whole *catalog.Catalog) {
+	t.Helper()
+	said := map[string]catalog.Property{}
+	var newest *catalog.Property
+	for _, b := range whole.Bundles {
+		for _, property := range must.Value(b.AllProperties())(t) {
+			if property.Type == catalog.PropertyCSVMetadata {
+				said[b.Name], newest = property, &property
+			}
+		}
+	}
+	for i := range c.Bundles {
+		b := &c.Bundles[i]
+		if b.Package != name || newest == nil {
+			continue
+		}
+		property, known := said[b.Name]
+		if !known {
+			property = *newest
+		}
+		b.Properties = append(b.Properties, property)
+	}
 }
 
 // realBundles are the trees of the bundles that are pushed.
 func realBundles(t testing.TB) fs.FS {
 	t.Helper()
 	all := fstest.MapFS{}
-	last := fstest.MapFS{}
+	last := map[string]fstest.MapFS{}
 	for at, tree := range publicdata.BundleTrees(t) {
 		for _, name := range real {
 			if path.Dir(at) != name {
@@ -91,16 +120,19 @@ func realBundles(t testing.TB) fs.FS {
 			for file, content := range tree {
 				all[path.Join(at, file)] = content
 			}
-			if at == "grafana-operator/5.24.0" {
-				last = maps.Clone(tree)
+			if _, fails := unready[at]; fails {
+				last[at] = maps.Clone(tree)
 			}
 		}
 	}
-	for file, content := range last {
-		text := strings.ReplaceAll(string(content.Data), "5.24.0", "5.24.1")
-		const account = "\n                serviceAccountName:"
-		text = strings.Replace(text, account, "\n                nodeSelector:\n                  example.com/gpu: \"true\""+account, 1)
-		all[path.Join("grafana-operator/5.24.1", file)] = &fstest.MapFile{Data: []byte(text)}
+	for at, tree := range last {
+		to := unready[at]
+		for file, content := range tree {
+			text := strings.ReplaceAll(string(content.Data), path.Base(at), path.Base(to))
+			const account = "\n                serviceAccountName:"
+			text = strings.Replace(text, account, "\n                nodeSelector:\n                  example.com/gpu: \"true\""+account, 1)
+			all[path.Join(to, file)] = &fstest.MapFile{Data: []byte(text)}
+		}
 	}
 	return all
 }

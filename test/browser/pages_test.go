@@ -11,7 +11,7 @@ import (
 // TestPages: with the full public catalog each page is there at once, small, and without a complaint of the browser, and can be read by all.
 func TestPages(t *testing.T) {
 	w := newWorld(t)
-	w.serves("community", communityCatalog(t))
+	w.community()
 	p := w.open(devcluster.Config())
 	p.sees("Installed")
 	p.open("/catalog")

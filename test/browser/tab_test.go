@@ -157,12 +157,6 @@ func (p *tab) click(text string) {
 	p.do(chromedp.Click(fmt.Sprintf(`//main//*[self::a or self::button or self::summary][normalize-space()=%s] | //header//a[normalize-space()=%[1]s]`, quoted(text))))
 }
 
-// clickIn clicks the button of the first row, item or panel that has a text.
-func (p *tab) clickIn(part, text string) {
-	p.Helper()
-	p.do(chromedp.Click(fmt.Sprintf(`(//main//*[self::tr or self::li or self::section or self::article][contains(., %s)]//*[self::a or self::button or self::summary][normalize-space()=%s])[1]`, quoted(part), quoted(text))))
-}
-
 // field is the control with a label.
 func field(label string) string {
 	return fmt.Sprintf(`(//main//label[starts-with(normalize-space(), %s)]//*[self::input or self::textarea or self::select] | //*[@id=//main//label[starts-with(normalize-space(), %[1]s)]/@for])[1]`, quoted(label))
@@ -174,29 +168,38 @@ func (p *tab) fill(label, text string) {
 	p.do(chromedp.Clear(field(label)), chromedp.SendKeys(field(label), text))
 }
 
-// choose chooses one of a list by the text of the option.
-func (p *tab) choose(label, option string) {
+// arrives waits until the browser is at a page, whatever is asked of it, and it is there.
+func (p *tab) arrives(path string) {
 	p.Helper()
-	done := value[bool](p, fmt.Sprintf(`(() => {
-		const control = document.evaluate(%q, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue;
-		if (!control) return false;
-		for (const o of control.options) if (o.textContent.trim() === %q || o.value === %[2]q) {
-			control.value = o.value;
-			control.dispatchEvent(new Event("input", {bubbles: true}));
-			control.dispatchEvent(new Event("change", {bubbles: true}));
-			return true;
+	must.EventuallyWithin(p, "the browser to be at "+path, patience, func() error {
+		if at := p.at(); strings.SplitN(at, "?", 2)[0] != path {
+			return fmt.Errorf("it is at %s", at)
 		}
-		return false;
-	})()`, field(label), option))
-	if !done {
-		p.Fatalf("at %s: there is no %q to choose at %q", p.at(), option, label)
+		return nil
+	})
+	p.do(chromedp.WaitReady("main h1"))
+}
+
+// press clicks the button or link whose text begins with a text: that of the first object on the page.
+func (p *tab) press(beginning string) {
+	p.Helper()
+	p.do(chromedp.Click(fmt.Sprintf(`(//main//*[self::a or self::button][starts-with(normalize-space(), %s)])[1]`, quoted(beginning))))
+}
+
+// stays says that the page has not been loaded again while something happened.
+func (p *tab) stays(what string, happens func()) {
+	p.Helper()
+	value[bool](p, `window.stays = true`)
+	happens()
+	if !value[bool](p, `window.stays === true`) {
+		p.Errorf("%s was loaded again until %s", p.at(), what)
 	}
 }
 
 // text is what the page shows.
 func (p *tab) text() string {
 	p.Helper()
-	return strings.Join(strings.Fields(value[string](p, `document.body.innerText`)), " ")
+	return strings.Join(strings.Fields(value[string](p, `document.body?.innerText ?? ""`)), " ")
 }
 
 // sees waits until the page shows texts, without being loaded again.

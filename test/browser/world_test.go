@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -18,6 +20,7 @@ import (
 	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -25,13 +28,36 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestMain(m *testing.M) { harness.Main(m, func() { ends() }) }
+func TestMain(m *testing.M) {
+	harness.Main(m, func() {
+		ends()
+		if err := closeLibrary(); err != nil {
+			panic(err)
+		}
+	})
+}
 
 // global is the namespace of the catalogs that all namespaces see.
 const global = manager.DefaultGlobalNamespace
 
-// shared is the manager of all tests.
-var shared = sync.OnceValues(func() (client.Client, error) { return harness.Start(manager.Options{}) })
+// shared is the manager of all tests, which serves PackageManifests too: those who may not read catalogs find packages by them.
+var shared = sync.OnceValues(func() (client.Client, error) {
+	c, err := client.New(devcluster.Config(), client.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Create(context.Background(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: global}}); err != nil {
+		return nil, err
+	}
+	embedded, err := devcluster.Connect(filepath.Dir(devcluster.Kubeconfig()))
+	if err != nil {
+		return nil, err
+	}
+	route := func(ctx context.Context, local netip.AddrPort) (netip.AddrPort, func(), error) {
+		return embedded.Expose(ctx, local)
+	}
+	return harness.Start(manager.Options{PackageServer: manager.PackageServer{Namespace: global, Route: route}})
+})
 
 // world is a test with a namespace of its own.
 type world struct{ harness.World }
@@ -58,29 +84,50 @@ func (w *world) open(config *rest.Config) *tab {
 	return newTab(w.T, "http://"+listener.Addr().String()+access.Query())
 }
 
+// library is what all consoles of this process have read of catalogs and bundles, as one for many users has it.
+var library = sync.OnceValues(func() (*preview.Library, error) {
+	l, err := preview.OpenLibrary(context.Background(), &bundleio.Renderer{})
+	if err == nil {
+		closeLibrary = l.Close
+	}
+	return l, err
+})
+
+var closeLibrary = func() error { return nil }
+
 func (w *world) console(config *rest.Config) (*console.Console, *console.OneTime, net.Listener) {
 	w.Helper()
-	library := must.Value(preview.OpenLibrary(w.Context(), &bundleio.Renderer{}))(w.T)
-	w.Cleanup(func() { must.NoErrorf(w, library.Close(), "close the library") })
 	access := console.NewOneTime(must.Value(console.NewUser(w.Context(), config, w.Namespace))(w.T))
 	listener := must.Value((&net.ListenConfig{}).Listen(w.Context(), "tcp", "127.0.0.1:0"))(w.T)
-	c := must.Value(console.New(console.Options{Access: access, Hosts: console.Loopback(listener.Addr()), Library: library, GlobalNamespace: global,
-		Log: slog.New(slog.NewTextHandler(w.Output(), nil)), Clock: clock.RealClock{}}))(w.T)
+	c := must.Value(console.New(console.Options{Access: access, Hosts: console.Loopback(listener.Addr()), Library: must.Value(library())(w.T), GlobalNamespace: global,
+		Log: slog.New(slog.DiscardHandler), Clock: clock.RealClock{}}))(w.T)
 	return c, access, listener
 }
 
-// serves adds an image as the catalogs of a name, by both APIs, and waits until they serve their content.
-func (w *world) serves(name, image string) {
+var catalogs struct {
+	sync.Mutex
+	serve bool
+}
+
+// community makes the public catalog be served by both APIs to all namespaces, once for all tests, and waits until it is.
+func (w *world) community() {
 	w.Helper()
-	source := &v1alpha1.CatalogSource{ObjectMeta: w.Named(name), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: image, DisplayName: name}}
-	extensions := &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: name},
+	image := communityCatalog(w)
+	catalogs.Lock()
+	defer catalogs.Unlock()
+	if catalogs.serve {
+		return
+	}
+	source := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: global, Name: "community"},
+		Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: image, DisplayName: "community"}}
+	extensions := &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: "community"},
 		Spec: olmv1.ClusterCatalogSpec{Source: olmv1.CatalogSource{Type: olmv1.CatalogSourceTypeImage, Image: &olmv1.ImageSource{Ref: image}}}}
 	w.Make(source, extensions)
-	w.RemoveLater(extensions)
-	w.Eventually("the catalogs "+name+" to serve their content", func() error {
-		w.Read(name, source)
-		if err := w.Get(w.Context(), client.ObjectKeyFromObject(extensions), extensions); err != nil {
-			return err
+	w.Eventually("the catalogs to serve their content", func() error {
+		for _, o := range []client.Object{source, extensions} {
+			if err := w.Get(w.Context(), client.ObjectKeyFromObject(o), o); err != nil {
+				return err
+			}
 		}
 		if !meta.IsStatusConditionTrue(extensions.Status.Conditions, olmv1.TypeServing) {
 			return fmt.Errorf("ClusterCatalog: %+v", extensions.Status.Conditions)
@@ -90,11 +137,5 @@ func (w *world) serves(name, image string) {
 		}
 		return nil
 	})
-}
-
-// as is a configuration of a user.
-func as(user string, groups ...string) *rest.Config {
-	config := rest.CopyConfig(devcluster.Config())
-	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: append(groups, "system:authenticated")}
-	return config
+	catalogs.serve = true
 }
