@@ -62,10 +62,10 @@ func asksForMore() *olmv1.ClusterExtension {
 func TestApprovals(t *testing.T) {
 	v := newVisit(t, nil, append(waitingForYou("ops"), asksForMore())...)
 	_, root := v.page("/approvals")
-	page := words(root)
+	page := textOf(root)
 	must.Contain(t, "the page", page, "2 changes wait for you", "kite, tail", "InstallPlan ops/install-1", "kite.v1", "kite.v2", "approve with care: version v1 goes",
 		"What changes for kite.v2, in place of kite.v1", "reads or writes Secrets get secrets in the whole cluster", "registry.example.com/kite:v2", "ClusterRole kite", "balloon.v2 asks for permissions")
-	must.Equal(t, "the mark at the page", words(all(root, "nav")[0]), "Catalog Installed Approvals 2 waiting Custom resources Why Catalog sources")
+	must.Equal(t, "the mark at the page", textOf(elements(root, "nav", "")[0]), "Catalog Installed Approvals 2 waiting Custom resources Why Catalog sources")
 	var answer approvalsPage
 	must.Equal(t, "status", v.json("/approvals", &answer), 200)
 	if p := answer.Plans[0]; p.Change == nil || p.Change.Operators[0].Granted[0].Rules[0].Power == "" || !p.Approve.Allowed {
@@ -157,7 +157,7 @@ func TestHeldUpgrades(t *testing.T) {
 	v := newVisit(t, nil, sub("kite", map[string]string{ops.HeldBeforeKey: "", ops.HeldReasonKey: hostileText, "operators.fairlead.dev/upgrade-window": "never"}), sub("tail", nil))
 	text, root := v.page("/approvals")
 	v.harmless(text, root)
-	must.Contain(t, "the page", words(root), "Upgrades that wait for their window", "Subscription ops/kite", "The reason that was given: <script>alert(1)", "Subscription ops/tail", "Nothing waits for approval")
+	must.Contain(t, "the page", textOf(root), "Upgrades that wait for their window", "Subscription ops/kite", "The reason that was given: <script>alert(1)", "Subscription ops/tail", "Nothing waits for approval")
 	must.Lack(t, "the page", text, "Let tail go on")
 	action, fields := v.form(root, "Let kite go on")
 	text, _ = v.send(action, fields, "/approvals")
@@ -172,11 +172,11 @@ func TestApprovalsWithoutRights(t *testing.T) {
 	v := newVisit(t, func(c client.WithWatch) client.WithWatch { return fakeapi.Tenant(c, "ops") }, objects...)
 	v.missing = []string{"list subscriptions", "patch installplans", "delete installplans", "patch clusterextensions"}
 	text, root := v.page("/approvals")
-	must.Contain(t, "the page", words(root), "InstallPlan ops/install-1", "dev may not patch installplans.operators.coreos.com in namespace ops", "dev may not delete installplans.operators.coreos.com in namespace ops",
+	must.Contain(t, "the page", textOf(root), "InstallPlan ops/install-1", "dev may not patch installplans.operators.coreos.com in namespace ops", "dev may not delete installplans.operators.coreos.com in namespace ops",
 		"ClusterExtensions", "which of them wait is not shown")
 	must.Lack(t, "the page", text, "secret/", "balloon")
-	for _, b := range all(root, "button") {
-		if _, disabled := attributeOf(b, "disabled"); strings.HasPrefix(words(b), "Approve") != disabled && strings.HasPrefix(words(b), "Approve") {
+	for _, b := range elements(root, "button", "") {
+		if _, disabled := attributeOf(b, "disabled"); strings.HasPrefix(textOf(b), "Approve") != disabled && strings.HasPrefix(textOf(b), "Approve") {
 			t.Error("the button to approve is not disabled")
 		}
 	}
@@ -206,13 +206,13 @@ func TestHostileApprovals(t *testing.T) {
 	v := newVisit(t, nil, append(objects, e)...)
 	text, root := v.page("/approvals")
 	v.harmless(text, root)
-	must.Contain(t, "the page", words(root), "approve with care: <script>alert(1)</script>")
+	must.Contain(t, "the page", textOf(root), "approve with care: <script>alert(1)</script>")
 }
 
 // TestNothingWaits says what would.
 func TestNothingWaits(t *testing.T) {
 	v := newVisit(t, nil)
 	_, root := v.page("/approvals")
-	must.Contain(t, "the page", words(root), "Nothing waits for approval.", "A Subscription whose approval is Manual puts its plans here")
-	must.Equal(t, "the mark at the page", words(all(root, "nav")[0]), "Catalog Installed Approvals Custom resources Why Catalog sources")
+	must.Contain(t, "the page", textOf(root), "Nothing waits for approval.", "A Subscription whose approval is Manual puts its plans here")
+	must.Equal(t, "the mark at the page", textOf(elements(root, "nav", "")[0]), "Catalog Installed Approvals Custom resources Why Catalog sources")
 }

@@ -105,7 +105,7 @@ func TestCatalogPage(t *testing.T) {
 	page.harmless()
 	var links []string
 	for _, a := range page.find("a", "href") {
-		if href := shopAttr(a, "href"); strings.HasPrefix(href, "/package/") || strings.HasPrefix(href, "/operator/") {
+		if href := attribute(a, "href"); strings.HasPrefix(href, "/package/") || strings.HasPrefix(href, "/operator/") {
 			links = append(links, must.Value(url.PathUnescape(href))(t))
 		}
 	}

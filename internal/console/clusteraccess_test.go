@@ -49,7 +49,7 @@ func TestLoginByToken(t *testing.T) {
 	}
 	in := b.logIn("token-of-alice")
 	must.Equal(t, "the right one", in.StatusCode, http.StatusSeeOther)
-	must.Equal(t, "goes on to", in.Header.Get("Location"), "/installed")
+	must.Equal(t, "leads to", in.Header.Get("Location"), "/installed")
 	cookie := in.cookie("")
 	if cookie == nil || !cookie.HttpOnly || !cookie.Secure || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" || cookie.Domain != "" || !strings.HasPrefix(cookie.Name, "__Host-") {
 		t.Fatalf("the cookie is %v", cookie)

@@ -32,7 +32,7 @@ func TestGuard(t *testing.T) {
 		"a write of a sandboxed page":       {"POST", here, map[string]string{"Origin": "null"}, 403},
 		"a write by TLS for plain HTTP":     {"POST", here, map[string]string{"Origin": "https://" + here}, 403},
 		"a deletion of another site":        {"DELETE", here, map[string]string{"Origin": "https://evil.example.com"}, 403},
-		"a method that nobody knows":        {"FROB", here, nil, 403},
+		"a method that no one knows":        {"FROB", here, nil, 403},
 		"a write that says it is from here": {"POST", here, map[string]string{"Origin": "http://" + here, "Sec-Fetch-Site": "cross-site"}, 403},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestGuard(t *testing.T) {
 			if strings.Contains(w.Header().Get("Content-Security-Policy"), "unsafe") {
 				t.Error("the policy lets something unsafe through")
 			}
-			must.Equal(t, "kept by nobody", w.Header().Get("Cache-Control"), "no-store")
+			must.Equal(t, "kept by no one", w.Header().Get("Cache-Control"), "no-store")
 		})
 	}
 }

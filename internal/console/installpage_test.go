@@ -57,7 +57,7 @@ func TestInstallAnExtension(t *testing.T) {
 	planned := v.page(v.post("/install", fields))
 	planned.harmless()
 	where := planned.find("form", "")[0]
-	must.Equal(t, "what the form of the namespace keeps", []string{shopAttr(shopFind(where, "input", "name")[0], "name"), shopAttr(shopFind(where, "input", "name")[0], "value")}, []string{"api", "v1"})
+	must.Equal(t, "what the form of the namespace keeps", []string{attribute(elements(where, "input", "name")[0], "name"), attribute(elements(where, "input", "name")[0], "value")}, []string{"api", "v1"})
 	must.Contain(t, "the plan of the form", planned.says(), "Bundle greeter-operator.v1.1.0", "watchNamespace: greet", "disk: fast")
 	create := planned.fields("/install/create")
 	w := v.post("/install/create", create)
@@ -120,7 +120,7 @@ func TestWrongForms(t *testing.T) {
 		"all namespaces, and some":     {map[string]string{"mode": "AllNamespaces", "watch": "a,b"}, false, []string{"leave them out"}},
 		"a namespace to watch":         {map[string]string{"mode": "MultiNamespace", "watch": "a,B!"}, false, []string{"watch", "B!"}},
 		"the API of the other catalog": {map[string]string{"api": "v1"}, false, []string{"is not for the v1 API"}},
-		"an API that nobody knows":     {map[string]string{"api": "v7"}, false, []string{`no API "v7"`}},
+		"an API that no one knows":     {map[string]string{"api": "v7"}, false, []string{`no API "v7"`}},
 		"a range":                      {map[string]string{"version": ">>1"}, true, []string{"--version", ">>1"}},
 		"an account":                   {map[string]string{"account": "No_One"}, true, []string{"account", "No_One"}},
 		"an account that is not there": {map[string]string{"account": "nobody"}, true, []string{"there is no ServiceAccount nobody"}},
@@ -189,7 +189,7 @@ func TestInstallWithoutRights(t *testing.T) {
 	must.Contain(t, "the page", page.says(), "dev may not create namespaces; dev may not create operatorgroups.operators.coreos.com in namespace books")
 	must.Lack(t, "the page", page.says(), "may not create subscriptions")
 	for _, button := range page.find("button", "disabled") {
-		if shopText(button) == "Install" {
+		if textOf(button) == "Install" {
 			return
 		}
 	}

@@ -31,13 +31,13 @@ func TestPackagePage(t *testing.T) {
 		must.Contain(t, catalog, page.says(), "greeter-operator.v1.2.0 would be installed, from channel stable of catalog "+catalog, "What would be installed in namespace ops", "in the whole cluster", "ServiceAccount ops/greeter-operator",
 			"Channels", "stable default", "Versions", "1.2.0", "Upgrade graph of channel stable", "The same as text", "Why not another version")
 		drawings := page.find("svg", "")
-		if len(drawings) != 1 || shopAttr(drawings[0], "aria-hidden") != "true" {
+		if len(drawings) != 1 || attribute(drawings[0], "aria-hidden") != "true" {
 			t.Fatalf("%s: %d drawings", catalog, len(drawings))
 		}
-		must.Contain(t, "the drawing", shopText(drawings[0]), "greeter-operator.v1.2.0", "greeter-operator.v1.0.0", "stable (default)")
+		must.Contain(t, "the drawing", textOf(drawings[0]), "greeter-operator.v1.2.0", "greeter-operator.v1.0.0", "stable (default)")
 		var current []string
 		for _, a := range page.find("a", "aria-current") {
-			current = append(current, shopText(a))
+			current = append(current, textOf(a))
 		}
 		must.Equal(t, "the place, and the tab", current, []string{"Catalog", catalog})
 	}
@@ -124,7 +124,7 @@ func TestHostileGraph(t *testing.T) {
 	page := v.get("/package/evil?namespace=ops&catalog=evils")
 	page.harmless()
 	must.Equal(t, "drawings", len(page.find("svg", "")), 1)
-	must.Contain(t, "the drawing", shopText(page.find("svg", "")[0]), evilName)
+	must.Contain(t, "the drawing", textOf(page.find("svg", "")[0]), evilName)
 	must.Contain(t, "the icon", v.serve(shopRequest("/icon?catalog=evils&package=evil")).Body.String(), ">E</text>")
 }
 

@@ -103,7 +103,7 @@ func TestFormTokens(t *testing.T) {
 	}
 }
 
-// TestOneTime: an address lets one browser in, and then nobody any more.
+// TestOneTime: an address lets one browser in, and then no one any more.
 func TestOneTime(t *testing.T) {
 	user := &User{Name: "dev"}
 	o := NewOneTime(user)

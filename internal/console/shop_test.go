@@ -36,7 +36,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -58,12 +57,6 @@ type shopping struct {
 	icons map[string]*preview.Icon
 	// lacks are the rights that the user does not have, as "create namespaces".
 	lacks []string
-}
-
-type shopVersion struct{}
-
-func (shopVersion) ServerVersion() (*apimachineryversion.Info, error) {
-	return &apimachineryversion.Info{GitVersion: "v1.36.0"}, nil
 }
 
 func newShopping(t *testing.T, objects ...client.Object) *shopping {
@@ -92,7 +85,7 @@ func newShoppingAs(t *testing.T, as func(client.WithWatch) client.WithWatch, obj
 	server := httptest.NewServer(http.HandlerFunc(v.api))
 	t.Cleanup(server.Close)
 	config := &rest.Config{Host: server.URL}
-	v.user = &User{Name: "dev", Namespace: "ops", config: config, client: mine, cluster: preview.Cluster{Reader: mine, Server: shopVersion{}}, servers: must.Value(preview.NewServers(config))(t)}
+	v.user = &User{Name: "dev", Namespace: "ops", config: config, client: mine, cluster: preview.Cluster{Reader: mine, Server: tourServer{}}, servers: must.Value(preview.NewServers(config))(t)}
 	t.Setenv("OLM_CACHE_DIR", t.TempDir())
 	r := &bundleio.Renderer{}
 	v.library = must.Value(preview.OpenLibrary(t.Context(), r))(t)
@@ -253,71 +246,46 @@ type shopPage struct {
 }
 
 // find are the elements of a name, with an attribute where one is named.
-func (p shopPage) find(name, attribute string) []*html.Node { return shopFind(p.root, name, attribute) }
+func (p shopPage) find(name, attribute string) []*html.Node { return elements(p.root, name, attribute) }
 
-func shopFind(n *html.Node, name, attribute string) (found []*html.Node) {
+func elements(n *html.Node, name, attribute string) (found []*html.Node) {
 	if n.Type == html.ElementNode && n.Data == name && (attribute == "" || slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == attribute })) {
 		found = append(found, n)
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		found = append(found, shopFind(c, name, attribute)...)
+		found = append(found, elements(c, name, attribute)...)
 	}
 	return found
 }
 
-func shopAttr(n *html.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
-}
-
-// shopText is what a part of a page says, in one line.
-func shopText(n *html.Node) string {
-	var b strings.Builder
-	var walk func(*html.Node)
-	walk = func(n *html.Node) {
-		if n.Type == html.TextNode {
-			b.WriteString(n.Data + " ")
-		}
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			walk(c)
-		}
-	}
-	walk(n)
-	return strings.Join(strings.Fields(b.String()), " ")
-}
-
 // says is the text of the main part of a page.
-func (p shopPage) says() string { return shopText(p.find("main", "")[0]) }
+func (p shopPage) says() string { return textOf(p.find("main", "")[0]) }
 
 // fields are those of the form that goes to a path, as a browser would send them.
 func (p shopPage) fields(action string) url.Values {
 	p.t.Helper()
-	for _, form := range shopFind(p.find("main", "")[0], "form", "") {
-		if shopAttr(form, "action") != action {
+	for _, form := range elements(p.find("main", "")[0], "form", "") {
+		if attribute(form, "action") != action {
 			continue
 		}
 		out := url.Values{}
-		for _, input := range shopFind(form, "input", "name") {
-			kind := shopAttr(input, "type")
+		for _, input := range elements(form, "input", "name") {
+			kind := attribute(input, "type")
 			checked := slices.ContainsFunc(input.Attr, func(a html.Attribute) bool { return a.Key == "checked" })
 			if kind != "checkbox" && kind != "radio" || checked {
-				out.Set(shopAttr(input, "name"), shopAttr(input, "value"))
+				out.Set(attribute(input, "name"), attribute(input, "value"))
 			}
 		}
-		for _, list := range shopFind(form, "select", "name") {
-			for i, option := range shopFind(list, "option", "") {
+		for _, list := range elements(form, "select", "name") {
+			for i, option := range elements(list, "option", "") {
 				selected := slices.ContainsFunc(option.Attr, func(a html.Attribute) bool { return a.Key == "selected" })
 				if i == 0 || selected {
-					out.Set(shopAttr(list, "name"), shopAttr(option, "value"))
+					out.Set(attribute(list, "name"), attribute(option, "value"))
 				}
 			}
 		}
-		for _, area := range shopFind(form, "textarea", "name") {
-			out.Set(shopAttr(area, "name"), shopText(area))
+		for _, area := range elements(form, "textarea", "name") {
+			out.Set(attribute(area, "name"), textOf(area))
 		}
 		return out
 	}
@@ -334,8 +302,8 @@ func (p shopPage) harmless() {
 		}
 	}
 	for _, script := range p.find("script", "") {
-		if !strings.HasPrefix(shopAttr(script, "src"), "/static/") || script.FirstChild != nil {
-			p.t.Errorf("the page has a script: %s %s", shopAttr(script, "src"), shopText(script))
+		if !strings.HasPrefix(attribute(script, "src"), "/static/") || script.FirstChild != nil {
+			p.t.Errorf("the page has a script: %s %s", attribute(script, "src"), textOf(script))
 		}
 	}
 	var walk func(n *html.Node)

@@ -42,14 +42,14 @@ func TestSources(t *testing.T) {
 	v := newVisit(t, nil, append(objects, broken)...)
 	text, root := v.page("/sources")
 	v.harmless(text, root)
-	must.Contain(t, "the page", words(root), "olm/toys CatalogSource", ref+"v1 sha256:0123456789ab", "never asks again", "serves", "olm/broken CatalogSource", "ImageError", "toys ClusterCatalog", "Add a catalog")
+	must.Contain(t, "the page", textOf(root), "olm/toys CatalogSource", ref+"v1 sha256:0123456789ab", "never asks again", "serves", "olm/broken CatalogSource", "ImageError", "toys ClusterCatalog", "Add a catalog")
 	for _, address := range []string{"/source/v0/olm/toys", "/source/v1/toys"} {
 		text, root = v.page(address)
 		v.harmless(text, root)
-		must.Contain(t, address, words(root), "2 packages with 4 versions", "problems", "torn", "Error", "it serves sha256:0123456789ab until the manager looks for a new image", "fairlead catalog check "+ref+"v1", "What uses it")
+		must.Contain(t, address, textOf(root), "2 packages with 4 versions", "problems", "torn", "Error", "it serves sha256:0123456789ab until the manager looks for a new image", "fairlead catalog check "+ref+"v1", "What uses it")
 	}
 	_, root = v.page("/source/v0/olm/toys")
-	must.Contain(t, "what uses it", words(root), "Subscription ops/my asks for package kite, and has installed kite.v1.0.0")
+	must.Contain(t, "what uses it", textOf(root), "Subscription ops/my asks for package kite, and has installed kite.v1.0.0")
 	text, root = v.page("/source/v0/olm/broken")
 	v.harmless(text, root)
 	var answer sourcePage
@@ -58,7 +58,7 @@ func TestSources(t *testing.T) {
 	var failure map[string]string
 	must.Equal(t, "status of one that is not there", v.json("/source/v1/none", &failure), 404)
 	_, root = newVisit(t, nil).page("/sources")
-	must.Contain(t, "without any", words(root), "There is no catalog here")
+	must.Contain(t, "without any", textOf(root), "There is no catalog here")
 }
 
 // TestAddingSources: of both APIs; what is wrong in the form is said, and nothing is created.
@@ -162,7 +162,7 @@ func TestRemovingSources(t *testing.T) {
 	ref := registryWith(t, map[string]string{"v1": toys, "v2": toys})
 	v := newVisit(t, nil, serving(toysIn("ops", ref+"v1"), noDigest)...)
 	_, root := v.page("/source/v0/olm/toys?remove=ask")
-	must.Contain(t, "before", words(root), "Remove CatalogSource toys?", "These keep what is installed, and get nothing newer without it: Subscription ops/my")
+	must.Contain(t, "before", textOf(root), "Remove CatalogSource toys?", "These keep what is installed, and get nothing newer without it: Subscription ops/my")
 	action, fields := v.form(root, "Remove toys")
 	wrong := cloneValues(fields)
 	wrong.Set("mark", "")
@@ -172,7 +172,7 @@ func TestRemovingSources(t *testing.T) {
 	must.Contain(t, "what is said", text, "Removed CatalogSource olm/toys. What was installed from it stays.")
 	must.Lack(t, "the page", text, "/source/v0/olm/toys")
 	_, root = v.page("/source/v1/toys?remove=ask")
-	must.Contain(t, "before", words(root), "Nothing that you may see depends on it")
+	must.Contain(t, "before", textOf(root), "Nothing that you may see depends on it")
 }
 
 // TestSourcesOfATenant: only those of their namespace, with the rights that are missing, and nothing of another's by address.
@@ -185,10 +185,10 @@ func TestSourcesOfATenant(t *testing.T) {
 	v := newVisit(t, func(c client.WithWatch) client.WithWatch { return fakeapi.Tenant(c, "ops") }, append(objects, mine)...)
 	v.missing = []string{"list subscriptions", "create catalogsources", "create clustercatalogs", "patch catalogsources", "delete catalogsources"}
 	text, root := v.page("/sources")
-	must.Contain(t, "the page", words(root), "ops/mine", "dev may not create catalogsources.operators.coreos.com in namespace ops", "dev may not create clustercatalogs.olm.operatorframework.io", "ClusterCatalogs")
+	must.Contain(t, "the page", textOf(root), "ops/mine", "dev may not create catalogsources.operators.coreos.com in namespace ops", "dev may not create clustercatalogs.olm.operatorframework.io", "ClusterCatalogs")
 	must.Lack(t, "the page", text, "olm/toys")
 	_, root = v.page("/source/v0/ops/mine?remove=ask")
-	must.Contain(t, "their own", words(root), "dev may not patch catalogsources", "dev may not delete catalogsources", "only the Subscriptions of namespace ops are checked")
+	must.Contain(t, "their own", textOf(root), "dev may not patch catalogsources", "dev may not delete catalogsources", "only the Subscriptions of namespace ops are checked")
 	var failure map[string]string
 	for _, address := range []string{"/source/v0/olm/toys", "/source/v1/toys", "/source/v0/olm/toys/update"} {
 		must.Equal(t, address, v.json(address, &failure), 403)
@@ -208,11 +208,11 @@ func TestUpdateOfASource(t *testing.T) {
 	objects[2].(*v1alpha1.CatalogSource).UID = "source"
 	v := newVisit(t, nil, objects...)
 	_, root := v.page("/source/v0/olm/toys/update")
-	must.Contain(t, "before", words(root), "Name another image of the catalog, or compare with what its tag has now")
+	must.Contain(t, "before", textOf(root), "Name another image of the catalog, or compare with what its tag has now")
 	_, root = v.page("/source/v0/olm/toys/update?image=")
-	must.Contain(t, "its own tag", words(root), "nothing would change")
+	must.Contain(t, "its own tag", textOf(root), "nothing would change")
 	_, root = v.page("/source/v0/olm/toys/update?image=" + url.QueryEscape(ref+"v2"))
-	must.Contain(t, "a newer one", words(root), "ops/my Subscription, package kite", "kite.v1.0.0", "would be upgraded", "kite.v1.1.0", "kite.v2.0.0", "1 packages differ", "kite", "fairlead catalog diff")
+	must.Contain(t, "a newer one", textOf(root), "ops/my Subscription, package kite", "kite.v1.0.0", "would be upgraded", "kite.v1.1.0", "kite.v2.0.0", "1 packages differ", "kite", "fairlead catalog diff")
 	text, root := v.page("/source/v0/olm/toys/update?image=" + url.QueryEscape(ref+"none"))
 	v.harmless(text, root)
 	must.Contain(t, "one that is not there", text, "What to do")
@@ -230,15 +230,15 @@ func TestUpdateInTheCluster(t *testing.T) {
 	v := newVisit(t, nil, serving(toysIn("ops", ref+"v1"), noDigest)...)
 	v.console.OwnMachine = false
 	_, root := v.page("/source/v0/olm/toys/update?image=" + url.QueryEscape(ref+"v2"))
-	must.Contain(t, "the page", words(root), "Images that you name are not read by a console in the cluster", "fairlead catalog diff", "@"+noDigest+" "+ref+"v2", "fairlead plan NAME --catalog olm/toys="+ref+"v2")
-	must.Lack(t, "the page", words(root), "Compare", "would be upgraded")
+	must.Contain(t, "the page", textOf(root), "Images that you name are not read by a console in the cluster", "fairlead catalog diff", "@"+noDigest+" "+ref+"v2", "fairlead plan NAME --catalog olm/toys="+ref+"v2")
+	must.Lack(t, "the page", textOf(root), "Compare", "would be upgraded")
 	var failure map[string]string
 	must.Equal(t, "for programs", v.json("/source/v0/olm/toys/update?image=169.254.169.254/a:b", &failure), 403)
 }
 
 // token is what the forms of a page carry.
 func token(root *html.Node) string {
-	for _, input := range all(root, "input") {
+	for _, input := range elements(root, "input", "") {
 		if name, _ := attributeOf(input, "name"); name == "form" {
 			value, _ := attributeOf(input, "value")
 			return value

@@ -30,7 +30,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	"k8s.io/apimachinery/pkg/runtime"
-	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -50,12 +49,6 @@ type visit struct {
 }
 
 const visited = "127.0.0.1:8090"
-
-type fakeServer struct{}
-
-func (fakeServer) ServerVersion() (*apimachineryversion.Info, error) {
-	return &apimachineryversion.Info{GitVersion: "v1.36.0"}, nil
-}
 
 // newVisit begins a session, with what change makes of the client of the user.
 func newVisit(t *testing.T, change func(client.WithWatch) client.WithWatch, objects ...client.Object) *visit {
@@ -79,7 +72,7 @@ func newVisit(t *testing.T, change func(client.WithWatch) client.WithWatch, obje
 		}
 		return c.Create(ctx, o, options...)
 	}})
-	v.user = &User{Name: "dev", Namespace: "ops", config: &rest.Config{Host: "https://127.0.0.1:1"}, client: mine, cluster: preview.Cluster{Reader: mine, Server: fakeServer{}}}
+	v.user = &User{Name: "dev", Namespace: "ops", config: &rest.Config{Host: "https://127.0.0.1:1"}, client: mine, cluster: preview.Cluster{Reader: mine, Server: tourServer{}}}
 	t.Setenv("OLM_CACHE_DIR", t.TempDir())
 	r := &bundleio.Renderer{}
 	library := must.Value(preview.OpenLibrary(t.Context(), r))(t)
@@ -132,16 +125,16 @@ func (v *visit) json(address string, into any) int {
 // form is the form of a page whose button has a text: its fields, and where it goes.
 func (v *visit) form(root *html.Node, button string) (action string, fields url.Values) {
 	v.t.Helper()
-	for _, f := range all(root, "form") {
-		for _, b := range all(f, "button") {
-			if words(b) != button {
+	for _, f := range elements(root, "form", "") {
+		for _, b := range elements(f, "button", "") {
+			if textOf(b) != button {
 				continue
 			}
 			if _, disabled := attributeOf(b, "disabled"); disabled {
 				v.t.Fatalf("the button %q is disabled", button)
 			}
 			fields = url.Values{}
-			for _, input := range slices.Concat(all(f, "input"), all(f, "select"), all(f, "textarea")) {
+			for _, input := range slices.Concat(elements(f, "input", ""), elements(f, "select", ""), elements(f, "textarea", "")) {
 				name, _ := attributeOf(input, "name")
 				value, _ := attributeOf(input, "value")
 				if kind, _ := attributeOf(input, "type"); kind == "checkbox" {
@@ -174,32 +167,6 @@ func (v *visit) send(action string, fields url.Values, from string) (text string
 	return next.Body.String(), w.Code
 }
 
-func all(n *html.Node, tag string) (found []*html.Node) {
-	if n.Type == html.ElementNode && n.Data == tag {
-		found = append(found, n)
-	}
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		found = append(found, all(c, tag)...)
-	}
-	return found
-}
-
-// words are the text of a part of a page.
-func words(n *html.Node) string {
-	var b strings.Builder
-	var walk func(*html.Node)
-	walk = func(n *html.Node) {
-		if n.Type == html.TextNode {
-			b.WriteString(n.Data + " ")
-		}
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			walk(c)
-		}
-	}
-	walk(n)
-	return strings.Join(strings.Fields(b.String()), " ")
-}
-
 func attributeOf(n *html.Node, name string) (string, bool) {
 	for _, a := range n.Attr {
 		if a.Key == name {
@@ -213,7 +180,7 @@ func attributeOf(n *html.Node, name string) (string, bool) {
 func (v *visit) harmless(text string, root *html.Node) {
 	v.t.Helper()
 	must.Lack(v.t, "the page", text, "<script>alert", "<img src=x", "javascript:alert", "\u202e", "\x1b")
-	must.Equal(v.t, "scripts", len(all(root, "script")), 1)
+	must.Equal(v.t, "scripts", len(elements(root, "script", "")), 1)
 	var walk func(*html.Node)
 	walk = func(n *html.Node) {
 		for _, a := range n.Attr {

@@ -61,7 +61,7 @@ func TestWhy(t *testing.T) {
 	ref := registryWith(t, map[string]string{"v1": toys, "v2": strings.ReplaceAll(toys, `"wind"`, `"string"`)})
 	v := newVisit(t, nil, toysIn("ops", ref+"v1")...)
 	_, root := v.page("/why")
-	must.Contain(t, "before anything is asked", words(root), "Ask why an operator is installed", "In namespace")
+	must.Contain(t, "before anything is asked", textOf(root), "Ask why an operator is installed", "In namespace")
 
 	for name, test := range map[string]struct {
 		address string
@@ -88,7 +88,7 @@ func TestWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text, root := v.page(test.address)
 			v.harmless(text, root)
-			must.Contain(t, "the page", words(root), test.want...)
+			must.Contain(t, "the page", textOf(root), test.want...)
 		})
 	}
 	text, _ := v.page("/why?kind=why-not&name=kite&version=2.0.0&namespace=ops&catalog=olm/toys%3D" + url.QueryEscape(ref+"v2"))
@@ -107,13 +107,13 @@ func TestWhyAgain(t *testing.T) {
 	ref := registryWith(t, map[string]string{"v1": toys})
 	v := newVisit(t, nil, toysIn("ops", ref+"v1")...)
 	_, root := v.page("/why?kind=resolve&namespace=ops")
-	must.Contain(t, "the page", words(root), "2 to install")
+	must.Contain(t, "the page", textOf(root), "2 to install")
 	sub := &v1alpha1.Subscription{}
 	must.NoError(t, v.cluster.Get(t.Context(), client.ObjectKey{Namespace: "ops", Name: "my"}, sub))
 	sub.Annotations = map[string]string{"operators.fairlead.dev/version-range": "1.0.0"}
 	must.NoError(t, v.cluster.Update(t.Context(), sub))
 	_, root = v.page("/why?kind=resolve&namespace=ops")
-	must.Contain(t, "the page", words(root), "Nothing to install")
+	must.Contain(t, "the page", textOf(root), "Nothing to install")
 }
 
 // TestWhyOfATenant: a user of one namespace gets answers about it, and about no other.
@@ -123,7 +123,7 @@ func TestWhyOfATenant(t *testing.T) {
 	v := newVisit(t, func(c client.WithWatch) client.WithWatch { return fakeapi.Tenant(c, "ops") }, objects...)
 	v.missing = []string{"list subscriptions"}
 	_, root := v.page("/why?name=kite")
-	must.Contain(t, "the page", words(root), "in namespace ops now", "kite.v1.0.0 is installed, and stays", "packages come from PackageManifests")
+	must.Contain(t, "the page", textOf(root), "in namespace ops now", "kite.v1.0.0 is installed, and stays", "packages come from PackageManifests")
 	text, _ := v.page("/why?name=kite&namespace=secret")
 	must.Contain(t, "another namespace", text, "forbidden", "ask an administrator of the cluster for that right")
 	must.Lack(t, "another namespace", text, "is installed, and")
@@ -144,5 +144,5 @@ func TestImagesOfUsers(t *testing.T) {
 	must.Lack(t, "the page", text, "With other images of catalogs")
 	must.Equal(t, "read", asked, 0)
 	_, root := v.page("/why?kind=resolve&namespace=ops")
-	must.Contain(t, "what the cluster has", words(root), "2 to install")
+	must.Contain(t, "what the cluster has", textOf(root), "2 to install")
 }
