@@ -22,9 +22,8 @@ const reviewed = 3 * time.Minute
 type CacheChanges struct {
 	kinds []schema.GroupVersionKind
 
-	mu   sync.Mutex
-	next int
-	all  map[int]*follower
+	mu  sync.Mutex
+	all map[*follower]bool
 }
 
 // follower is a stream.
@@ -36,7 +35,7 @@ type follower struct {
 
 // NewCacheChanges has changes of the kinds that pages show; with v1 those of the v1 API among them.
 func NewCacheChanges(v1 bool) *CacheChanges {
-	c := &CacheChanges{all: map[int]*follower{}}
+	c := &CacheChanges{all: map[*follower]bool{}}
 	for _, kind := range watched {
 		if v1 || !ofV1(kind) {
 			c.kinds = append(c.kinds, kind)
@@ -93,7 +92,7 @@ func (c *CacheChanges) happened(kind schema.GroupVersionKind, object any) {
 	namespace := accessor.GetNamespace()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, f := range c.all {
+	for f := range c.all {
 		if f.may[kind] && (namespace == "" || f.namespace == "" || f.namespace == namespace) {
 			f.changed()
 		}
@@ -125,13 +124,11 @@ func (c *CacheChanges) Follow(ctx context.Context, u *User, namespace string, ch
 func (c *CacheChanges) add(f *follower) (forget func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.next++
-	id := c.next
-	c.all[id] = f
+	c.all[f] = true
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		delete(c.all, id)
+		delete(c.all, f)
 	}
 }
 

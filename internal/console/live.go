@@ -162,9 +162,8 @@ func (u *User) watchKind(ctx context.Context, kind schema.GroupVersionKind, name
 
 // listeners are the streams of a user.
 type listeners struct {
-	mu   sync.Mutex
-	next int
-	all  map[int]func()
+	mu  sync.Mutex
+	all map[*func()]bool
 }
 
 // listen adds one, until forget is called.
@@ -173,15 +172,13 @@ func (u *User) listen(changed func()) (forget func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.all == nil {
-		l.all = map[int]func(){}
+		l.all = map[*func()]bool{}
 	}
-	l.next++
-	id := l.next
-	l.all[id] = changed
+	l.all[&changed] = true
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		delete(l.all, id)
+		delete(l.all, &changed)
 	}
 }
 
@@ -190,7 +187,7 @@ func (u *User) changed() {
 	l := &u.listeners
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, tell := range l.all {
-		tell()
+	for tell := range l.all {
+		(*tell)()
 	}
 }
