@@ -30,6 +30,7 @@ type content struct {
 	attempts int       // failures in a row
 	looked   time.Time // when it was last checked
 	tried    string    // the signature policy when that began
+	reread   int       // how many times the registry server had been reached when that began
 	asked    time.Time // when the registry of its image was last asked
 	secrets  int       // the sign of the Secrets when it was last checked
 

@@ -52,7 +52,7 @@ func (s signs) news(source *v1alpha1.CatalogSource, known content) bool {
 	case !isConfigMap(source) && s.secrets != known.secrets:
 		return true
 	case s.podded:
-		return s.pod != known.pod && known.problem == nil || s.session > known.session
+		return s.pod != known.pod && known.problem == nil || s.reconnected(known)
 	case isConfigMap(source):
 		read := ""
 		if known.configMap != nil {
@@ -62,10 +62,13 @@ func (s signs) news(source *v1alpha1.CatalogSource, known content) bool {
 		// asked for from time to time.
 		return s.configMap != read && (s.configMap != "" || known.problem == nil)
 	case isAddress(source):
-		return s.session > known.session
+		return s.reconnected(known)
 	}
 	return false
 }
+
+// reconnected reports whether the registry server was reached again since a read began: one that fails is repeated after a pause.
+func (s signs) reconnected(known content) bool { return s.session > max(known.session, known.reread) }
 
 // offerRetry is the pause before another attempt to bring about by what clients reach the catalog.
 func offerRetry(source *v1alpha1.CatalogSource, err error) time.Duration {

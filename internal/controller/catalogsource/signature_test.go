@@ -209,9 +209,19 @@ func (w *world) loaded() {
 	}
 }
 
-// TestARefusedUpdateLeavesThePod of the digest that the policy accepts, also after a change of the policy.
+// TestARefusedUpdateLeavesThePod of the digest that the policy accepts, also after a change of the policy, and after a lost connection.
 func TestARefusedUpdateLeavesThePod(t *testing.T) {
+	for _, lost := range []int{0, 1, 2} {
+		t.Run(fmt.Sprintf("%d connections lost", lost), func(t *testing.T) { refusedUpdate(t, lost) })
+	}
+}
+
+func refusedUpdate(t *testing.T, lost int) {
 	w, v, _ := inPod(t, time.Hour)
+	connection := w.c.links.open[ref]
+	connection.mu.Lock()
+	connection.now.session += lost
+	connection.mu.Unlock()
 	before := w.pods()[0].Name
 	w.registry.content = strings.Repeat("2", 64)
 	v.set(func(v *verifier) { v.refused = []string{digestTwo} })

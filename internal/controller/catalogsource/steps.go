@@ -156,7 +156,7 @@ func (c *Controller) refresh(ctx context.Context, ref catalog.Ref, source *v1alp
 		if next, ever := due(source, known, seen); !ever || next.After(c.clock.Now()) {
 			return known, nil
 		}
-		known.tried = seen.policy
+		known.tried, known.reread = seen.policy, seen.session
 		before = known
 		from, asked := c.images, source.DeepCopy()
 		switch {
