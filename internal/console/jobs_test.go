@@ -39,7 +39,7 @@ func TestJobs(t *testing.T) {
 	must.Equal(t, "its page did not end it", job.Failure, "the finalizer "+hostile+" stays")
 	for range 2 {
 		page = v.shows(http.StatusOK, "/installed")
-		must.Contain(t, "failed", page.text("#jobs"), "Removal of x : failed", "the finalizer "+hostile+" stays", "What to do:")
+		must.Contain(t, "failed", page.text("#jobs"), "What you have begun", "Removal of x : failed", "the finalizer "+hostile+" stays", "What to do:")
 	}
 	must.Equal(t, "for programs", len(answers[jobsPage](v, "/jobs").Jobs), 1)
 	v.does("/jobs/" + job.ID + "/end")

@@ -127,7 +127,7 @@ func functions(a *assets) template.FuncMap {
 		"first":   first,
 		"plain":   messages.Clean,
 		"source":  sourceAddress,
-		"minutes": wholeMinutes,
+		"minutes": wholeMinutes, "interval": shortInterval,
 		"short":   func(digest string) string { return digest[:min(len(digest), len("sha256:")+12)] },
 		"deref":   func(t *time.Time) time.Time { return *t },
 		"list":    func(all ...any) []any { return all },
@@ -307,12 +307,28 @@ type failure struct {
 // fail answers with an error: what failed, and what to do.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := explain(err)
-	q := &query{session: r.Context().Value(sessionKey{}).(*session), values: r.URL.Query(), path: r.PathValue}
 	title, back := "Not shown", ""
-	if r.Method == http.MethodPost {
+	of := r // the page that another namespace can be chosen for
+	switch {
+	case r.Method == http.MethodPost:
 		title, back = "Not done", local(before(r))
+		of = withAddress(r, back)
+	case known.status == http.StatusNotFound:
+		of = withAddress(r, "/installed")
 	}
-	c.render(w, known.status, "error", c.shown(r, q, title, failure{known.status, known.text, known.whatToDo, back}))
+	q := &query{session: r.Context().Value(sessionKey{}).(*session), values: of.URL.Query(), path: r.PathValue}
+	c.render(w, known.status, "error", c.shown(of, q, title, failure{known.status, known.text, known.whatToDo, back}))
+}
+
+// withAddress is a request as that for another page of this console.
+func withAddress(r *http.Request, address string) *http.Request {
+	u, err := url.Parse(address)
+	if err != nil {
+		return r
+	}
+	other := r.Clone(r.Context())
+	other.URL = u
+	return other
 }
 
 // explain gives an error a status and a remedy.

@@ -52,6 +52,32 @@ func TestNoSuchPage(t *testing.T) {
 	must.Contain(t, "a program", w.Body.String(), `"error": "There is no such page"`, `"remedy": "begin at the catalog`)
 }
 
+// TestNamespaceOfAnError: another namespace can be chosen where an error is shown, for the page that the user came from, or for one that is there.
+func TestNamespaceOfAnError(t *testing.T) {
+	v := newTour(t, nil)
+	form := func(w *httptest.ResponseRecorder) []string {
+		page := v.parse(w)
+		form := page.all("form", "class=where")[0]
+		out := []string{attribute(form, "action")}
+		for n := range form.Descendants() {
+			if n.Data == "input" {
+				out = append(out, attribute(n, "name")+"="+attribute(n, "value"))
+			}
+		}
+		return out
+	}
+	must.Equal(t, "no such page", form(v.ask(http.MethodGet, "/nothing?namespace=a", nil)), []string{"/installed", "namespace="})
+	r := httptest.NewRequest(http.MethodPost, "/approvals/approve", nil)
+	r.Host = tourHost
+	r.AddCookie(v.cookie)
+	r.Header.Set("Origin", "http://"+tourHost)
+	r.Header.Set("Referer", "http://"+tourHost+"/approvals?namespace=a&q=b")
+	w := httptest.NewRecorder()
+	v.console.Handler().ServeHTTP(w, r)
+	must.Equal(t, "status", w.Code, http.StatusForbidden)
+	must.Equal(t, "not done", form(w), []string{"/approvals", "q=b", "namespace=a"})
+}
+
 // TestCookies have the port in their name, whatever the host is written like: browsers send those of one host to all of its ports.
 func TestCookies(t *testing.T) {
 	for host, want := range map[string]string{"127.0.0.1:8090": "fairlead-console-8090", "[::1]:8090": "fairlead-console-8090", "[fd00::1]": "fairlead-console-443", "console.example.com": "fairlead-console-443"} {

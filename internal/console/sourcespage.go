@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/preview"
 
+	"k8s.io/apimachinery/pkg/util/duration"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -128,6 +129,15 @@ func (c sources) part() part {
 		p.actions = append(p.actions, action{at + "/change", c.changeSource}, action{at + "/remove", c.removeSource})
 	}
 	return p
+}
+
+// shortInterval is an interval as people write it: 15m rather than 15m0s.
+func shortInterval(interval string) string {
+	d, err := time.ParseDuration(interval)
+	if err != nil {
+		return interval
+	}
+	return duration.HumanDuration(d)
 }
 
 // wholeMinutes are an interval as a form has it.

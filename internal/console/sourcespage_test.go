@@ -111,6 +111,8 @@ func TestAddingSources(t *testing.T) {
 	must.Equal(t, "priority", source.Spec.Priority, -3)
 	must.Equal(t, "secrets", source.Spec.Secrets, []string{"pull", "other"})
 	must.Equal(t, "interval", source.Spec.UpdateStrategy.RegistryPoll.Interval.Minutes(), 15.0)
+	text, _ = v.page("/source/v0/ops/toys")
+	must.Contain(t, "its page", text, "looked for every 15m<")
 	text, _ = send(good)
 	must.Contain(t, "once more", text, "has that image already")
 	good["api"], good["secrets"], good["image"] = "v1", "", "registry.example.com/toys@"+noDigest
