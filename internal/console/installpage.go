@@ -50,11 +50,12 @@ type installPage struct {
 
 func (p *installPage) pageTitle() string { return "Install " + p.Title }
 
-func (p *installPage) pageAddress() string {
+// pageAddress is the address of the page, and whether it has all of the order.
+func (p *installPage) pageAddress() (address string, whole bool) {
 	if p.Address == "" {
-		return "/install?" + url.Values{"package": {p.Order.Package}, "catalog": {p.Order.Catalog}}.Encode()
+		return "/install?" + url.Values{"package": {p.Order.Package}, "catalog": {p.Order.Catalog}}.Encode(), false
 	}
-	return p.Address
+	return p.Address, true
 }
 
 // Kept are the values of the order, for the form that installs it.

@@ -172,11 +172,15 @@ func TestLongOrder(t *testing.T) {
 		long += fmt.Sprintf("  - {name: VARIABLE_%d, value: some text}\n", i)
 	}
 	fields := url.Values{"package": {"greeter-operator"}, "catalog": {"samples"}, "namespace": {"ops"}, "config": {long}}
-	page := v.page(v.post("/install", fields))
+	answer := v.post("/install", fields)
+	must.Contain(t, "a page that is not read again: no address has its order", answer.Body.String(), ` data-follow="">`)
+	page := v.page(answer)
 	must.Contain(t, "the page", page.says(), "Bundle greeter-operator.v1.2.0", "VARIABLE_299")
 	must.Lack(t, "the page", page.says(), "Address of this plan")
 	must.Equal(t, "plans that are kept", len(v.console.front.plans.kept), 0)
 	must.Equal(t, "status", v.post("/install/create", page.fields("/install/create")).Code, 303)
+	fields.Set("config", "deploymentConfig: {}")
+	must.Contain(t, "a page that is read again", v.post("/install", fields).Body.String(), ` data-follow="/install?api=v1&amp;catalog=samples&amp;config=%7B%22deploymentConfig%22`)
 	fields.Set("config", "a: "+strings.Repeat("x", 1<<20))
 	must.Contain(t, "too long", v.page(v.post("/install", fields)).says(), "it is larger than 1 MiB")
 }

@@ -125,11 +125,7 @@ func (c *storefront) packageOf(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	o := p.Order
-	wait := patience / 3 // it has waited for the description
-	if q.whole {
-		wait = readingTime
-	}
-	p.Plan, p.Planning, err = c.plans.within(ctx, planKey{q.user, o.key()}, wait, q.user, func(ctx context.Context) (*planned, error) { return c.planOf(ctx, q.user, o) })
+	p.Plan, p.Planning, err = c.plans.get(ctx, planKey{q.user, o.key()}, q.whole, q.user, func(ctx context.Context) (*planned, error) { return c.planOf(ctx, q.user, o) })
 	if err != nil {
 		p.Unknown = explain(err).text
 	}

@@ -57,6 +57,8 @@ const namespaceKey = "namespace"
 type shown struct {
 	Title, Path string
 	Address     string // of the page itself
+	Sent        bool   // by a form, so that the browser has another address than that of the page
+	Follow      string // where a page that a form has sent is read again; empty where no address has all that it shows
 	User        string
 	Namespace   string
 	Namespaces  []string // that there are, as far as the user may know
@@ -256,7 +258,7 @@ func (c *Console) load(v view, r *http.Request) (q *query, data any, err error) 
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 	defer cancel()
-	data, err = v.load(ctx, q)
+	data, err = v.load(patient(ctx), q)
 	return q, data, err
 }
 
@@ -267,11 +269,17 @@ func (c *Console) shown(r *http.Request, q *query, title string, data any) shown
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 	defer cancel()
 	address := r.URL.RequestURI()
-	if addressed, ok := data.(interface{ pageAddress() string }); ok && q.sent { // what a form has sent is not in the address of its answer
-		address = addressed.pageAddress()
+	followed := address
+	if addressed, ok := data.(interface{ pageAddress() (string, bool) }); ok && q.sent { // what a form has sent is not in the address of its answer
+		var whole bool
+		if address, whole = addressed.pageAddress(); whole {
+			followed = address
+		} else {
+			followed = ""
+		}
 	}
 	namespace := q.namespace(ctx)
-	return shown{Title: title, Path: r.URL.Path, Address: address, User: q.user.Name, Namespace: namespace, Namespaces: q.user.namespaces(ctx),
+	return shown{Title: title, Path: r.URL.Path, Address: address, Sent: r.Method == http.MethodPost, Follow: followed, User: q.user.Name, Namespace: namespace, Namespaces: q.user.namespaces(ctx),
 		Form: q.formToken(), Leave: c.cluster != nil, Notice: noticeOf(r, q.session), Jobs: q.jobs.shown(c.Clock.Now()), Now: c.Clock.Now(), Waiting: q.user.waiting(ctx, namespace), Data: data}
 }
 

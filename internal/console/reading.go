@@ -38,7 +38,7 @@ const (
 	// fresh is how long a value is shown without being read again, and stale when it is not shown any more while it is.
 	fresh = 30 * time.Second
 	stale = 2 * time.Minute
-	// patience is how long a page waits for a first reading.
+	// patience is how long a page waits for first readings, all of its together.
 	patience = 150 * time.Millisecond
 	// readingTime is how long a reading may take, which does not end with the page that asked for it.
 	readingTime = 2 * time.Minute
@@ -64,16 +64,7 @@ func (r *readings[K, V]) of(ctx context.Context, key K, version string, whole bo
 	case whole && end != nil:
 		return o.after(ctx, end, readingTime)
 	case first:
-		return o.after(ctx, end, patience)
-	}
-	return o.now()
-}
-
-// within is get for a page that waits so long for a first reading.
-func (r *readings[K, V]) within(ctx context.Context, key K, wait time.Duration, u *User, read func(context.Context) (V, error)) (value V, under bool, err error) {
-	o := r.slot(key)
-	if end, first := r.begin(ctx, o, "", u, read); first {
-		return o.after(ctx, end, wait)
+		return o.after(ctx, end, patienceLeft(ctx))
 	}
 	return o.now()
 }
@@ -103,10 +94,31 @@ func (r *readings[K, V]) begin(ctx context.Context, o *reading[V], version strin
 	return o.under, o.read.IsZero() || o.under != nil && age > stale
 }
 
+// patientKey is the key of the time until when a page waits.
+type patientKey struct{}
+
+// patient begins the patience of a page.
+func patient(ctx context.Context) context.Context {
+	return context.WithValue(ctx, patientKey{}, time.Now().Add(patience))
+}
+
+// patienceLeft is how long a page still waits for a first reading.
+func patienceLeft(ctx context.Context) time.Duration {
+	if until, ok := ctx.Value(patientKey{}).(time.Time); ok {
+		return max(0, time.Until(until))
+	}
+	return patience
+}
+
 // after is the value once a reading has ended, if it does in time.
 func (o *reading[V]) after(ctx context.Context, end <-chan struct{}, wait time.Duration) (value V, under bool, err error) {
 	limit := time.NewTimer(wait)
 	defer limit.Stop()
+	select {
+	case <-end: // also without patience
+		return o.now()
+	default:
+	}
 	select {
 	case <-end:
 		return o.now()

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fairlead.dev/fairlead/test/must"
 
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
@@ -93,6 +95,27 @@ func TestOldReadings(t *testing.T) {
 	must.Equal(t, "read again", value, 3)
 }
 
+// TestPatience: a page with many things to read waits for them as long as for one.
+func TestPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, user, end := newReadings[int, int](clock.RealClock{}, 20), &User{}, make(chan struct{})
+		page, begun := patient(t.Context()), time.Now()
+		for i := range 10 {
+			_, under, err := l.get(page, i, false, user, func(context.Context) (int, error) { <-end; return 1, nil })
+			must.NoError(t, err)
+			must.Equal(t, "being read", under, true)
+		}
+		must.Equal(t, "it has waited", time.Since(begun), patience)
+		close(end)
+		synctest.Wait()
+		for i := range readersOfUser {
+			value, under, err := l.get(page, i, false, user, nil)
+			must.NoError(t, err)
+			must.Equal(t, "read", []any{value, under}, []any{1, false})
+		}
+	})
+}
+
 // TestTurns: one user reads so many things at once, whatever is asked for; another one does not wait for that.
 func TestTurns(t *testing.T) {
 	l, user := newReadings[int, int](clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0)), 2), &User{}
@@ -108,8 +131,9 @@ func TestTurns(t *testing.T) {
 	}
 	ended := make(chan struct{}, 5*readersOfUser)
 	defer user.listen(func() { ended <- struct{}{} })()
+	impatient := context.WithValue(t.Context(), patientKey{}, time.Now())
 	for i := range 5 * readersOfUser {
-		_, _, err := l.within(t.Context(), i, 0, user, read)
+		_, _, err := l.get(impatient, i, false, user, read)
 		must.NoError(t, err)
 	}
 	must.Eventually(t, "as many as may", func() error {

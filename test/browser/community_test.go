@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +28,8 @@ var unready = map[string]string{"grafana-operator/5.24.0": "grafana-operator/5.2
 var community struct {
 	sync.Mutex
 	ref string
+	// next is an image without the versions that never become ready.
+	next string
 }
 
 // communityCatalog is the image of the full public catalog, in which the real packages have the bundles that are there, and two a last version
@@ -40,6 +43,17 @@ func communityCatalog(t testing.TB) string {
 	}
 	p := bundleio.Publisher{Registry: devcluster.Registry()}
 	published := must.Value(p.Bundles(t.Context(), realBundles(t)))(t)
+	ready := slices.DeleteFunc(slices.Clone(published), func(b bundleio.PublishedBundle) bool {
+		return b.Bundle.Name == "grafana-operator.v5.24.1" || b.Bundle.Name == "keycloak-operator.v26.7.2"
+	})
+	must.Equal(t, "versions that never become ready", len(published)-len(ready), len(unready))
+	community.ref, community.next = pushCatalog(t, p, "community", published), pushCatalog(t, p, "next", ready)
+	return community.ref
+}
+
+// pushCatalog pushes the public catalog with some bundles in the place of those of their packages, and returns its reference.
+func pushCatalog(t testing.TB, p bundleio.Publisher, name string, published []bundleio.PublishedBundle) string {
+	t.Helper()
 	c := must.Value(bundleio.Linear(published))(t)
 	describe(t, c)
 	var own strings.Builder
@@ -51,10 +65,9 @@ func communityCatalog(t testing.TB) string {
 		}
 	})
 	tree := must.Value(image.Files(files))(t)
-	ref := path.Join(devcluster.Registry(), "community")
+	ref := path.Join(devcluster.Registry(), name)
 	digest := must.Value(image.Push(context.Background(), ref+":latest", tree, image.CatalogLabels(), p.Options))(t)
-	community.ref = ref + "@" + digest
-	return community.ref
+	return ref + "@" + digest
 }
 
 func offered(c *catalog.Catalog, name string) (*catalog.Package, bool) {

@@ -157,6 +157,12 @@ func (p *tab) click(text string) {
 	p.do(chromedp.Click(fmt.Sprintf(`//main//*[self::a or self::button or self::summary][normalize-space()=%s] | //header//a[normalize-space()=%[1]s]`, quoted(text))))
 }
 
+// clickIn clicks the button of the first row, item or panel that has a text.
+func (p *tab) clickIn(part, text string) {
+	p.Helper()
+	p.do(chromedp.Click(fmt.Sprintf(`(//main//*[self::tr or self::li or self::section or self::article][contains(., %s)]//*[self::a or self::button or self::summary][normalize-space()=%s])[1]`, quoted(part), quoted(text))))
+}
+
 // field is the control with a label.
 func field(label string) string {
 	return fmt.Sprintf(`(//main//label[starts-with(normalize-space(), %s)]//*[self::input or self::textarea or self::select] | //*[@id=//main//label[starts-with(normalize-space(), %[1]s)]/@for])[1]`, quoted(label))
@@ -166,6 +172,25 @@ func field(label string) string {
 func (p *tab) fill(label, text string) {
 	p.Helper()
 	p.do(chromedp.Clear(field(label)), chromedp.SendKeys(field(label), text))
+}
+
+// choose chooses one of a list by the text of the option.
+func (p *tab) choose(label, option string) {
+	p.Helper()
+	done := value[bool](p, fmt.Sprintf(`(() => {
+		const control = document.evaluate(%q, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue;
+		if (!control) return false;
+		for (const o of control.options) if (o.textContent.trim() === %q || o.value === %[2]q) {
+			control.value = o.value;
+			control.dispatchEvent(new Event("input", {bubbles: true}));
+			control.dispatchEvent(new Event("change", {bubbles: true}));
+			return true;
+		}
+		return false;
+	})()`, field(label), option))
+	if !done {
+		p.Fatalf("at %s: there is no %q to choose at %q", p.at(), option, label)
+	}
 }
 
 // arrives waits until the browser is at a page, whatever is asked of it, and it is there.
@@ -184,6 +209,12 @@ func (p *tab) arrives(path string) {
 func (p *tab) press(beginning string) {
 	p.Helper()
 	p.do(chromedp.Click(fmt.Sprintf(`(//main//*[self::a or self::button][starts-with(normalize-space(), %s)])[1]`, quoted(beginning))))
+}
+
+// tick chooses the radio button or the checkbox with a label.
+func (p *tab) tick(label string) {
+	p.Helper()
+	p.do(chromedp.Click(field(label)))
 }
 
 // stays says that the page has not been loaded again while something happened.

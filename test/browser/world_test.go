@@ -99,7 +99,7 @@ func (w *world) console(config *rest.Config) (*console.Console, *console.OneTime
 	w.Helper()
 	access := console.NewOneTime(must.Value(console.NewUser(w.Context(), config, w.Namespace))(w.T))
 	listener := must.Value((&net.ListenConfig{}).Listen(w.Context(), "tcp", "127.0.0.1:0"))(w.T)
-	c := must.Value(console.New(console.Options{Access: access, Hosts: console.Loopback(listener.Addr()), Library: must.Value(library())(w.T), GlobalNamespace: global,
+	c := must.Value(console.New(console.Options{Access: access, Hosts: console.Loopback(listener.Addr()), Library: must.Value(library())(w.T), OwnMachine: true, GlobalNamespace: global,
 		Log: slog.New(slog.DiscardHandler), Clock: clock.RealClock{}}))(w.T)
 	return c, access, listener
 }
@@ -138,4 +138,11 @@ func (w *world) community() {
 		return nil
 	})
 	catalogs.serve = true
+}
+
+// as is a configuration of a user.
+func as(user string, groups ...string) *rest.Config {
+	config := rest.CopyConfig(devcluster.Config())
+	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: append(groups, "system:authenticated")}
+	return config
 }

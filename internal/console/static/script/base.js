@@ -18,9 +18,10 @@
       if (next && !busy && written(next) !== shown.get(part)) {
         shown.set(part, written(next));
         for (const details of part.querySelectorAll("details[id]")) { const same = next.querySelector("#" + CSS.escape(details.id)); if (same) same.open = details.open; }
-        const focused = part.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+        const same = (a) => (b) => a.tagName === b.tagName && a.getAttribute("href") === b.getAttribute("href") && a.textContent === b.textContent;
+        const focused = part.contains(document.activeElement) ? document.activeElement : null;
         part.replaceChildren(...next.childNodes);
-        if (focused) part.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
+        if (focused) [...part.querySelectorAll(focused.tagName)].find(same(focused))?.focus();
       }
     }
   };
@@ -39,22 +40,22 @@
   }
 
   const live = document.querySelector(".live");
-  if (document.querySelector("[data-live]") && live) {
+  const page = document.querySelector("[data-live]");
+  const follows = () => { const at = page.dataset.follow ?? location.href; if (at) refresh(at); }; // a page that a form has sent has another address, or none
+  if (page && live) {
     // A browser has six connections to a server, and each stream takes one: pages that no one sees have none, and are read again when they are seen.
     let stream = null;
-    let before = false; // what changed before the stream was open, or while it was broken, it has not said
     const follow = () => {
       stream = new EventSource("/live" + location.search);
       stream.addEventListener("open", () => {
         live.dataset.state = "on"; live.title = "follows the cluster";
-        if (before || document.querySelector("[data-reading]")) refresh(location.href);
-        before = true;
+        follows(); // what changed since the page was made, or while the stream was broken, it has not said
       });
       stream.addEventListener("error", () => { // a browser tries again by itself, unless the console has refused the stream
         live.dataset.state = "off";
         live.title = "does not follow the cluster: " + (stream?.readyState === EventSource.CLOSED ? "load the page again" : "tries again");
       });
-      stream.addEventListener("change", () => refresh(location.href));
+      stream.addEventListener("change", follows);
     };
     const leave = () => { stream?.close(); stream = null; };
     document.addEventListener("visibilitychange", () => { if (document.hidden) leave(); else if (!stream) follow(); });
