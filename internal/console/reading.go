@@ -39,7 +39,7 @@ const (
 	fresh = 30 * time.Second
 	stale = 2 * time.Minute
 	// patience is how long a page waits for first readings, all of its together.
-	patience = 150 * time.Millisecond
+	patience = 80 * time.Millisecond
 	// readingTime is how long a reading may take, which does not end with the page that asked for it.
 	readingTime = 2 * time.Minute
 	// retry is how long a failure is shown before it is tried again.

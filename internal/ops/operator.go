@@ -217,17 +217,24 @@ func (r *OperatorReader) deployed(ctx context.Context, namespace string) error {
 	return nil
 }
 
-// deepest is the node furthest down that is not done and says why; the node itself where none does.
+// deepest is the node furthest down that is not done and says why; the node itself where none does. Of a version that is being replaced nothing may be left
+// but its object, while the pod of the next one says what is wrong.
 func (n Node) deepest() Node {
+	found, _ := n.deepestFrom(0)
+	return found
+}
+
+func (n Node) deepestFrom(depth int) (Node, int) {
+	found, at := n, depth
 	for _, child := range n.Children {
 		if child.Done && allDone(child.Children) {
 			continue
 		}
-		if found := child.deepest(); found.Reason != "" {
-			return found
+		if below, further := child.deepestFrom(depth + 1); below.Reason != "" && further > at {
+			found, at = below, further
 		}
 	}
-	return n
+	return found, at
 }
 
 // holding is that upgrades are held by hand; nil when they are not.

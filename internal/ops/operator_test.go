@@ -255,3 +255,17 @@ func TestStandings(t *testing.T) {
 	}
 	must.Equal(t, "advice", advice(Node{State: "Blocked"}, asks), "check what it changes, then approve it or leave it")
 }
+
+// TestCauseOfAnUpgrade: what says most nearly why is furthest down, whichever revision comes first.
+func TestCauseOfAnUpgrade(t *testing.T) {
+	pod := Node{Kind: "Pod", Name: "new", Reason: "no node"}
+	tree := Node{Kind: "ClusterExtension", Reason: "Revision 2 is rolling out.", Children: []Node{
+		{Kind: "ClusterObjectSet", Name: "kite-1", Reason: "Revision 1 is rolling out."},
+		{Kind: "ClusterObjectSet", Name: "kite-2", Children: []Node{{Kind: "Deployment", Done: true, Children: []Node{{Kind: "Pod", Name: "old", Done: true}, pod, {Kind: "Pod", Name: "other", Reason: "no node"}}}}},
+	}}
+	must.Equal(t, "the cause", tree.deepest().Name, "new")
+	tree.Children[1].Children = nil
+	must.Equal(t, "without pods", tree.deepest().Name, "kite-1")
+	tree.Children = nil
+	must.Equal(t, "alone", tree.deepest().Kind, "ClusterExtension")
+}

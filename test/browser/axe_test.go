@@ -76,6 +76,9 @@ func (p *tab) accessible() {
 		for _, width := range []int64{1280, 390} {
 			p.prefers(scheme)
 			p.size(width, 800)
+			if top := value[float64](p, `document.querySelector("main h1").getBoundingClientRect().top + scrollY`); top > 400 {
+				p.Errorf("%s, %d wide: the heading is %v pixels below the top", p.at(), width, top)
+			}
 			if over := value[float64](p, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
 				p.Errorf("%s is %v pixels wider than the screen of %d, because of %s", p.at(), over, width, value[string](p, `(() => {
 					const wide = [];

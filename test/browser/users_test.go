@@ -45,12 +45,17 @@ func (w *world) watchesItself(namespace string) {
 	w.Make(&operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "own"}, Spec: operatorsv1.OperatorGroupSpec{TargetNamespaces: []string{namespace}}})
 }
 
+// watchesAll makes the operators of a namespace watch all.
+func (w *world) watchesAll(namespace string) {
+	w.Helper()
+	w.Make(&operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "all"}})
+}
+
 // waiting makes a Subscription whose plan waits for approval.
 func (w *world) waiting(namespace, name string) {
 	w.Helper()
 	w.watchesItself(namespace)
-	w.Make(&v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: &v1alpha1.SubscriptionSpec{
-		CatalogSource: "community", CatalogSourceNamespace: global, Package: name, InstallPlanApproval: v1alpha1.ApprovalManual}})
+	w.Make(subscription(namespace, name, "", v1alpha1.ApprovalManual))
 }
 
 // TestReader: a user with the role view sees every page, and can change nothing: each button is disabled, with the right that is missing; and what is sent all
