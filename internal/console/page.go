@@ -130,9 +130,9 @@ func functions(a *assets) template.FuncMap {
 		"plain":   messages.Clean,
 		"source":  sourceAddress,
 		"minutes": wholeMinutes, "interval": shortInterval,
-		"short":   func(digest string) string { return digest[:min(len(digest), len("sha256:")+12)] },
-		"deref":   func(t *time.Time) time.Time { return *t },
-		"list":    func(all ...any) []any { return all },
+		"short": func(digest string) string { return digest[:min(len(digest), len("sha256:")+12)] },
+		"deref": func(t *time.Time) time.Time { return *t },
+		"list":  func(all ...any) []any { return all },
 	}
 }
 
