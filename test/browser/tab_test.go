@@ -157,12 +157,6 @@ func (p *tab) click(text string) {
 	p.do(chromedp.Click(fmt.Sprintf(`//main//*[self::a or self::button or self::summary][normalize-space()=%s] | //header//a[normalize-space()=%[1]s]`, quoted(text))))
 }
 
-// clickIn clicks the button of the first row, item or panel that has a text.
-func (p *tab) clickIn(part, text string) {
-	p.Helper()
-	p.do(chromedp.Click(fmt.Sprintf(`(//main//*[self::tr or self::li or self::section or self::article][contains(., %s)]//*[self::a or self::button or self::summary][normalize-space()=%s])[1]`, quoted(part), quoted(text))))
-}
-
 // field is the control with a label.
 func field(label string) string {
 	return fmt.Sprintf(`(//main//label[starts-with(normalize-space(), %s)]//*[self::input or self::textarea or self::select] | //*[@id=//main//label[starts-with(normalize-space(), %[1]s)]/@for])[1]`, quoted(label))
