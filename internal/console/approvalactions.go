@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-	operatorsv1alpha1 "fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/ops"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -120,25 +119,4 @@ func (c approvals) approvePermissions(ctx context.Context, q *query) (done, erro
 	}
 	q.user.decided()
 	return done{Notice: "Allowed ClusterExtension " + key.Name + " the permissions that its upgrade asks for. The manager begins it now."}, nil
-}
-
-// release lets an upgrade begin again that a person holds.
-func (c approvals) release(ctx context.Context, q *query) (done, error) {
-	key, err := q.key()
-	if err != nil {
-		return done{}, err
-	}
-	var o client.Object = &operatorsv1alpha1.Subscription{}
-	what := "Subscription " + key.String()
-	if q.get("kind") == olmv1.ClusterExtensionKind {
-		o, what, key.Namespace = &olmv1.ClusterExtension{}, "ClusterExtension "+key.Name, ""
-	}
-	released, err := ops.Release(ctx, q.user.client, o, key, false)
-	if err != nil {
-		return done{}, err
-	}
-	if !released {
-		return done{Notice: what + " is not held by a person: its upgrade waits for its window."}, nil
-	}
-	return done{Notice: "The upgrades of " + what + " begin again, in the upgrade window that it had before."}, nil
 }

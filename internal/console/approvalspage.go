@@ -156,6 +156,6 @@ func (c approvals) part() part {
 	return part{
 		views: []view{{path: "/approvals", template: "approvals", title: "Approvals", load: c.page}},
 		actions: []action{{"/approvals/approve", c.approvePlan}, {"/approvals/discard", c.discardPlan}, {"/approvals/refuse", c.refuse},
-			{"/approvals/permissions", c.approvePermissions}, {"/approvals/release", c.release}},
+			{"/approvals/permissions", c.approvePermissions}},
 	}
 }

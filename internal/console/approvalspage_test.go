@@ -158,10 +158,10 @@ func TestHeldUpgrades(t *testing.T) {
 	text, root := v.page("/approvals")
 	v.harmless(text, root)
 	must.Contain(t, "the page", textOf(root), "Upgrades that wait for their window", "Subscription ops/kite", "The reason that was given: <script>alert(1)", "Subscription ops/tail", "Nothing waits for approval")
-	must.Lack(t, "the page", text, "Let tail go on")
-	action, fields := v.form(root, "Let kite go on")
+	must.Lack(t, "the page", text, "Release tail")
+	action, fields := v.form(root, "Release kite")
 	text, _ = v.send(action, fields, "/approvals")
-	must.Contain(t, "what is said", text, "The upgrades of Subscription ops/kite begin again")
+	must.Contain(t, "what is said", text, "kite: released; its upgrades begin again")
 	text, _ = v.send(action, fields, "/approvals")
 	must.Contain(t, "once more", text, "is not held by a person")
 }
@@ -185,7 +185,7 @@ func TestApprovalsWithoutRights(t *testing.T) {
 	_, root = v.page("/approvals")
 	_, fields := v.form(root, "Refuse kite 2.0.0")
 	fields.Set("namespace", "secret")
-	for _, action := range []string{"/approvals/approve", "/approvals/discard", "/approvals/refuse", "/approvals/release", "/approvals/permissions"} {
+	for _, action := range []string{"/approvals/approve", "/approvals/discard", "/approvals/refuse", "/operator/Subscription/secret/kite/release", "/approvals/permissions"} {
 		if _, status := v.send(action, fields, "/approvals"); status != 403 {
 			t.Errorf("%s in another namespace: %d", action, status)
 		}

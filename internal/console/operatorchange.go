@@ -267,7 +267,7 @@ func (c operatorPages) release(ctx context.Context, q *query) (done, error) {
 		return done{}, err
 	}
 	if !changed {
-		return done{Notice: o.title() + ": nothing to change, it is not held", To: o.at()}, nil
+		return done{Notice: o.title() + ": nothing to change, it is not held by a person", To: o.at()}, nil
 	}
-	return done{Notice: o.title() + ": released", To: o.at()}, nil
+	return done{Notice: o.title() + ": released; its upgrades begin again, in the upgrade window that it had before", To: o.at()}, nil
 }

@@ -215,7 +215,7 @@ func TestHoldAndRelease(t *testing.T) {
 		must.Contain(t, at, page.text("#head"), "held Nothing newer begins until it is released: wait for "+hostile)
 		must.Contain(t, "twice", v.does(at+"/hold", "reason", "wait for "+hostile).text("main"), "nothing to change, it is held already")
 		must.Contain(t, at, v.does(at+"/release").text("main"), "released")
-		must.Contain(t, "twice", v.does(at+"/release").text("main"), "nothing to change, it is not held")
+		must.Contain(t, "twice", v.does(at+"/release").text("main"), "nothing to change, it is not held by a person")
 	}
 	v.refuses(http.StatusBadRequest, "/operator/ClusterServiceVersion/ops/mine.v1.0.0/hold")
 	if w := v.ask(http.MethodPost, "/operator/Subscription/ops/mine/hold", nil); w.Code != http.StatusForbidden {
