@@ -186,6 +186,24 @@ func (j *jobs) shown(now time.Time) []Job {
 	return out
 }
 
+// jobsPath is the page with all jobs.
+const jobsPath = "/jobs"
+
+// onPage are the jobs that a page shows: those that run or have failed, and the last one that is done. Their own page has all.
+func onPage(path string, all []Job) (some []Job) {
+	if path == jobsPath {
+		return all
+	}
+	done := false
+	for _, job := range all {
+		if good := !job.Running() && job.Failure == ""; !good || !done {
+			some = append(some, job)
+			done = done || good
+		}
+	}
+	return some
+}
+
 // jobsPage is what the session has begun.
 type jobsPage struct {
 	Jobs []Job `json:"jobs"`
@@ -193,10 +211,10 @@ type jobsPage struct {
 
 func (r *runner) part() part {
 	return part{
-		views: []view{{path: "/jobs", template: "jobs", title: "Under way", load: func(_ context.Context, q *query) (any, error) {
+		views: []view{{path: jobsPath, template: "jobs", title: "Under way", load: func(_ context.Context, q *query) (any, error) {
 			return &jobsPage{q.jobs.shown(r.clock.Now())}, nil
 		}}},
-		actions: []action{{path: "/jobs/{id}/end", do: func(_ context.Context, q *query) (done, error) {
+		actions: []action{{path: jobsPath + "/{id}/end", do: func(_ context.Context, q *query) (done, error) {
 			job := q.jobs.end(q.path("id"))
 			switch {
 			case job == nil:

@@ -105,3 +105,17 @@ func TestJobsThatAreDone(t *testing.T) {
 		t.Errorf("%v", all)
 	}
 }
+
+// TestJobsOnAPage: a page shows what runs, what has failed and the last thing that is done; the page of jobs shows all.
+func TestJobsOnAPage(t *testing.T) {
+	ended := time.Unix(1, 0)
+	all := []Job{{Title: "done last", Ended: ended}, {Title: "runs"}, {Title: "done before", Ended: ended}, {Title: "failed", Ended: ended, Failure: "x"}}
+	titles := func(path string) (out []string) {
+		for _, job := range onPage(path, all) {
+			out = append(out, job.Title)
+		}
+		return out
+	}
+	must.Equal(t, "a page", titles("/installed"), []string{"done last", "runs", "failed"})
+	must.Equal(t, "their own", titles("/jobs"), []string{"done last", "runs", "done before", "failed"})
+}

@@ -280,7 +280,7 @@ func (c *Console) shown(r *http.Request, q *query, title string, data any) shown
 	}
 	namespace := q.namespace(ctx)
 	return shown{Title: title, Path: r.URL.Path, Address: address, Sent: r.Method == http.MethodPost, Follow: followed, User: q.user.Name, Namespace: namespace, Namespaces: q.user.namespaces(ctx),
-		Form: q.formToken(), Leave: c.cluster != nil, Notice: noticeOf(r, q.session), Jobs: q.jobs.shown(c.Clock.Now()), Now: c.Clock.Now(), Waiting: q.user.waiting(ctx, namespace), Data: data}
+		Form: q.formToken(), Leave: c.cluster != nil, Notice: noticeOf(r, q.session), Jobs: onPage(r.URL.Path, q.jobs.shown(c.Clock.Now())), Now: c.Clock.Now(), Waiting: q.user.waiting(ctx, namespace), Data: data}
 }
 
 // noticeOf is what a session has to be shown, for a page that the user goes to: what a script reads to bring a page up to date does not take it away.

@@ -76,8 +76,12 @@ func (p *tab) accessible() {
 		for _, width := range []int64{1280, 390} {
 			p.prefers(scheme)
 			p.size(width, 800)
-			if top := value[float64](p, `document.querySelector("main h1").getBoundingClientRect().top + scrollY`); top > 400 {
-				p.Errorf("%s, %d wide: the heading is %v pixels below the top", p.at(), width, top)
+			if above := value[[]string](p, `(() => {
+				const top = document.querySelector("main h1").getBoundingClientRect().top;
+				return [...document.querySelectorAll("main :is(form, section, article, table, select, h2)")].filter(e => { const at = e.getBoundingClientRect();
+					return at.height > 0 && at.bottom <= top && !e.closest("#jobs"); }).map(e => e.outerHTML.slice(0, 120));
+			})()`); len(above) > 0 {
+				p.Errorf("%s, %d wide: above the heading are %q", p.at(), width, above)
 			}
 			if over := value[float64](p, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
 				p.Errorf("%s is %v pixels wider than the screen of %d, because of %s", p.at(), over, width, value[string](p, `(() => {

@@ -31,6 +31,9 @@ func TestUpgradedBetween(t *testing.T) {
 	if err := w.mover(w.mortal(2)).Run(t.Context(), old, quiet); !errors.Is(err, errKilled) {
 		t.Fatalf("%v, want that it is killed", err)
 	}
+	held := &v1alpha1.Subscription{}
+	must.NoError(w, w.Get(t.Context(), key, held))
+	must.Equal(t, "approval of upgrades", held.Spec.InstallPlanApproval, v1alpha1.ApprovalManual)
 	w.publish("1.0.0", "1.1.0", "1.2.0")
 	harness.Edit(t, w.Client, w.name, w.name, &v1alpha1.CatalogSource{}, func(c *v1alpha1.CatalogSource) { c.Spec.Image = w.image })
 	harness.Edit(t, w.Client, "", w.name, &olmv1.ClusterCatalog{}, func(c *olmv1.ClusterCatalog) { c.Spec.Source.Image.Ref = w.image })

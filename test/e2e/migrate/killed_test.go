@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/test/sweep"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -48,11 +49,16 @@ func (w *world) mortal(writes int) client.Client {
 	})
 }
 
+// ifAlive writes. A write that met another one is repeated by the command, and does not count.
 func ifAlive(writes *int, do func() error) error {
 	if *writes < 0 {
 		return nil
 	}
-	return do()
+	err := do()
+	if apierrors.IsConflict(err) {
+		*writes++
+	}
+	return err
 }
 
 func (w *world) mover(c client.Client) *ops.Mover {
