@@ -111,9 +111,9 @@ func (c *storefront) planned(ctx context.Context, q *query, o order) (*planned, 
 		return p, false, err
 	}
 	if q.whole || q.sent { // who has sent a form does not ask for it once more
-		return c.plans.again(ctx, planKey{q.user, key}, q.user, plan)
+		return c.plans.again(ctx, planKey{q.user, key}, q.user.version(), q.user, plan)
 	}
-	return c.plans.get(ctx, planKey{q.user, key}, false, q.user, plan)
+	return c.plans.of(ctx, planKey{q.user, key}, q.user.version(), false, q.user, plan)
 }
 
 // ordered reads the order of a request, and fills in what it leaves to the package.

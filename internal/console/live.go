@@ -46,6 +46,12 @@ var watched = []schema.GroupVersionKind{
 	olmv1.GroupVersion.WithKind(olmv1.ClusterObjectSetKind),
 }
 
+// Pods, events and custom resources are in no stream: pages that show them are read again from time to time, while they are seen.
+func (*operatorPage) slowly()      {}
+func (*operandsPage) slowly()      {}
+func (*operandKindPage) slowly()   {}
+func (*operandObjectPage) slowly() {}
+
 // ofV1 reports whether a kind is of the v1 API, whose objects belong to no namespace.
 func ofV1(kind schema.GroupVersionKind) bool { return kind.Group == olmv1.GroupVersion.Group }
 
@@ -120,7 +126,10 @@ func (c *Console) follow(ctx context.Context, u *User, namespace string) <-chan 
 	}
 	forget := u.listen(changed)
 	context.AfterFunc(ctx, forget)
-	c.Changes(ctx, u, namespace, changed)
+	c.Changes(ctx, u, namespace, func() {
+		u.saw()
+		changed()
+	})
 	return changes
 }
 

@@ -125,7 +125,7 @@ func (c *storefront) packageOf(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	o := p.Order
-	p.Plan, p.Planning, err = c.plans.get(ctx, planKey{q.user, o.key()}, q.whole, q.user, func(ctx context.Context) (*planned, error) { return c.planOf(ctx, q.user, o) })
+	p.Plan, p.Planning, err = c.plans.of(ctx, planKey{q.user, o.key()}, q.user.version(), q.whole, q.user, func(ctx context.Context) (*planned, error) { return c.planOf(ctx, q.user, o) })
 	if err != nil {
 		p.Unknown = explain(err).text
 	}

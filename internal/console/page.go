@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,7 +48,18 @@ func (q *query) namespace(ctx context.Context) string {
 	if chosen := q.get(namespaceKey); chosen != "" || q.user.seesAll(ctx) {
 		return chosen
 	}
+	if own := q.placed(); own != "" {
+		return own
+	}
 	return q.user.Namespace
+}
+
+// placed is the namespace of the operator whose page this is; empty of other pages.
+func (q *query) placed() string {
+	if q.path == nil || q.path("kind") == "" {
+		return ""
+	}
+	return q.path(namespaceKey)
 }
 
 // namespaceKey is the parameter of an address with the namespace.
@@ -58,6 +70,8 @@ type shown struct {
 	Title, Path string
 	Address     string // of the page itself
 	Sent        bool   // by a form, so that the browser has another address than that of the page
+	Stream      string // the namespace whose changes the page follows; empty is all
+	Slow        bool   // what it shows changes without one of those changes, so that it is read again from time to time
 	Follow      string // where a page that a form has sent is read again; empty where no address has all that it shows
 	User        string
 	Namespace   string
@@ -258,6 +272,9 @@ func (c *Console) load(v view, r *http.Request) (q *query, data any, err error) 
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 	defer cancel()
+	if !navigates(r) {
+		ctx = context.WithValue(ctx, followingKey{}, true)
+	}
 	data, err = v.load(patient(ctx), q)
 	return q, data, err
 }
@@ -279,16 +296,23 @@ func (c *Console) shown(r *http.Request, q *query, title string, data any) shown
 		}
 	}
 	namespace := q.namespace(ctx)
-	return shown{Title: title, Path: r.URL.Path, Address: address, Sent: r.Method == http.MethodPost, Follow: followed, User: q.user.Name, Namespace: namespace, Namespaces: q.user.namespaces(ctx),
+	_, slow := data.(interface{ slowly() })
+	return shown{Stream: cmp.Or(r.PathValue(namespaceKey), namespace), Slow: slow, Title: title, Path: r.URL.Path, Address: address, Sent: r.Method == http.MethodPost, Follow: followed, User: q.user.Name, Namespace: namespace, Namespaces: q.user.namespaces(ctx),
 		Form: q.formToken(), Leave: c.cluster != nil, Notice: noticeOf(r, q.session), Jobs: onPage(r.URL.Path, q.jobs.shown(c.Clock.Now())), Now: c.Clock.Now(), Waiting: q.user.waiting(ctx, namespace), Data: data}
 }
 
 // noticeOf is what a session has to be shown, for a page that the user goes to: what a script reads to bring a page up to date does not take it away.
 func noticeOf(r *http.Request, s *session) string {
-	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" && mode != "navigate" {
+	if !navigates(r) {
 		return ""
 	}
 	return s.said()
+}
+
+// navigates reports whether a person goes to a page, rather than a script that brings one up to date. Browsers that do not say so go to it.
+func navigates(r *http.Request) bool {
+	mode := r.Header.Get("Sec-Fetch-Mode")
+	return mode == "" || mode == "navigate"
 }
 
 // render writes a page, once it is there as a whole.

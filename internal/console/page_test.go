@@ -10,7 +10,9 @@ import (
 
 	"fairlead.dev/fairlead/test/must"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -113,4 +115,51 @@ func TestPaged(t *testing.T) {
 	}
 	page, pages, from, to := paged("7", 0, 10)
 	must.Equal(t, "of nothing", [4]int{page, pages, from, to}, [4]int{1, 1, 0, 0})
+}
+
+// TestWhatAPageFollows: the stream of a page is that of the namespace which it is about, also where the user works in another one; what is in no stream is read
+// again from time to time, and a script that reads a page again is not a person who goes to it.
+func TestWhatAPageFollows(t *testing.T) {
+	v := newTour(t, nil, append(subscribes("apps", "kite"), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ops"}}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "apps"}})...)
+	v.lacking = []string{"list subscriptions"}
+	main := func(address string) (namespace, stream string, slow bool) {
+		page := v.shows(http.StatusOK, address)
+		of := page.all("main", "")[0]
+		for _, a := range of.Attr {
+			slow = slow || a.Key == "data-slow"
+		}
+		return attribute(page.all("input", "id=where")[0], "value"), attribute(of, "data-stream"), slow
+	}
+	for address, want := range map[string][]any{
+		"/operator/Subscription/apps/kite":                {"apps", "apps", true},
+		"/operator/Subscription/apps/kite?namespace=apps": {"apps", "apps", true},
+		"/installed":                {"ops", "ops", false},
+		"/installed?namespace=apps": {"apps", "apps", false},
+		"/operands?namespace=apps":  {"apps", "apps", true},
+	} {
+		namespace, stream, slow := main(address)
+		must.Equal(t, address, []any{namespace, stream, slow}, want)
+	}
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	for mode, want := range map[string]bool{"": true, "navigate": true, "cors": false, "same-origin": false} {
+		r.Header.Set("Sec-Fetch-Mode", mode)
+		must.Equal(t, "mode "+mode, navigates(r), want)
+	}
+}
+
+// TestChangesThatAStreamSees: what was worked out for a user before has another version afterwards, and the number that waits is read again.
+func TestChangesThatAStreamSees(t *testing.T) {
+	v := newTour(t, nil)
+	var changed func()
+	v.console.Changes = func(_ context.Context, _ *User, _ string, tell func()) { changed = tell }
+	before := v.user.version()
+	v.user.waiting(t.Context(), "ops")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	changes := v.console.follow(ctx, v.user, "ops")
+	changed()
+	<-changes
+	if v.user.version() == before || v.user.tally.read != nil {
+		t.Error("nothing is another one")
+	}
 }

@@ -31,6 +31,10 @@ type reading[V any] struct {
 	version string // of what it is about
 	value   V
 	err     error
+	// took is how long the last reading took, failures how many in a row have failed, and waking that one is to begin later.
+	took     time.Duration
+	failures int
+	waking   bool
 }
 
 // Times of a reading.
@@ -42,9 +46,23 @@ const (
 	patience = 80 * time.Millisecond
 	// readingTime is how long a reading may take, which does not end with the page that asked for it.
 	readingTime = 2 * time.Minute
-	// retry is how long a failure is shown before it is tried again.
-	retry = 5 * time.Second
+	// retry is how long a failure is shown before it is tried again, and twice as long after each further one, up to longestRetry.
+	retry        = 5 * time.Second
+	longestRetry = 5 * time.Minute
+	// restTimes is how many times as long as a reading took it is not begun again: pages that follow ask for all that they show when one of it is there.
+	restTimes = 10
 )
+
+// fresh is how long the value is shown without being read again.
+func (o *reading[V]) fresh() time.Duration {
+	if o.err != nil {
+		return max(min(retry<<min(max(o.failures-1, 0), 10), longestRetry), restTimes*o.took)
+	}
+	return max(fresh, restTimes*o.took)
+}
+
+// pause is how long one is not read again although what it is about has another version: a cluster may change all the time.
+func (o *reading[V]) pause() time.Duration { return 2 * o.took }
 
 func newReadings[K comparable, V any](c clock.PassiveClock, most int) *readings[K, V] {
 	return &readings[K, V]{clock: c, most: most, kept: map[K]*reading[V]{}}
@@ -59,7 +77,7 @@ func (r *readings[K, V]) get(ctx context.Context, key K, whole bool, u *User, re
 // of is get for a version of what the value is about: one of another version is read again at once, and shown until that is done.
 func (r *readings[K, V]) of(ctx context.Context, key K, version string, whole bool, u *User, read func(context.Context) (V, error)) (value V, under bool, err error) {
 	o := r.slot(key)
-	end, first := r.begin(ctx, o, version, u, read)
+	end, first := r.begin(ctx, o, version, whole, u, read)
 	switch {
 	case whole && end != nil:
 		return o.after(ctx, end, readingTime)
@@ -69,33 +87,58 @@ func (r *readings[K, V]) of(ctx context.Context, key K, version string, whole bo
 	return o.now()
 }
 
-// again is the value as it is now: a person asks for it, and is not content with what was read before.
-func (r *readings[K, V]) again(ctx context.Context, key K, u *User, read func(context.Context) (V, error)) (value V, under bool, err error) {
+// again is the value as it is now: a person asks for it, and is not content with what was read before, nor with what began to be read before.
+func (r *readings[K, V]) again(ctx context.Context, key K, version string, u *User, read func(context.Context) (V, error)) (value V, under bool, err error) {
 	o := r.slot(key)
+	o.mu.Lock()
+	before := o.under
+	o.mu.Unlock()
+	if before != nil {
+		if _, under, err = o.after(ctx, before, readingTime); under || ctx.Err() != nil {
+			return value, under, err
+		}
+	}
 	o.mu.Lock()
 	o.read = time.Time{}
 	o.mu.Unlock()
-	end, _ := r.begin(ctx, o, "", u, read)
+	end, _ := r.begin(ctx, o, version, true, u, read)
 	return o.after(ctx, end, readingTime)
 }
 
 // begin begins a reading where one is due. End is closed when the one that is under way has ended, nil when none is; first is that there is
-// nothing to be shown meanwhile.
-func (r *readings[K, V]) begin(ctx context.Context, o *reading[V], version string, u *User, read func(context.Context) (V, error)) (end chan struct{}, first bool) {
+// nothing to be shown meanwhile. Who asks for the whole is not answered with another version.
+func (r *readings[K, V]) begin(ctx context.Context, o *reading[V], version string, whole bool, u *User, read func(context.Context) (V, error)) (end chan struct{}, first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := r.clock.Now()
 	age := now.Sub(o.read)
 	o.used = now
-	if o.under == nil && (o.read.IsZero() || age > fresh || o.version != version || o.err != nil && age > retry) {
+	other := !o.read.IsZero() && o.version != version
+	switch pause := o.pause(); {
+	case o.under != nil:
+	case o.read.IsZero() || age > o.fresh() || other && (whole || age >= pause):
 		o.under = make(chan struct{})
 		go r.reads(context.WithoutCancel(ctx), o, version, u, read)
+	case other && !o.waking: // pages ask again when it may be read
+		o.waking = true
+		time.AfterFunc(pause-age, func() {
+			o.mu.Lock()
+			o.waking = false
+			o.mu.Unlock()
+			u.changed()
+		})
 	}
-	return o.under, o.read.IsZero() || o.under != nil && age > stale
+	// A page that follows keeps what it shows, however old that is, until there is something newer.
+	return o.under, o.read.IsZero() || o.under != nil && age > max(stale, 2*o.fresh()) && !following(ctx)
 }
 
 // patientKey is the key of the time until when a page waits.
 type patientKey struct{}
+
+// followingKey is the key of a page that is asked for by a script, which brings what is shown up to date.
+type followingKey struct{}
+
+func following(ctx context.Context) bool { return ctx.Value(followingKey{}) != nil }
 
 // patient begins the patience of a page.
 func patient(ctx context.Context) context.Context {
@@ -139,9 +182,14 @@ func (o *reading[V]) now() (value V, under bool, err error) {
 func (r *readings[K, V]) reads(ctx context.Context, o *reading[V], version string, u *User, read func(context.Context) (V, error)) {
 	ctx, cancel := context.WithTimeout(ctx, readingTime)
 	defer cancel()
+	begun := r.clock.Now()
 	value, err := turn(ctx, u, read)
 	o.mu.Lock()
 	o.value, o.err, o.version, o.read = value, err, version, r.clock.Now()
+	o.took = o.read.Sub(begun)
+	if o.failures++; err == nil {
+		o.failures = 0
+	}
 	close(o.under)
 	o.under = nil
 	o.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -82,17 +83,92 @@ func TestOldReadings(t *testing.T) {
 	must.NoError(t, err)
 	must.Equal(t, "the first", value, 1)
 	goOn <- struct{}{}
-	value, _, err = l.again(t.Context(), "k", user, read)
+	value, _, err = l.again(t.Context(), "k", "", user, read)
 	must.NoError(t, err)
 	must.Equal(t, "as it is now", value, 2)
 	clock.SetTime(clock.Now().Add(stale + time.Second))
-	value, reading, err := l.get(t.Context(), "k", false, user, read)
+	follows := context.WithValue(t.Context(), followingKey{}, true)
+	value, reading, err := l.get(follows, "k", false, user, read)
+	must.NoError(t, err)
+	must.Equal(t, "a page that follows keeps what it shows", []any{value, reading}, []any{2, false})
+	value, reading, err = l.get(t.Context(), "k", false, user, read)
 	must.NoError(t, err)
 	must.Equal(t, "nothing old", []any{value, reading}, []any{0, true})
 	goOn <- struct{}{}
 	value, _, err = l.get(t.Context(), "k", true, user, read)
 	must.NoError(t, err)
 	must.Equal(t, "read again", value, 3)
+}
+
+// TestReadingsRest: pages ask for all that they show when one of it is there, and when the cluster changes; what takes long is not read all the time for that.
+func TestReadingsRest(t *testing.T) {
+	for name, test := range map[string]struct {
+		fails error
+		other bool // the version is another one each time
+		most  int32
+	}{
+		"failures": {errors.New("no registry"), false, 14},
+		"values":   {nil, false, 16},
+		"changes":  {nil, true, 50},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, user, changes, version := newReadings[time.Duration, int](clock.RealClock{}, 20), &User{}, make(chan struct{}, 1), 0
+				defer user.listen(func() {
+					select {
+					case changes <- struct{}{}:
+					default:
+					}
+				})()
+				var begun atomic.Int32
+				ask := func() {
+					if test.other {
+						version++
+					}
+					for _, takes := range []time.Duration{7 * time.Second, 13 * time.Second} {
+						_, _, _ = l.of(context.WithValue(t.Context(), followingKey{}, true), takes, strconv.Itoa(version), false, user, func(context.Context) (int, error) {
+							begun.Add(1)
+							time.Sleep(takes)
+							return 1, test.fails
+						})
+					}
+				}
+				end := time.After(10 * time.Minute)
+				for ask(); ; {
+					select {
+					case <-changes:
+						ask()
+						continue
+					case <-end:
+					}
+					break
+				}
+				if n := begun.Load(); n < 2 || n > test.most {
+					t.Errorf("%d readings in ten minutes, want 2 to %d", n, test.most)
+				}
+				time.Sleep(time.Hour)
+			})
+		})
+	}
+}
+
+// TestAsItIsNow: what began to be read before a person asks is not what they get.
+func TestAsItIsNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, user, n := newReadings[string, int](clock.RealClock{}, 2), &User{}, 0
+		read := func(context.Context) (int, error) {
+			n++
+			mine := n
+			time.Sleep(time.Minute)
+			return mine, nil
+		}
+		_, under, err := l.get(t.Context(), "k", false, user, read)
+		must.NoError(t, err)
+		must.Equal(t, "being read", under, true)
+		value, under, err := l.again(t.Context(), "k", "", user, read)
+		must.NoError(t, err)
+		must.Equal(t, "the one that began after", []any{value, under}, []any{2, false})
+	})
 }
 
 // TestPatience: a page with many things to read waits for them as long as for one.

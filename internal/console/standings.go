@@ -55,7 +55,7 @@ type comparison struct{ *Console }
 
 // of is how operators compare, in the background: that reads catalogs, which takes longer than a page may. They are compared again when they have changed.
 func (c comparison) of(ctx context.Context, key standingKey, operators []ops.Listed, whole bool) (all standings, reading bool, err error) {
-	return c.standings.of(ctx, key, versionOf(operators), whole, key.user, func(ctx context.Context) (standings, error) { return c.compare(ctx, key) })
+	return c.standings.of(ctx, key, key.user.version()+"\n"+versionOf(operators), whole, key.user, func(ctx context.Context) (standings, error) { return c.compare(ctx, key) })
 }
 
 // compare compares operators with what their catalogs have. What cannot be compared is noted, where there are others.

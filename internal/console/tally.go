@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"time"
 
@@ -32,16 +33,25 @@ func (u *User) waiting(ctx context.Context, namespace string) int {
 	}
 	ctx, cancel := context.WithTimeout(ctx, tallyTime)
 	defer cancel()
-	all, err := ops.ListApprovals(ctx, u.client, namespace)
-	if err != nil {
-		return 0
-	}
 	if t.read == nil || len(t.read) >= maxTallies {
 		t.read, t.many = map[string]time.Time{}, map[string]int{}
 	}
-	t.read[namespace], t.many[namespace] = time.Now(), all.Waiting()
-	return all.Waiting()
+	many := 0
+	if all, err := ops.ListApprovals(ctx, u.client, namespace); err == nil {
+		many = all.Waiting()
+	}
+	t.read[namespace], t.many[namespace] = time.Now(), many // also where it failed: pages do not wait for that each time
+	return many
 }
+
+// saw notes that the cluster has changed: what was worked out before may be another one now.
+func (u *User) saw() {
+	u.changes.Add(1)
+	u.decided()
+}
+
+// version is that of the cluster as far as the pages of the user have followed it.
+func (u *User) version() string { return strconv.FormatInt(u.changes.Load(), 10) }
 
 // decided forgets how many wait: one of them was decided on.
 func (u *User) decided() {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops/preview"
@@ -37,6 +38,7 @@ type User struct {
 	scope      scope
 	tally      tally
 	turns      turns
+	changes    atomic.Int64 // of the cluster that its streams have seen
 
 	listeners listeners
 }

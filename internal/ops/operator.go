@@ -217,14 +217,17 @@ func (r *OperatorReader) deployed(ctx context.Context, namespace string) error {
 	return nil
 }
 
-// deepest is the node furthest down that is not done and says why; the node itself where none does. Of a version that is being replaced nothing may be left
-// but its object, while the pod of the next one says what is wrong.
+// deepest is the node furthest down that is not done and says why; the node itself where none does. What is wrong with the version that is to come goes before
+// what is wrong with the one that it replaces.
 func (n Node) deepest() Node {
 	found, _ := n.deepestFrom(0)
 	return found
 }
 
 func (n Node) deepestFrom(depth int) (Node, int) {
+	if next, found := n.next(); found {
+		return next.deepestFrom(depth + 1)
+	}
 	found, at := n, depth
 	for _, child := range n.Children {
 		if child.Done && allDone(child.Children) {
@@ -235,6 +238,19 @@ func (n Node) deepestFrom(depth int) (Node, int) {
 		}
 	}
 	return found, at
+}
+
+// next is what brings the next version, where that says why it does not: an InstallPlan that has failed, or the newest revision that says why.
+func (n Node) next() (Node, bool) {
+	for _, child := range slices.Backward(n.Children) {
+		switch {
+		case child.Done && allDone(child.Children):
+		case child.Kind == v1alpha1.InstallPlanKind && child.State == string(v1alpha1.InstallPlanPhaseFailed) && child.Reason != "",
+			child.Kind == olmv1.ClusterObjectSetKind && child.deepest().Reason != "":
+			return child, true
+		}
+	}
+	return Node{}, false
 }
 
 // holding is that upgrades are held by hand; nil when they are not.

@@ -266,6 +266,14 @@ func TestCauseOfAnUpgrade(t *testing.T) {
 	must.Equal(t, "the cause", tree.deepest().Name, "new")
 	tree.Children[1].Children = nil
 	must.Equal(t, "without pods", tree.deepest().Name, "kite-1")
+	tree.Children[0].Children = []Node{pod}
+	tree.Children[1].Reason = "its service account may not"
+	must.Equal(t, "refused, while a pod of the version before is not ready", tree.deepest().Name, "kite-2")
+	running := Node{Kind: "ClusterServiceVersion", Name: "kite.v1", Children: []Node{pod}}
+	plan := Node{Kind: "InstallPlan", Name: "install-2", State: "Failed", Reason: "forbidden"}
+	must.Equal(t, "a plan that failed", Node{Children: []Node{plan, running}}.deepest().Name, "install-2")
+	plan.State = "RequiresApproval"
+	must.Equal(t, "a plan that waits", Node{Children: []Node{plan, running}}.deepest().Name, "new")
 	tree.Children = nil
 	must.Equal(t, "alone", tree.deepest().Kind, "ClusterExtension")
 }
