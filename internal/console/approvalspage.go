@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1alpha1 "fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -38,6 +39,11 @@ type waitingPlan struct {
 	Approve Right `json:"approve"`
 	Refuse  Right `json:"refuse"`
 	Discard Right `json:"discard"`
+}
+
+// Obstructed reports whether nothing good would come of approving it.
+func (w waitingPlan) Obstructed() bool {
+	return w.Change != nil && (len(w.Change.Misfits) > 0 || slices.ContainsFunc(w.Change.Operators, func(o *preview.OperatorChange) bool { return len(o.Blocked) > 0 }))
 }
 
 // waitingExtension is a ClusterExtension whose upgrade asks for permissions.

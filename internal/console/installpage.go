@@ -45,7 +45,7 @@ type installPage struct {
 	// Address is the page with this order, to be shared; empty where it is too long for one.
 	Address string `json:"address,omitempty"`
 
-	values url.Values
+	digest string
 }
 
 func (p *installPage) pageTitle() string { return "Install " + p.Title }
@@ -58,14 +58,15 @@ func (p *installPage) pageAddress() (address string, whole bool) {
 	return p.Address, true
 }
 
-// Kept are the values of the order, for the form that installs it.
-func (p *installPage) Kept() (all []parameter) {
-	for _, name := range []string{"api", "package", "catalog", namespaceKey, "channel", "version", "approval", "mode", "watch", "name", "account", "dependencies", configKey} {
-		if value := p.values.Get(name); value != "" {
-			all = append(all, parameter{name, value})
-		}
+// Shown identifies the order that the page is about: what is installed is what its plan was shown of.
+func (p *installPage) Shown() string { return p.digest }
+
+// redirect is where the page can be loaded again and shared; empty where no address has all of the order, or it is not one.
+func (p *installPage) redirect() string {
+	if len(p.Wrong) > 0 {
+		return ""
 	}
-	return all
+	return p.Address
 }
 
 // Bounds of the page.
@@ -141,7 +142,7 @@ func (c *storefront) ordered(ctx context.Context, q *query) (*installPage, order
 		o.Namespace = c.placed(ctx, q, one)
 	}
 	p := &installPage{Order: o, Wrong: append(wrong, o.check()...), Title: card{Package: one}.Title(), Default: one.DefaultChannel, Channels: one.Channels, Modes: one.InstallModes,
-		Suggested: one.SuggestedNamespace, values: o.values()}
+		Suggested: one.SuggestedNamespace, digest: o.digest()}
 	for _, other := range all {
 		p.Catalogs = append(p.Catalogs, other.Catalog)
 	}
@@ -191,6 +192,12 @@ func (c *storefront) installs(ctx context.Context, q *query) (done, error) {
 	}
 	if len(p.Wrong) > 0 {
 		return done{}, &statusError{http.StatusBadRequest, "Package " + o.Package + " is not installed: " + p.Wrong[0].Text, "go back, correct the form, and let the plan be made again"}
+	}
+	if q.get("shown") != o.digest() {
+		if p.Address == "" {
+			return done{}, &statusError{http.StatusConflict, "Package " + o.Package + " is not installed: the form was changed after its plan was made", "go back, show the plan, read it, then install"}
+		}
+		return done{Notice: "The form was changed after its plan was made, so that nothing was created. This is the plan of what it says now: read it, then install.", To: p.Address}, nil
 	}
 	if o.API == apiV1 {
 		options, _, err := c.extending(ctx, q.user, o)

@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -146,6 +147,7 @@ func TestWrongForms(t *testing.T) {
 			if fields.Has("config") && strings.HasPrefix(fields.Get("config"), "nonsense") {
 				return // the manager says what is wrong with it, and it can be asked for
 			}
+			fields.Set("shown", page.fields("/install").Get("shown"))
 			if w := v.post("/install/create", fields); w.Code < 400 {
 				t.Errorf("the form is accepted: %d, %s", w.Code, w.Header().Get("Location"))
 			}
@@ -180,7 +182,7 @@ func TestLongOrder(t *testing.T) {
 	must.Equal(t, "plans that are kept", len(v.console.front.plans.kept), 0)
 	must.Equal(t, "status", v.post("/install/create", page.fields("/install/create")).Code, 303)
 	fields.Set("config", "deploymentConfig: {}")
-	must.Contain(t, "a page that is read again", v.post("/install", fields).Body.String(), ` data-follow="/install?api=v1&amp;catalog=samples&amp;config=%7B%22deploymentConfig%22`)
+	must.Contain(t, "a form that an address can have leads to it", v.post("/install", fields).Header().Get("Location"), "/install?api=v1&catalog=samples&config=%7B%22deploymentConfig%22")
 	fields.Set("config", "a: "+strings.Repeat("x", 1<<20))
 	must.Contain(t, "too long", v.page(v.post("/install", fields)).says(), "it is larger than 1 MiB")
 }
@@ -210,9 +212,30 @@ func TestInstallWhatIsThere(t *testing.T) {
 	must.Contain(t, "the page", page.says(), "All of it is there already", "OperatorGroup ops of namespace ops says what operators watch")
 	page = v.get("/install?package=greeter-operator&catalog=olm/samples&namespace=ops&channel=stable&approval=manual")
 	must.Contain(t, "another one", page.says(), "It cannot be asked for", "there is Subscription ops/greeter-operator already")
-	if w := v.post("/install/create", url.Values{"package": {"greeter-operator"}, "catalog": {"olm/samples"}, "namespace": {"ops"}, "approval": {"manual"}}); w.Code < 400 {
+	if w := v.post("/install/create", page.fields("/install")); w.Code < 400 {
 		t.Errorf("it is created: %d", w.Code)
 	}
+}
+
+// TestFormChangedAfterItsPlan: what is installed is what its plan was shown of; a form that says something else by now leads to the plan of that, and creates nothing.
+func TestFormChangedAfterItsPlan(t *testing.T) {
+	v := newShopping(t)
+	fields := v.get("/install?package=greeter-operator&catalog=olm/samples&namespace=ops").fields("/install/create")
+	must.Equal(t, "approval as shown", fields.Get("approval"), "automatic")
+	fields.Set("approval", "manual")
+	fields.Set("version", "greeter-operator.v1.0.0")
+	w := v.post("/install/create", fields)
+	must.Equal(t, "status", w.Code, 303)
+	must.Contain(t, "where it leads", w.Header().Get("Location"), "/install?", "approval=manual", "version=greeter-operator.v1.0.0")
+	if err := v.cluster.Get(t.Context(), client.ObjectKey{Namespace: "ops", Name: "greeter-operator"}, &v1alpha1.Subscription{}); !apierrors.IsNotFound(err) {
+		t.Errorf("it is created: %v", err)
+	}
+	page := v.page(w)
+	must.Contain(t, "the plan of what it says now", page.says(), "greeter-operator.v1.0.0", "Created as dev")
+	must.Contain(t, "where the next one leads", v.post("/install/create", page.fields("/install/create")).Header().Get("Location"), "/operator/Subscription/ops/greeter-operator")
+	sub := &v1alpha1.Subscription{}
+	must.NoError(t, v.cluster.Get(t.Context(), client.ObjectKey{Namespace: "ops", Name: "greeter-operator"}, sub))
+	must.Equal(t, "what was asked for", []string{string(sub.Spec.InstallPlanApproval), sub.Spec.StartingCSV}, []string{"Manual", "greeter-operator.v1.0.0"})
 }
 
 // TestInstallNothing: a page without a package, or with one that no catalog has, says where to find one.

@@ -18,11 +18,11 @@ import (
 
 // Bounds of jobs.
 const (
-	maxRunning = 3  // of a session at once
-	maxJobs    = 10 // of a session that are shown
-	allRunning = 60 // of all sessions at once
-	maxSteps   = 50 // of a job that are kept, the newest
-	maxStep    = 400
+	maxRunning = 3    // of a session at once
+	maxJobs    = 10   // of a session that are shown
+	allRunning = 60   // of all sessions at once
+	maxSteps   = 50   // of a job that are kept, the newest
+	maxStep    = 2000 // bytes of a step, which may end with what to do
 	// jobTime is how long a job may take: custom resources may have finalizers that take minutes.
 	jobTime = 20 * time.Minute
 	// shownFor is how long one that is done is shown. A failure is shown until the user has seen it.
@@ -170,6 +170,18 @@ func (j *jobs) end(id string) *Job {
 	job.cancel()
 	j.all = slices.Delete(j.all, i, i+1)
 	return &job
+}
+
+// endTitled forgets jobs with a title, and stops those that run.
+func (j *jobs) endTitled(title string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.all = slices.DeleteFunc(j.all, func(o *Job) bool {
+		if o.Title == title {
+			o.cancel()
+		}
+		return o.Title == title
+	})
 }
 
 // shown are the jobs, the newest first.

@@ -119,3 +119,17 @@ func TestJobsOnAPage(t *testing.T) {
 	must.Equal(t, "a page", titles("/installed"), []string{"done last", "runs", "failed"})
 	must.Equal(t, "their own", titles("/jobs"), []string{"done last", "runs", "done before", "failed"})
 }
+
+// TestJobsOfATitle: what follows something that was asked for once more takes the place of what followed it before.
+func TestJobsOfATitle(t *testing.T) {
+	var j jobs
+	ended := 0
+	now := time.Unix(1, 0)
+	for range 2 {
+		must.NoError(t, j.add(&Job{Title: "Upgrade of x", cancel: func() { ended++ }}, now))
+		j.endTitled("Upgrade of x")
+	}
+	must.NoError(t, j.add(&Job{Title: "Removal of y", cancel: func() {}}, now))
+	j.endTitled("Upgrade of x")
+	must.Equal(t, "ended, left", []int{ended, len(j.shown(now))}, []int{2, 1})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -38,6 +39,23 @@ type upgradePage struct {
 	Notes        []string                  `json:"notes,omitempty"`
 	Right        Right                     `json:"right"`
 	At           string                    `json:"-"`
+}
+
+// Shown is the choice that the page is about, as an address has it.
+func (p *upgradePage) Shown() string { return upgradeChoice(p.Channel, p.Version) }
+
+// Obstructed reports whether the plan says that nothing would come of it.
+func (p *upgradePage) Obstructed() bool {
+	return p.Subscription != nil && (p.Subscription.Conflict != nil || p.Subscription.Problem != "" || len(p.Subscription.Misfits) > 0) || p.Extension != nil && len(p.Extension.Blocked) > 0
+}
+
+func upgradeChoice(channel, version string) string {
+	return url.Values{"channel": {channel}, "version": {version}}.Encode()
+}
+
+// chooseUpgrade shows the plan of a choice.
+func (c operatorPages) chooseUpgrade(_ context.Context, q *query) (done, error) {
+	return done{To: q.operator().at() + "/upgrade?" + upgradeChoice(q.get("channel"), q.get("version"))}, nil
 }
 
 func (p *upgradePage) pageTitle() string { return "Upgrade " + p.Name }
@@ -181,6 +199,9 @@ func orNone(text string) string {
 // doUpgrade changes what an operator asks for, and follows what comes of it in the background.
 func (c operatorPages) doUpgrade(ctx context.Context, q *query) (done, error) {
 	o := q.operator()
+	if choice := upgradeChoice(q.get("channel"), q.get("version")); o.kind != v1alpha1.ClusterServiceVersionKind && q.get("shown") != choice {
+		return done{Notice: "The form was changed after its plan was made, so that nothing was changed. This is the plan of what it says now: read it, then change it.", To: o.at() + "/upgrade?" + choice}, nil
+	}
 	var said []string
 	var err error
 	var wait func(ctx context.Context, tell func(string)) (string, error)
@@ -214,7 +235,9 @@ func (c operatorPages) doUpgrade(ctx context.Context, q *query) (done, error) {
 		return done{Notice: o.title() + ": nothing to change", To: o.at()}, nil
 	}
 	notice := o.title() + " was changed:\n" + strings.Join(said, "\n")
-	if err := c.runner.begin(ctx, q, "Upgrade of "+o.title(), o.at(), wait); err != nil {
+	title := "Upgrade of " + o.title()
+	q.jobs.endTitled(title) // which followed what was asked for before
+	if err := c.runner.begin(ctx, q, title, o.at(), wait); err != nil {
 		notice += "\nWhat comes of it is not followed here: " + err.Error()
 	}
 	return done{Notice: notice, To: o.at()}, nil

@@ -107,7 +107,15 @@ func TestUninstall(t *testing.T) {
 	var subs v1alpha1.SubscriptionList
 	must.NoError(t, v.cluster.List(t.Context(), &subs))
 	must.Equal(t, "nothing has gone", len(subs.Items), 1)
-	page = v.does(at, "confirm", "mine", "delete", "kites.example.com")
+	for _, choice := range [][]string{{"delete", "kites.example.com"}, {"keep", "yes"}, {"shown", "delete=kites.example.com"}} {
+		page = v.does(at, append(choice, "confirm", "mine")...)
+		must.Contain(t, "a choice that was not shown", page.text("main"), "nothing was removed. This is what goes with it now", "Goes")
+	}
+	must.Contain(t, "the choice is kept", v.does(at, "confirm", "mine", "delete", "kites.example.com").text("main"), "kites.example.com 1 goes")
+	must.Contain(t, "shown before", v.does(at+"/choice", "delete", "kites.example.com").text("main"), "kites.example.com 1 goes")
+	must.NoError(t, v.cluster.List(t.Context(), &subs))
+	must.Equal(t, "nothing has gone", len(subs.Items), 1)
+	page = v.does(at, "confirm", "mine", "delete", "kites.example.com", "shown", "delete=kites.example.com")
 	must.Contain(t, "begun", page.text("main"), "Subscription ops/mine is being removed")
 	jobs := v.ends()
 	must.Equal(t, "the end", []string{jobs[0].Title, jobs[0].Failure, jobs[0].Result}, []string{"Removal of Subscription ops/mine", "", "it is removed"})

@@ -168,6 +168,8 @@ func (c operatorPages) part() part {
 			{path: operatorPath + "/hold", do: c.hold},
 			{path: operatorPath + "/release", do: c.release},
 			{path: operatorPath + "/upgrade", do: c.doUpgrade},
+			{path: operatorPath + "/upgrade/plan", do: c.chooseUpgrade},
+			{path: operatorPath + "/uninstall/choice", do: c.choose},
 			{path: operatorPath + "/rollback", do: c.doRollback},
 			{path: operatorPath + "/uninstall", do: c.doUninstall},
 		},

@@ -165,7 +165,8 @@ func TestTenantOfTheConsole(t *testing.T) {
 		must.Contain(t, address, v.shows(http.StatusForbidden, address).text("main"), "What to do: ask an administrator of the cluster for that right, or choose a namespace of yours")
 	}
 	for _, address := range []string{"hold", "release", "upgrade", "uninstall"} {
-		v.refuses(http.StatusForbidden, "/operator/Subscription/else/theirs/"+address, "channel", "beta", "confirm", "theirs")
+		shown := map[string]string{"upgrade": upgradeChoice("beta", "")}[address]
+		v.refuses(http.StatusForbidden, "/operator/Subscription/else/theirs/"+address, "channel", "beta", "confirm", "theirs", "shown", shown)
 	}
 	v.refuses(http.StatusForbidden, "/operator/ClusterExtension/else/modern/rollback", "to", "1")
 	v.refuses(http.StatusForbidden, "/operands/kites.example.com/delete", "namespace", "ops", "in", "else", "object", "secret-kite", "confirm", "secret-kite")
@@ -237,7 +238,14 @@ func TestUpgrade(t *testing.T) {
 	must.NoError(t, v.cluster.Get(t.Context(), client.ObjectKey{Namespace: "ops", Name: "mine"}, &sub))
 	must.Equal(t, "nothing was changed", sub.Spec.Channel, "stable")
 	must.Contain(t, "the same channel", v.shows(http.StatusOK, "/operator/Subscription/ops/mine/upgrade?channel=stable").text("main"), "What it asks for stays as it is.")
-	page = v.does("/operator/Subscription/ops/mine/upgrade", "channel", "beta")
+	page = v.does("/operator/Subscription/ops/mine/upgrade", "channel", "beta", "shown", upgradeChoice("stable", ""))
+	must.Contain(t, "another channel than the plan was shown of", page.text("main"), "nothing was changed. This is the plan of what it says now", "channel: stable -> beta")
+	page = v.does("/operator/Subscription/ops/mine/upgrade/plan", "channel", "beta")
+	must.Contain(t, "the plan of the form", page.text("main"), "channel: stable -> beta")
+	must.NoError(t, v.cluster.Get(t.Context(), client.ObjectKey{Namespace: "ops", Name: "mine"}, &sub))
+	must.Equal(t, "nothing was changed", sub.Spec.Channel, "stable")
+	shown := attribute(page.all("input", "name=shown")[0], "value")
+	page = v.does("/operator/Subscription/ops/mine/upgrade", "channel", "beta", "shown", shown)
 	must.Contain(t, "done", page.text("main"), "Subscription ops/mine was changed: channel: stable -> beta")
 	must.NoError(t, v.cluster.Get(t.Context(), client.ObjectKey{Namespace: "ops", Name: "mine"}, &sub))
 	must.Equal(t, "channel", sub.Spec.Channel, "beta")
@@ -245,10 +253,10 @@ func TestUpgrade(t *testing.T) {
 	must.Equal(t, "what came of it", []string{jobs[0].Title, jobs[0].Result, jobs[0].Failure}, []string{"Upgrade of Subscription ops/mine", "mine.v1.0.0 is installed and works", ""})
 
 	must.Contain(t, "the plan of an extension", v.shows(http.StatusOK, "/operator/ClusterExtension/apps/modern/upgrade?channel=stable,beta&version=3.0.0").text("main"), "version: (nothing) -> 3.0.0", "channels: stable -> stable, beta", "Change it")
-	v.does("/operator/ClusterExtension/apps/modern/upgrade", "channel", "stable", "version", "3.0.0")
+	v.does("/operator/ClusterExtension/apps/modern/upgrade", "channel", "stable", "version", "3.0.0", "shown", upgradeChoice("stable", "3.0.0"))
 	var e olmv1.ClusterExtension
 	must.NoError(t, v.cluster.Get(t.Context(), client.ObjectKey{Name: "modern"}, &e))
 	must.Equal(t, "version", e.Spec.Source.Catalog.Version, "3.0.0")
-	must.Contain(t, "nothing to change", v.does("/operator/ClusterExtension/apps/modern/upgrade", "channel", "stable", "version", "3.0.0").text("main"), "nothing to change")
+	must.Contain(t, "nothing to change", v.does("/operator/ClusterExtension/apps/modern/upgrade", "channel", "stable", "version", "3.0.0", "shown", upgradeChoice("stable", "3.0.0")).text("main"), "nothing to change")
 	v.refuses(http.StatusBadRequest, "/operator/ClusterServiceVersion/ops/mine.v1.0.0/upgrade")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/ops"
@@ -24,6 +25,25 @@ type uninstallPage struct {
 	MoreStays int    `json:"moreStays,omitempty"`
 	Right     Right  `json:"right"`
 	At        string `json:"-"`
+	// Shown is the choice of CustomResourceDefinitions that the page is about, as an address has it.
+	Shown string `json:"-"`
+}
+
+// crdChoice is what a form or an address says of CustomResourceDefinitions.
+func crdChoice(q *query) url.Values {
+	out := url.Values{}
+	if q.get("keep") == "yes" {
+		out.Set("keep", "yes")
+	}
+	if deletes := slices.Sorted(slices.Values(q.values["delete"])); len(deletes) > 0 {
+		out["delete"] = slices.Compact(deletes)
+	}
+	return out
+}
+
+// choose shows what goes with a choice of CustomResourceDefinitions.
+func (c operatorPages) choose(_ context.Context, q *query) (done, error) {
+	return done{To: q.operator().at() + "/uninstall?" + crdChoice(q).Encode()}, nil
 }
 
 func (p *uninstallPage) pageTitle() string { return "Uninstall " + p.Name }
@@ -37,7 +57,7 @@ func (c operatorPages) uninstall(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &uninstallPage{Kind: o.kind, Namespace: o.Namespace, Name: o.Name, Removal: removal, KeepCRDs: options.KeepCRDs, Delete: map[string]bool{}, Right: o.rights(ctx, q.user).Remove, At: o.at()}
+	p := &uninstallPage{Kind: o.kind, Namespace: o.Namespace, Name: o.Name, Removal: removal, KeepCRDs: options.KeepCRDs, Delete: map[string]bool{}, Right: o.rights(ctx, q.user).Remove, At: o.at(), Shown: crdChoice(q).Encode()}
 	for _, name := range options.DeleteCRDs {
 		p.Delete[name] = true
 	}
@@ -72,6 +92,9 @@ func (c operatorPages) doUninstall(ctx context.Context, q *query) (done, error) 
 	o := q.operator()
 	if q.get("confirm") != o.Name {
 		return done{}, &statusError{http.StatusBadRequest, "Uninstall " + o.title() + ": nothing was removed, as its name was not typed to confirm that", "go back, and type " + o.Name}
+	}
+	if choice := crdChoice(q).Encode(); q.get("shown") != choice {
+		return done{Notice: "The choice of CustomResourceDefinitions was changed after this page was made, so that nothing was removed. This is what goes with it now: read it, then confirm it.", To: o.at() + "/uninstall?" + choice}, nil
 	}
 	removal, _, err := removalOf(ctx, q, o)
 	if err != nil {

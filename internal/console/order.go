@@ -1,6 +1,8 @@
 package console
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -187,3 +189,9 @@ func (o order) values() url.Values {
 
 // key is the order as a text: the same for the same order.
 func (o order) key() string { return o.values().Encode() }
+
+// digest identifies the order in a form.
+func (o order) digest() string {
+	sum := sha256.Sum256([]byte(o.key()))
+	return hex.EncodeToString(sum[:16])
+}

@@ -230,6 +230,10 @@ func (c *Console) page(v view) http.HandlerFunc {
 			c.fail(w, r, err)
 			return
 		}
+		if led, ok := data.(interface{ redirect() string }); ok && q.sent && led.redirect() != "" {
+			http.Redirect(w, r, led.redirect(), http.StatusSeeOther)
+			return
+		}
 		c.render(w, http.StatusOK, v.template, c.shown(r, q, v.title, data))
 	}
 }

@@ -197,6 +197,9 @@ func (v *shopping) get(address string) shopPage {
 
 func (v *shopping) page(w *httptest.ResponseRecorder) shopPage {
 	v.t.Helper()
+	if w.Code == http.StatusSeeOther { // as a browser follows
+		return v.get(w.Header().Get("Location"))
+	}
 	return shopPage{v.t, w.Code, w.Body.String(), must.Value(html.Parse(strings.NewReader(w.Body.String())))(v.t), w.Header()}
 }
 
@@ -265,7 +268,10 @@ func (p shopPage) says() string { return textOf(p.find("main", "")[0]) }
 func (p shopPage) fields(action string) url.Values {
 	p.t.Helper()
 	for _, form := range elements(p.find("main", "")[0], "form", "") {
-		if attribute(form, "action") != action {
+		buttons := slices.ContainsFunc(elements(p.find("main", "")[0], "button", "formaction"), func(b *html.Node) bool {
+			return attribute(b, "formaction") == action && attribute(b, "form") == attribute(form, "id")
+		})
+		if attribute(form, "action") != action && !buttons {
 			continue
 		}
 		out := url.Values{}
@@ -285,7 +291,10 @@ func (p shopPage) fields(action string) url.Values {
 			}
 		}
 		for _, area := range elements(form, "textarea", "name") {
-			out.Set(attribute(area, "name"), textOf(area))
+			out.Set(attribute(area, "name"), "")
+			if area.FirstChild != nil {
+				out.Set(attribute(area, "name"), area.FirstChild.Data)
+			}
 		}
 		return out
 	}
