@@ -17,6 +17,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/preview"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -57,6 +58,7 @@ const namespaceKey = "namespace"
 type shown struct {
 	Title, Path string
 	Address     string // of the page itself
+	Go          string // where another namespace is chosen for: the page itself, or one that is there
 	Sent        bool   // by a form, so that the browser has another address than that of the page
 	Follow      string // where a page that a form has sent is read again; empty where no address has all that it shows
 	User        string
@@ -258,6 +260,9 @@ func (c *Console) load(v view, r *http.Request) (q *query, data any, err error) 
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 	defer cancel()
+	if err = q.checkNamespace(v); err != nil {
+		return q, nil, err
+	}
 	data, err = v.load(patient(ctx), q)
 	return q, data, err
 }
@@ -279,7 +284,7 @@ func (c *Console) shown(r *http.Request, q *query, title string, data any) shown
 		}
 	}
 	namespace := q.namespace(ctx)
-	return shown{Title: title, Path: r.URL.Path, Address: address, Sent: r.Method == http.MethodPost, Follow: followed, User: q.user.Name, Namespace: namespace, Namespaces: q.user.namespaces(ctx),
+	return shown{Title: title, Path: r.URL.Path, Go: r.URL.Path, Address: address, Sent: r.Method == http.MethodPost, Follow: followed, User: q.user.Name, Namespace: namespace, Namespaces: q.user.namespaces(ctx),
 		Form: q.formToken(), Leave: c.cluster != nil, Notice: noticeOf(r, q.session), Jobs: onPage(r.URL.Path, q.jobs.shown(c.Clock.Now())), Now: c.Clock.Now(), Waiting: q.user.waiting(ctx, namespace), Data: data}
 }
 
@@ -321,11 +326,15 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case r.Method == http.MethodPost:
 		title, back = "Not done", local(before(r))
 		of = withAddress(r, back)
-	case known.status == http.StatusNotFound:
-		of = withAddress(r, "/installed")
+	case known == noRoute:
+		of = withAddress(r, address("/installed", namespaceKey, r.URL.Query().Get(namespaceKey)))
 	}
 	q := &query{session: r.Context().Value(sessionKey{}).(*session), values: of.URL.Query(), path: r.PathValue}
-	c.render(w, known.status, "error", c.shown(of, q, title, failure{known.status, known.text, known.whatToDo, back}))
+	page := c.shown(of, q, title, failure{known.status, known.text, known.whatToDo, back})
+	if known == noRoute {
+		page.Path = "" // it belongs to no place
+	}
+	c.render(w, known.status, "error", page)
 }
 
 // withAddress is a request as that for another page of this console.
@@ -346,6 +355,12 @@ func explain(err error) *statusError {
 	switch {
 	case errors.As(err, &known):
 		return known
+	case messages.Asked(err) != nil:
+		return explainAsked(err)
+	case errors.As(err, new(*preview.NotOfferedError)):
+		return &statusError{http.StatusNotFound, text, "search the catalog for what there is, and choose that"}
+	case errors.As(err, new(*ops.MeantError)):
+		return &statusError{http.StatusConflict, text, "go back, and check what it would do now"}
 	case apierrors.IsNotFound(err):
 		return &statusError{http.StatusNotFound, text, "it may have been removed meanwhile: go back, and load that page again"}
 	case apierrors.IsForbidden(err):
