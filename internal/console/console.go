@@ -191,7 +191,7 @@ type part struct {
 
 // parts are all of the console.
 func (c *Console) parts() []part {
-	return append(c.front.parts(), c.installedPart(), operatorPages{c}.part(), operandPages{}.part(), c.runner.part(), approvals{c}.part(), questions{c}.part(), sources{c}.part(), door{c}.part())
+	return append(c.front.parts(), c.installedPart(), operatorPages{c}.part(), operandPages{}.part(), c.runner.part(), approvals{c}.part(), questions{c}.part(), sources{c}.part(), docsPart(), door{c}.part())
 }
 
 // Paths are the patterns of all that can be read, for tests of every page.

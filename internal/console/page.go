@@ -128,6 +128,7 @@ func functions(a *assets) template.FuncMap {
 			}{now, all, of}
 		},
 		"address": address,
+		"doc":     docOf,
 		"first":   first,
 		"plain":   messages.Clean,
 		"source":  sourceAddress,
@@ -315,6 +316,7 @@ func (c *Console) render(w http.ResponseWriter, status int, name string, page sh
 type failure struct {
 	Status             int
 	Text, Remedy, Back string
+	Docs               string // what the documentation has about it
 }
 
 // fail answers with an error: what failed, and what to do.
@@ -330,7 +332,7 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
 		of = withAddress(r, address("/installed", namespaceKey, r.URL.Query().Get(namespaceKey)))
 	}
 	q := &query{session: r.Context().Value(sessionKey{}).(*session), values: of.URL.Query(), path: r.PathValue}
-	page := c.shown(of, q, title, failure{known.status, known.text, known.whatToDo, back})
+	page := c.shown(of, q, title, failure{known.status, known.text, known.whatToDo, back, docOfError(known.status, r.URL.Path)})
 	if known == noRoute {
 		page.Path = "" // it belongs to no place
 	}
