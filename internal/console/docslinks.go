@@ -69,6 +69,14 @@ func docOfError(status int, path string) string {
 	return "console"
 }
 
+// Said is what the verdict on an operator says: its reason, or that of its cause, and the advice.
+func (p *operatorPage) Said() string {
+	if p.Cause != nil {
+		return p.Cause.Reason + "\n" + p.Advice
+	}
+	return p.Reason + "\n" + p.Advice
+}
+
 // Docs is what the verdict on an operator leads to.
 func (p *operatorPage) Docs() (about []string) {
 	if p.Hold != nil {

@@ -128,7 +128,7 @@ func functions(a *assets) template.FuncMap {
 			}{now, all, of}
 		},
 		"address": address,
-		"doc":     docOf,
+		"doc":     docOf, "commandlinks": commandLinks,
 		"first":   first,
 		"plain":   messages.Clean,
 		"source":  sourceAddress,
