@@ -17,7 +17,7 @@ func (q *query) key() (client.ObjectKey, error) {
 	if key.Name == "" {
 		return key, &statusError{http.StatusBadRequest, "The form names no object: nothing was changed", "go back, load the page again, and send the form once more"}
 	}
-	return key, nil
+	return key, canBeNamespace(key.Namespace)
 }
 
 // meantPlan is the plan that a form names, as the page has shown it.

@@ -143,7 +143,7 @@ func TestRefusing(t *testing.T) {
 	text, _ = v.send(action, fields, "/approvals?namespace=ops")
 	must.Contain(t, "what is said", text, "Deleted InstallPlan install-1", "Nothing waits for approval in namespace ops")
 	text, status = v.send(action, fields, "/approvals")
-	must.Equal(t, "once more", status, 502)
+	must.Equal(t, "once more", status, 404)
 	must.Contain(t, "what is said", text, "install-1", "What to do")
 }
 

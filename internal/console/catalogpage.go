@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/preview"
@@ -126,7 +125,7 @@ func (c *storefront) catalog(ctx context.Context, q *query) (any, error) {
 func (c *storefront) listed(ctx context.Context, q *query) ops.Listing {
 	listing, err := ops.List(ctx, q.user.client, q.namespace(ctx))
 	if err != nil {
-		listing.Notes = append(listing.Notes, "what is installed is not shown: "+kubeconfig.Explain(err).Error())
+		listing.Notes = append(listing.Notes, "what is installed is not shown: "+explain(err).text)
 	}
 	return listing
 }

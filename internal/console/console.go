@@ -191,7 +191,7 @@ type part struct {
 
 // parts are all of the console.
 func (c *Console) parts() []part {
-	return append(c.front.parts(), c.installedPart(), operatorPages{c}.part(), operandPages{}.part(), c.runner.part(), approvals{c}.part(), questions{c}.part(), sources{c}.part(), door{c}.part())
+	return append(c.front.parts(), c.installedPart(), operatorPages{c}.part(), operandPages{}.part(), c.runner.part(), approvals{c}.part(), questions{c}.part(), sources{c}.part(), docsPart(), door{c}.part())
 }
 
 // Paths are the patterns of all that can be read, for tests of every page.
@@ -228,12 +228,11 @@ func (c *Console) routes() http.Handler {
 		}
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		missing := &statusError{http.StatusNotFound, "There is no such page", "begin at the catalog, or at what is installed"}
 		if strings.HasPrefix(r.URL.Path, apiPrefix) {
-			c.answer(w, r, missing.status, refusal(missing))
+			c.answer(w, r, noRoute.status, refusal(noRoute))
 			return
 		}
-		c.fail(w, r, missing)
+		c.fail(w, r, noRoute)
 	})
 	return mux
 }

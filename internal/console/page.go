@@ -18,6 +18,7 @@ import (
 
 	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/preview"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -69,6 +70,7 @@ const namespaceKey = "namespace"
 type shown struct {
 	Title, Path string
 	Address     string // of the page itself
+	Go          string // where another namespace is chosen for: the page itself, or one that is there
 	Sent        bool   // by a form, so that the browser has another address than that of the page
 	Stream      string // the namespace whose changes the page follows; empty is all
 	Slow        bool   // what it shows changes without one of those changes, so that it is read again from time to time
@@ -140,6 +142,7 @@ func functions(a *assets) template.FuncMap {
 			}{now, all, of}
 		},
 		"address": address,
+		"doc":     docOf, "commandlinks": commandLinks,
 		"first":   first,
 		"plain":   messages.Clean,
 		"source":  sourceAddress,
@@ -276,6 +279,9 @@ func (c *Console) load(v view, r *http.Request) (q *query, data any, err error) 
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 	defer cancel()
+	if err = q.checkNamespace(v); err != nil {
+		return q, nil, err
+	}
 	if !navigates(r) {
 		ctx = context.WithValue(ctx, followingKey{}, true)
 	}
@@ -301,7 +307,7 @@ func (c *Console) shown(r *http.Request, q *query, title string, data any) shown
 	}
 	namespace := q.namespace(ctx)
 	_, slow := data.(interface{ slowly() })
-	return shown{Stream: cmp.Or(r.PathValue(namespaceKey), namespace), Slow: slow, Title: title, Path: r.URL.Path, Address: address, Sent: r.Method == http.MethodPost, Follow: followed, User: q.user.Name, Namespace: namespace, Namespaces: q.user.namespaces(ctx),
+	return shown{Stream: cmp.Or(r.PathValue(namespaceKey), namespace), Slow: slow, Title: title, Path: r.URL.Path, Go: r.URL.Path, Address: address, Sent: r.Method == http.MethodPost, Follow: followed, User: q.user.Name, Namespace: namespace, Namespaces: q.user.namespaces(ctx),
 		Form: q.formToken(), Leave: c.cluster != nil, Notice: noticeOf(r, q.session), Jobs: onPage(r.URL.Path, q.jobs.shown(c.Clock.Now())), Now: c.Clock.Now(), Waiting: q.user.waiting(ctx, namespace), Data: data}
 }
 
@@ -338,6 +344,7 @@ func (c *Console) render(w http.ResponseWriter, status int, name string, page sh
 type failure struct {
 	Status             int
 	Text, Remedy, Back string
+	Docs               string // what the documentation has about it
 }
 
 // fail answers with an error: what failed, and what to do.
@@ -349,11 +356,15 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case r.Method == http.MethodPost:
 		title, back = "Not done", local(before(r))
 		of = withAddress(r, back)
-	case known.status == http.StatusNotFound:
-		of = withAddress(r, "/installed")
+	case known == noRoute:
+		of = withAddress(r, address("/installed", namespaceKey, r.URL.Query().Get(namespaceKey)))
 	}
 	q := &query{session: r.Context().Value(sessionKey{}).(*session), values: of.URL.Query(), path: r.PathValue}
-	c.render(w, known.status, "error", c.shown(of, q, title, failure{known.status, known.text, known.whatToDo, back}))
+	page := c.shown(of, q, title, failure{known.status, known.text, known.whatToDo, back, docOfError(known.status, r.URL.Path)})
+	if known == noRoute {
+		page.Path = "" // it belongs to no place
+	}
+	c.render(w, known.status, "error", page)
 }
 
 // withAddress is a request as that for another page of this console.
@@ -374,6 +385,12 @@ func explain(err error) *statusError {
 	switch {
 	case errors.As(err, &known):
 		return known
+	case messages.Asked(err) != nil:
+		return explainAsked(err)
+	case errors.As(err, new(*preview.NotOfferedError)):
+		return &statusError{http.StatusNotFound, text, "search the catalog for what there is, and choose that"}
+	case errors.As(err, new(*ops.MeantError)):
+		return &statusError{http.StatusConflict, text, "go back, and check what it would do now"}
 	case apierrors.IsNotFound(err):
 		return &statusError{http.StatusNotFound, text, "it may have been removed meanwhile: go back, and load that page again"}
 	case apierrors.IsForbidden(err):

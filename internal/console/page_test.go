@@ -8,6 +8,9 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/ops"
+	"fairlead.dev/fairlead/internal/ops/preview"
 	"fairlead.dev/fairlead/test/must"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,6 +37,12 @@ func TestErrorsHaveTheirStatus(t *testing.T) {
 		"busy":           {apierrors.NewTooManyRequests("later", 1), http.StatusServiceUnavailable, "try again in a minute"},
 		"slow":           {context.DeadlineExceeded, http.StatusGatewayTimeout, "took too long"},
 		"slow, it says":  {apierrors.NewTimeoutError("slow", 1), http.StatusGatewayTimeout, "took too long"},
+		"no namespace":   {fmt.Errorf("list: %w", &messages.AskedError{Lack: messages.NoNamespace, Text: "no", Command: "correct -n"}), http.StatusNotFound, "choose a namespace in the header"},
+		"no such thing":  {&messages.AskedError{Lack: messages.NotThere, Text: "no"}, http.StatusNotFound, "correct its name"},
+		"not now":        {&messages.AskedError{Lack: messages.NotNow, Text: "no"}, http.StatusConflict, "load that page again"},
+		"never":          {&messages.AskedError{Lack: messages.NotFit, Text: "no"}, http.StatusBadRequest, "correct what it says"},
+		"not offered":    {&preview.NotOfferedError{Text: "no"}, http.StatusNotFound, "search the catalog"},
+		"another one":    {&ops.MeantError{Object: "Kite a"}, http.StatusConflict, "check what it would do now"},
 		"something else": {errors.New("broken"), http.StatusBadGateway, "fairlead doctor"},
 		"one of our own": {&statusError{http.StatusTeapot, "x", "drink"}, http.StatusTeapot, "drink"},
 		"within another": {fmt.Errorf("create: %w", apierrors.NewInvalid(kind, "a", nil)), http.StatusUnprocessableEntity, "correct"},
@@ -68,7 +77,14 @@ func TestNamespaceOfAnError(t *testing.T) {
 		}
 		return out
 	}
-	must.Equal(t, "no such page", form(v.ask(http.MethodGet, "/nothing?namespace=a", nil)), []string{"/installed", "namespace="})
+	nowhere := v.ask(http.MethodGet, "/nothing?namespace=a&q=b", nil)
+	must.Equal(t, "no such page", form(nowhere), []string{"/installed", "namespace=a"})
+	must.Equal(t, "the place of no such page", len(v.parse(nowhere).all("a", "aria-current=page")), 0)
+	must.Equal(t, "nor of one below a place", len(v.parse(v.ask(http.MethodGet, "/installed/nothing", nil)).all("a", "aria-current=page")), 0)
+	misspelt := v.ask(http.MethodGet, "/operator/Subscription/a/nothing?namespace=a&q=b", nil)
+	must.Equal(t, "status", misspelt.Code, http.StatusNotFound)
+	must.Equal(t, "an object that is not there", form(misspelt), []string{"/operator/Subscription/a/nothing", "q=b", "namespace=a"})
+	must.Equal(t, "its place", v.parse(misspelt).all("a", "aria-current=page")[0].FirstChild.Data, "Installed")
 	r := httptest.NewRequest(http.MethodPost, "/approvals/approve", nil)
 	r.Host = tourHost
 	r.AddCookie(v.cookie)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/preview"
 
@@ -51,8 +52,8 @@ const maxPoll = 365 * 24 * time.Hour
 // image is an image of a form.
 func (q *query) image() (string, error) {
 	image := q.get("image")
-	if image == "" || len(image) > maxAsked || strings.ContainsAny(image, " \t\n") {
-		return "", refused("The image cannot be %q: write its reference, with the host of its registry", image[:min(len(image), maxAsked)])
+	if image == "" || len(image) > maxAsked || strings.ContainsAny(image, " \t\n") || !preview.IsReference(image) {
+		return "", refused("The image cannot be %q: write its reference with the host of its registry, as in quay.io/example/catalog:v1", image[:min(len(image), maxAsked)])
 	}
 	return image, nil
 }
@@ -78,10 +79,16 @@ func (c sources) addSource(ctx context.Context, q *query) (done, error) {
 	if o.Poll, err = q.minutes(o.Image); err != nil {
 		return done{}, err
 	}
+	if o.Namespace == "" && len(o.Secrets) > 0 {
+		return done{}, refused("Pull secrets are for a CatalogSource: a ClusterCatalog is pulled with the pull secrets of the manager")
+	}
 	if err := o.Check(); err != nil {
-		return done{}, refused("The catalog cannot be added: %v", err)
+		return done{}, refused("The catalog cannot be added: %s", withoutCommands(err))
 	}
 	is, created, err := ops.AddCatalog(ctx, q.user.client, o)
+	if asked := messages.Asked(err); asked != nil && asked.Lack == messages.NoNamespace {
+		return done{}, &statusError{http.StatusNotFound, asked.Text, "create the namespace, or go back and write another one into the form"}
+	}
 	if err != nil {
 		return done{}, err
 	}

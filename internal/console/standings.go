@@ -10,7 +10,6 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/ops"
 )
 
@@ -87,12 +86,12 @@ func (c comparison) compare(ctx context.Context, key standingKey) (standings, er
 	}
 	for _, namespace := range names {
 		if err := c.compareNamespace(ctx, key.user, namespace, out); err != nil {
-			out.notes = append(out.notes, fmt.Sprintf("namespace %s is not compared with its catalogs: %s", namespace, messages.Error(err)))
+			out.notes = append(out.notes, fmt.Sprintf("namespace %s is not compared with its catalogs: %s", namespace, explain(err).text))
 		}
 	}
 	if extended {
 		if err := c.compareExtensions(ctx, key.user, into, out); err != nil {
-			out.notes = append(out.notes, "ClusterExtensions are not compared with the catalogs: "+messages.Error(err))
+			out.notes = append(out.notes, "ClusterExtensions are not compared with the catalogs: "+explain(err).text)
 		}
 	}
 	return out, ctx.Err()

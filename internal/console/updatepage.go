@@ -2,9 +2,11 @@ package console
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/preview"
 )
@@ -56,7 +58,7 @@ func (c sources) update(ctx context.Context, q *query) (any, error) {
 		return p, nil
 	}
 	if _, err := preview.ParseCatalogImage(image); err != nil {
-		return nil, &statusError{http.StatusBadRequest, "The image cannot be understood: " + err.Error(), "write its reference, with the host of its registry"}
+		return nil, &statusError{http.StatusBadRequest, fmt.Sprintf("The image cannot be %q", messages.Line(image, maxAsked)), "write its reference with the host of its registry, as in quay.io/example/catalog:v1"}
 	}
 	updater := preview.CatalogUpdater{Cluster: q.user.cluster, Library: c.Library, GlobalNamespace: c.GlobalNamespace, Dial: q.user.dial()}
 	key := strings.Join([]string{is.Catalog.Describe(), is.Mark(), is.Catalog.Digest, image}, " ")

@@ -73,7 +73,7 @@ func advised(err error, whatToDo string) error {
 	if err == nil || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		return err
 	}
-	return &statusError{http.StatusBadGateway, err.Error(), whatToDo}
+	return &statusError{http.StatusBadGateway, withoutCommands(err), whatToDo}
 }
 
 // unfit is an error that internal/ops has with what the user asks for, with what to do about it. One that the cluster has is left as it is.
@@ -81,5 +81,9 @@ func unfit(err error, whatToDo string) error {
 	if err == nil || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown || errors.As(err, new(*url.Error)) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return &statusError{http.StatusBadRequest, err.Error(), whatToDo}
+	status := http.StatusBadRequest
+	if asked := messages.Asked(err); asked != nil {
+		status = explainAsked(asked).status
+	}
+	return &statusError{status, withoutCommands(err), whatToDo}
 }

@@ -77,6 +77,8 @@ func newVisit(t *testing.T, change func(client.WithWatch) client.WithWatch, obje
 	r := &bundleio.Renderer{}
 	library := must.Value(preview.OpenLibrary(t.Context(), r))(t)
 	t.Cleanup(func() {
+		v.console.shelf.kept.settle() // which, as the content of a catalog, is read with the library
+		v.console.contents.settle()
 		must.NoError(t, library.Close())
 		must.NoError(t, r.Close())
 	})

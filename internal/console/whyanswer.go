@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
@@ -78,6 +79,9 @@ func (c questions) decide(ctx context.Context, question *preview.Question, asks 
 		a.Why, err = &w, w.Write(&text)
 	case asksWhyNot:
 		w, failed := p.WhyNot(ctx, asks.Name, asks.Version)
+		if messages.Asked(failed) != nil {
+			return nil, &statusError{http.StatusNotFound, withoutCommands(failed), "correct the question: without a version it is answered for all that the catalogs have, and the catalog has all packages"}
+		}
 		if failed != nil {
 			return nil, failed
 		}

@@ -48,6 +48,7 @@ var rules = []rule{
 	{pkg: "internal/content/grpccatalog", may: []string{"api/registry", "catalog", "api/operators", "bundle", "internal/messages", "internal/rollout"}, client: true},
 	{pkg: "internal/rollout/serving", client: true},
 	{pkg: "config"},
+	{pkg: "docs"},
 	{pkg: "internal/packageserver", may: []string{"api", "catalog", "internal/content/catalogstore", "internal/platform", "internal/rollout"}, client: true},
 	{pkg: "internal/reconcile", may: []string{"api/operators", "internal/schedule"}, client: true},
 	{pkg: "internal/platform", may: []string{"catalog/safetext", "internal/messages"}},
@@ -74,7 +75,7 @@ var rules = []rule{
 	{pkg: "internal/manager", may: append(libraries, "api", "internal/console", "internal/controller", "internal/kubeconfig", "internal/ops", "internal/packageserver", "internal/metrics", "internal/platform"), client: true},
 	{pkg: "internal/devcluster", may: []string{"catalog/safetext", "internal/content/image", "internal/messages"}, client: true},
 	{pkg: "internal/ops/preview", may: append(libraries, "api/operators", "bundle", "internal/content/bundleio", "api", "internal/kubeconfig", "internal/messages"), client: true},
-	{pkg: "internal/console", may: []string{"api", "catalog/safetext", "internal/kubeconfig", "internal/messages", "internal/ops"}, client: true}, // no rule that decides
+	{pkg: "internal/console", may: []string{"api", "catalog/safetext", "docs", "internal/kubeconfig", "internal/messages", "internal/ops"}, client: true}, // no rule that decides
 	{pkg: "internal/demo", may: []string{anything}, client: true},
 	{pkg: "internal/cli", may: []string{anything}, client: true},
 	{pkg: "examples", may: []string{"examples"}, client: true},

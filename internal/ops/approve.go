@@ -13,6 +13,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 )
 
@@ -33,7 +34,8 @@ func FindWaitingPlan(ctx context.Context, c client.Client, key client.ObjectKey)
 			return nil, err
 		}
 		if plan == nil {
-			return nil, fmt.Errorf("approve the change of Subscription %s: no InstallPlan of it waits for approval; fairlead status %s -n %s shows how it is", key, key.Name, key.Namespace)
+			return nil, &messages.AskedError{Lack: messages.NotNow, Text: fmt.Sprintf("approve the change of Subscription %s: no InstallPlan of it waits for approval", key),
+				Command: fmt.Sprintf("fairlead status %s -n %s shows how it is", key.Name, key.Namespace)}
 		}
 		return &WaitingPlan{plan, sub.Name}, nil
 	}
@@ -43,13 +45,14 @@ func FindWaitingPlan(ctx context.Context, c client.Client, key client.ObjectKey)
 	plan := &v1alpha1.InstallPlan{}
 	switch err := c.Get(ctx, key, plan); {
 	case apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("approve %s: namespace %s has no Subscription and no InstallPlan of that name, and there is no such ClusterExtension; fairlead list -A shows what is installed", key.Name, key.Namespace)
+		return nil, &messages.AskedError{Lack: messages.NotThere, Text: fmt.Sprintf("approve %s: namespace %s has no Subscription and no InstallPlan of that name, and there is no such ClusterExtension", key.Name, key.Namespace),
+			Command: "fairlead list -A shows what is installed"}
 	case err != nil:
 		return nil, fmt.Errorf("read InstallPlan %s: %w", key, err)
 	case plan.Spec.Approved:
-		return nil, fmt.Errorf("approve InstallPlan %s: it is approved already, and is %s", key, cmp.Or(string(plan.Status.Phase), "new"))
+		return nil, &messages.AskedError{Lack: messages.NotNow, Text: fmt.Sprintf("approve InstallPlan %s: it is approved already, and is %s", key, cmp.Or(string(plan.Status.Phase), "new"))}
 	case plan.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval:
-		return nil, fmt.Errorf("approve InstallPlan %s: it does not wait for approval, it is %s", key, cmp.Or(string(plan.Status.Phase), "new"))
+		return nil, &messages.AskedError{Lack: messages.NotNow, Text: fmt.Sprintf("approve InstallPlan %s: it does not wait for approval, it is %s", key, cmp.Or(string(plan.Status.Phase), "new"))}
 	}
 	out := &WaitingPlan{Plan: plan}
 	var subs v1alpha1.SubscriptionList
@@ -84,7 +87,7 @@ func (w *WaitingPlan) Approve(ctx context.Context, c client.Client, dryRun bool)
 			return fmt.Errorf("read InstallPlan %s: %w", key, err)
 		}
 		if is := live.Spec.ClusterServiceVersionNames; live.UID != w.Plan.UID || !slices.Equal(is, w.Plan.Spec.ClusterServiceVersionNames) {
-			return fmt.Errorf("approve InstallPlan %s: it has changed meanwhile, and installs %v; see it with fairlead plan show, and approve it again", key, is)
+			return &messages.AskedError{Lack: messages.NotNow, Text: fmt.Sprintf("approve InstallPlan %s: it has changed meanwhile, and installs %v", key, is), Command: "see it with fairlead plan show, and approve it again"}
 		}
 		return err
 	})
@@ -118,11 +121,11 @@ func WaitingPermissions(ctx context.Context, c client.Reader, name string) (dige
 	}
 	is := meta.FindStatusCondition(e.Status.Conditions, olmv1.TypeProgressing)
 	if is == nil || is.ObservedGeneration != e.Generation {
-		return "", "", fmt.Errorf("approve the upgrade of ClusterExtension %s: the manager has not reconciled it yet; try again in a moment", name)
+		return "", "", &messages.AskedError{Lack: messages.NotNow, Text: fmt.Sprintf("approve the upgrade of ClusterExtension %s: the manager has not reconciled it yet", name), Command: "try again in a moment"}
 	}
 	digest, ok := revision.AskedPermissions(is.Message)
 	if !ok {
-		return "", "", fmt.Errorf("approve the upgrade of ClusterExtension %s: no upgrade of it waits for permissions; fairlead status %s shows how it is", name, name)
+		return "", "", &messages.AskedError{Lack: messages.NotNow, Text: fmt.Sprintf("approve the upgrade of ClusterExtension %s: no upgrade of it waits for permissions", name), Command: "fairlead status " + name + " shows how it is"}
 	}
 	return digest, is.Message, nil
 }

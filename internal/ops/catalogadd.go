@@ -10,6 +10,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/messages"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,7 +39,7 @@ func (o CatalogOptions) Check() error {
 	case o.Poll < 0:
 		return fmt.Errorf("look for a new image every %s: the interval cannot be negative; 0 is never", o.Poll)
 	case o.Poll > 0 && strings.Contains(o.Image, "@"):
-		return fmt.Errorf("look for a new image of %s: it is named by its digest, behind which there is always the same; leave out --poll, or name a tag", o.Image)
+		return &messages.AskedError{Lack: messages.NotFit, Text: fmt.Sprintf("look for a new image of %s: it is named by its digest, behind which there is always the same", o.Image), Command: "leave out --poll, or name a tag"}
 	case o.Poll > 0 && o.Poll < time.Minute:
 		return fmt.Errorf("look for a new image every %s: an interval of a minute or more is needed", o.Poll)
 	case o.Priority != int(int32(o.Priority)):
@@ -81,7 +82,8 @@ func AddCatalog(ctx context.Context, c client.Client, o CatalogOptions) (catalog
 	case err == nil:
 		is := viewCatalog(live)
 		if is.Source != o.Image {
-			return is, false, fmt.Errorf("create %s with image %s: there is one of that name, with %s; choose another name, or remove it first: fairlead catalog remove %s", catalog.Describe(), o.Image, is.Source, is.Arguments())
+			return is, false, &messages.AskedError{Lack: messages.NotNow, Text: fmt.Sprintf("create %s with image %s: there is one of that name, with %s", catalog.Describe(), o.Image, is.Source),
+				Command: "choose another name, or remove it first: fairlead catalog remove " + is.Arguments()}
 		}
 		return is, false, nil
 	case !apierrors.IsNotFound(err):
@@ -93,7 +95,7 @@ func AddCatalog(ctx context.Context, c client.Client, o CatalogOptions) (catalog
 	}
 	err = c.Create(ctx, object, options...)
 	if apierrors.IsNotFound(err) && o.Namespace != "" {
-		return catalog, false, fmt.Errorf("create %s: %w; create the namespace, or name another one with -n", catalog.Describe(), err)
+		return catalog, false, &messages.AskedError{Lack: messages.NoNamespace, Text: fmt.Sprintf("create %s: %v", catalog.Describe(), err), Command: "create the namespace, or name another one with -n"}
 	}
 	if err != nil {
 		return catalog, false, fmt.Errorf("create %s: %w", catalog.Describe(), err)

@@ -64,7 +64,8 @@ func FindCatalog(ctx context.Context, reader client.Reader, api string, key clie
 	case refused != nil:
 		return nil, fmt.Errorf("look for catalog %s: %w", key.Name, refused)
 	}
-	return nil, fmt.Errorf("remove catalog %s: namespace %s has no CatalogSource of that name, and there is no such ClusterCatalog; fairlead catalog list -A lists the catalogs", key.Name, key.Namespace)
+	return nil, &messages.AskedError{Lack: messages.NotThere, Text: fmt.Sprintf("remove catalog %s: namespace %s has no CatalogSource of that name, and there is no such ClusterCatalog", key.Name, key.Namespace),
+		Command: "fairlead catalog list -A lists the catalogs"}
 }
 
 // Mark names the object that was read: one that was created since under its name has another.

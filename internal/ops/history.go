@@ -62,7 +62,7 @@ func ReadHistory(ctx context.Context, reader client.Reader, name string) (*Histo
 	ext := &olmv1.ClusterExtension{}
 	if err := reader.Get(ctx, client.ObjectKey{Name: name}, ext); err != nil {
 		if apierrors.IsNotFound(err) {
-			return nil, fmt.Errorf("read ClusterExtension %s: there is none of that name; fairlead list -A lists the operators of both APIs", name)
+			return nil, &messages.AskedError{Lack: messages.NotThere, Text: fmt.Sprintf("read ClusterExtension %s: there is none of that name", name), Command: "fairlead list -A lists the operators of both APIs"}
 		}
 		return nil, fmt.Errorf("read ClusterExtension %s: %w", name, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/schedule"
 )
 
@@ -30,7 +31,7 @@ const maxHoldReason = 1024
 // changed anything.
 func Hold(ctx context.Context, c client.Client, o client.Object, key client.ObjectKey, reason string, dryRun bool) (changed bool, err error) {
 	if len(reason) > maxHoldReason {
-		return false, fmt.Errorf("hold %s: the reason has %d bytes; it may have %d", key, len(reason), maxHoldReason)
+		return false, &messages.AskedError{Lack: messages.NotFit, Text: fmt.Sprintf("hold %s: the reason has %d bytes; it may have %d", key, len(reason), maxHoldReason)}
 	}
 	return annotate(ctx, c, o, key, dryRun, func(is map[string]string) map[string]any {
 		_, before := is[HeldBeforeKey]

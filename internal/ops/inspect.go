@@ -156,7 +156,8 @@ func absent(ctx context.Context, reader client.Reader, namespace string) error {
 	object := metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
 	if err := reader.Get(ctx, client.ObjectKey{Name: namespace}, &object); apierrors.IsNotFound(err) {
-		return fmt.Errorf("read namespace %s: there is no such namespace; correct -n, or the namespace of the kubeconfig's context: fairlead list -A lists what all namespaces have", namespace)
+		return &messages.AskedError{Lack: messages.NoNamespace, Text: fmt.Sprintf("read namespace %s: there is no such namespace", namespace),
+			Command: "correct -n, or the namespace of the kubeconfig's context: fairlead list -A lists what all namespaces have"}
 	}
 	return nil
 }

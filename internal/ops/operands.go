@@ -99,7 +99,8 @@ func noOperator(namespace, name string, notes []string) error {
 	if namespace != "" {
 		where = "namespace " + namespace + " does not have"
 	}
-	err := fmt.Errorf("list the custom resources of operator %s: %s a Subscription, ClusterServiceVersion or package of that name, and no ClusterExtension is called so; fairlead list -A lists the operators", name, where)
+	var err error = &messages.AskedError{Lack: messages.NotThere, Text: fmt.Sprintf("list the custom resources of operator %s: %s a Subscription, ClusterServiceVersion or package of that name, and no ClusterExtension is called so", name, where),
+		Command: "fairlead list -A lists the operators"}
 	for _, note := range notes {
 		err = fmt.Errorf("%w; %s", err, note)
 	}

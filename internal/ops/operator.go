@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -272,11 +273,16 @@ func advice(cause Node, l Listed) string {
 			return strings.NewReplacer("NAMESPACE", l.Namespace, "NAME", cause.Name, "OPERATOR", l.Name).Replace(known.what)
 		}
 	}
-	if strings.Contains(cause.Reason, "fairlead ") { // it says itself what to do
+	if saysWhatToDo.MatchString(cause.Reason) {
 		return ""
 	}
 	return "wait for a minute where it has just begun; otherwise the conditions and events below tell what is tried, and " + cmp.Or(doctorFor[cause.Kind], "fairlead doctor finds what is wrong with the cluster")
 }
+
+// saysWhatToDo is of reasons that have their own remedy: a command, or a clause that asks for something, as messages of the manager end. Those of Kubernetes
+// have none.
+var saysWhatToDo = regexp.MustCompile(`\b(?:fairlead|kubectl) [a-z]|(?:^|[;:,.\n] ?|\b(?:or|and|then) )(?i:to (?:see|go on|continue)|(?:set|grant|add|create|delete|remove|correct|choose|change|approve|ask|give|allow|let|` +
+	`write|see|upgrade|install|run|name|use|update|release|leave out|make|label|bind|move|raise|uninstall) (?:it|its|the|an?|one|that|them|this|those|spec\.|[A-Z][a-z]|[a-z]+ ))`)
 
 var doctorFor = map[string]string{"Pod": "kubectl describe pod shows the pod in full"}
 

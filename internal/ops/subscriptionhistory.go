@@ -83,7 +83,8 @@ func subscriptionOf(ctx context.Context, reader client.Reader, key client.Object
 	sub := &v1alpha1.Subscription{}
 	err := reader.Get(ctx, key, sub)
 	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("read Subscription %s: there is none of that name; fairlead list -n %s lists what the namespace has, and fairlead resolve --subscribe PACKAGE -n %[2]s decides what a new one would install", key, key.Namespace)
+		return nil, &messages.AskedError{Lack: messages.NotThere, Text: fmt.Sprintf("read Subscription %s: there is none of that name", key),
+			Command: fmt.Sprintf("fairlead list -n %s lists what the namespace has, and fairlead resolve --subscribe PACKAGE -n %[1]s decides what a new one would install", key.Namespace)}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read Subscription %s: %w", key, err)

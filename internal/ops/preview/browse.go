@@ -177,7 +177,8 @@ func (c BrowseCluster) manifests(ctx context.Context, pkg string) (Answer, map[s
 	return a, catalogs, nil
 }
 
-// Both reads the catalogs of both APIs. What one of them cannot tell is noted, unless the other has nothing to tell either.
+// Both reads the catalogs of both APIs. What one of them cannot tell is noted, unless the other has nothing to tell either; but a user who may not see the
+// ClusterCatalogs sees all there is for them.
 func (c BrowseCluster) Both(ctx context.Context, pkg string) (Answer, error) {
 	a, failed := c.V1(ctx, pkg)
 	v0, err := c.V0(ctx, pkg)
@@ -185,10 +186,11 @@ func (c BrowseCluster) Both(ctx context.Context, pkg string) (Answer, error) {
 	a.Catalogs, a.Read = a.Catalogs+v0.Catalogs, a.Read+v0.Read
 	both := errors.Join(failed, err)
 	switch {
-	case both == nil || a.Read == 0:
-		return a, both
+	case both == nil:
 	case err == nil && apierrors.IsForbidden(failed):
 		a.Notes = append(a.Notes, messages.Unseen(failed, "ClusterCatalogs", "packages come from PackageManifests"))
+	case a.Read == 0:
+		return a, both
 	default:
 		a.Notes = append(a.Notes, both.Error())
 	}

@@ -32,7 +32,7 @@ func parseCatalog(text, grammar string) (Catalog, error) {
 	if strings.Contains(text, "=") {
 		return ParseCatalog(text)
 	}
-	if isPath(text) || isDirectory(text) || isReference(text) {
+	if isPath(text) || isDirectory(text) || IsReference(text) {
 		name, _, _ := strings.Cut(path.Base(path.Clean(text)), "@")
 		name, _, _ = strings.Cut(name, ":")
 		c := Catalog{Source: text}
@@ -72,7 +72,7 @@ func ParseClusterCatalogs(text string) ([]Catalog, error) {
 	for one := range strings.SplitSeq(text, ",") {
 		ref, err := parseRef(one)
 		switch {
-		case strings.Contains(one, "=") || isPath(one) || isReference(one):
+		case strings.Contains(one, "=") || isPath(one) || IsReference(one):
 			return nil, fmt.Errorf("--catalog %q: this command needs a catalog that the cluster has; to make one of an image: fairlead catalog add NAME IMAGE", one)
 		case err != nil:
 			return nil, fmt.Errorf("--catalog %q: %w; write %s", one, err, clusterGrammar)

@@ -39,7 +39,7 @@ func (c Cluster) Question(ctx context.Context, namespace, global string) (*Quest
 		object := metav1.PartialObjectMetadata{}
 		object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
 		if err := c.Reader.Get(ctx, client.ObjectKey{Name: namespace}, &object); apierrors.IsNotFound(err) { // who may not ask is not told
-			return nil, fmt.Errorf("read namespace %s of the cluster: there is no such namespace; correct --namespace, or the namespace of the kubeconfig's context", namespace)
+			return nil, &messages.AskedError{Lack: messages.NoNamespace, Text: fmt.Sprintf("read namespace %s of the cluster: there is no such namespace", namespace), Command: "correct --namespace, or the namespace of the kubeconfig's context"}
 		}
 	}
 	return q, nil

@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/catalog"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/content/image"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/reconcile"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/desired"
@@ -52,7 +53,7 @@ type decision struct {
 func (p Planner) Plan(ctx context.Context, q *Question, name string) (*ExtensionPlan, error) {
 	i := slices.IndexFunc(q.Objects.Extensions, func(e olmv1.ClusterExtension) bool { return e.Name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("plan ClusterExtension %s: there is none of that name; fairlead list -A lists the operators of both APIs, and -f reads one from a file", name)
+		return nil, &messages.AskedError{Lack: messages.NotThere, Text: fmt.Sprintf("plan ClusterExtension %s: there is none of that name", name), Command: "fairlead list -A lists the operators of both APIs, and -f reads one from a file"}
 	}
 	live := &olmv1.ClusterExtension{} // the object of the question may be in a file
 	if err := p.Client.Get(ctx, client.ObjectKey{Name: name}, live); client.IgnoreNotFound(err) != nil {

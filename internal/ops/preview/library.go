@@ -110,7 +110,7 @@ func (l *Library) read(ctx context.Context, c Catalog) (*catalog.Index, error) {
 // Read reads a directory or, where there is none, an image.
 func (l *Library) Read(ctx context.Context, source string) (*catalog.Index, error) {
 	if l.shared {
-		if !isReference(source) {
+		if !IsReference(source) {
 			return nil, errors.New("directories are not read here: name an image, with the host of its registry")
 		}
 		return l.Image(ctx, source, image.Auth{})
@@ -130,7 +130,7 @@ func (l *Library) Read(ctx context.Context, source string) (*catalog.Index, erro
 		return x, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
-	case !isReference(source):
+	case !IsReference(source):
 		return nil, fmt.Errorf("there is no such directory, and the reference of an image begins with the host of its registry: %w", err)
 	}
 	return l.Image(ctx, source, image.Auth{})
@@ -180,8 +180,8 @@ func (l *Library) Fetch(ctx context.Context, r bundleio.Request) (*bundle.Bundle
 	return state.Bundle, l.Explain(err)
 }
 
-// isReference tells whether a text can be the reference of an image, with the host of its registry.
-func isReference(source string) bool {
+// IsReference tells whether a text can be the reference of an image, with the host of its registry.
+func IsReference(source string) bool {
 	host, _, ok := strings.Cut(source, "/")
 	return ok && host != "." && host != ".." && (strings.ContainsAny(host, ".:") || host == "localhost")
 }

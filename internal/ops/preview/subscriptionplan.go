@@ -63,7 +63,7 @@ func (p *Preview) PlanOf(subscription string) (*SubscriptionPlan, error) {
 	}
 	i := slices.IndexFunc(p.result.Groups, func(g resolution.Group) bool { return slices.Contains(g.Subscriptions, subscription) })
 	if i < 0 {
-		return nil, fmt.Errorf("plan Subscription %s: there is none of that name, or it is being deleted; fairlead list -n %s lists what the namespace has", plan.Subscription, p.observed.Name)
+		return nil, &messages.AskedError{Lack: messages.NotThere, Text: fmt.Sprintf("plan Subscription %s: there is none of that name, or it is being deleted", plan.Subscription), Command: "fairlead list -n " + p.observed.Name + " lists what the namespace has"}
 	}
 	g := p.result.Groups[i]
 	if !errors.As(g.Err, &plan.Conflict) && g.Err != nil {

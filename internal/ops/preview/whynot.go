@@ -59,11 +59,13 @@ func (p *Preview) WhyNot(ctx context.Context, pkg, version string) (WhyNot, erro
 		text, hint := p.result.Withheld(pkg)
 		switch {
 		case len(all) > 0 || slices.ContainsFunc(p.extensions, func(e *ExtensionResolution) bool { return len(e.verdicts(pkg, "")) > 0 }):
-			err = fmt.Errorf("tell why not %s@%s: no catalog has that version of the package%s", pkg, version, p.again.toSee("; to see those there are", "why-not", pkg))
+			err = &messages.AskedError{Lack: messages.NotThere, Text: fmt.Sprintf("tell why not %s@%s: no catalog has that version of the package", pkg, version),
+				Command: strings.TrimPrefix(p.again.toSee("; to see those there are", "why-not", pkg), "; ")}
 		case text != "":
-			err = fmt.Errorf("tell why not %s: %s; %s", pkg, text, hint)
+			err = &messages.AskedError{Lack: messages.NotThere, Text: fmt.Sprintf("tell why not %s: %s", pkg, text), Command: hint}
 		default:
-			err = fmt.Errorf("tell why not %s: no catalog has a package of that name; correct it, or add its catalog (%s)%s", pkg, p.whereLooked(), messages.DidYouMean(pkg, names(p)))
+			err = &messages.AskedError{Lack: messages.NotThere, Text: fmt.Sprintf("tell why not %s: no catalog has a package of that name; correct it, or add its catalog (%s)%s", pkg, p.whereLooked(),
+				messages.DidYouMean(pkg, names(p)))}
 		}
 	}
 	return w, err
