@@ -89,6 +89,14 @@ func (x *Index) Close() error {
 	return x.file.Close()
 }
 
+// Shared is the same index for another reader, who may close it without an effect on others. It takes hardly any memory: all that is read from it belongs to
+// the index that is shared.
+func (x *Index) Shared() *Index {
+	shared := *x
+	shared.file = nil
+	return &shared
+}
+
 // Digest identifies the content that is indexed.
 func (x *Index) Digest() string { return x.digest }
 

@@ -54,6 +54,7 @@ type Console struct {
 	updates   *readings[asked, *preview.CatalogUpdate]    // that other images of catalogs would be
 	planned   *readings[asked, *preview.SubscriptionPlan] // what InstallPlans that wait would change
 	extended  *readings[asked, *preview.ExtensionPlan]    // what extensions that wait would change
+	upgrades  *readings[asked, upgradePlan]               // what would come of upgrades that are asked for
 	pages     *pages
 	assets    *assets
 	streams   chan struct{}  // has an element for each
@@ -70,7 +71,8 @@ func New(o Options) (*Console, error) {
 		shelf: newShelf(o.Library, o.GlobalNamespace, o.Clock), streams: make(chan struct{}, allStreams), runner: newRunner(o.Clock, o.Log),
 		answers:  newReadings[asked, *whyAnswer](o.Clock, maxAnswers),
 		contents: newReadings[asked, *preview.CatalogContent](o.Clock, maxAnswers), updates: newReadings[asked, *preview.CatalogUpdate](o.Clock, maxAnswers),
-		planned: newReadings[asked, *preview.SubscriptionPlan](o.Clock, maxAnswers), extended: newReadings[asked, *preview.ExtensionPlan](o.Clock, maxAnswers)}
+		planned: newReadings[asked, *preview.SubscriptionPlan](o.Clock, maxAnswers), extended: newReadings[asked, *preview.ExtensionPlan](o.Clock, maxAnswers),
+		upgrades: newReadings[asked, upgradePlan](o.Clock, maxAnswers)}
 	c.front, c.standings = newStorefront(c), newReadings[standingKey, standings](o.Clock, maxOffers)
 	if c.Changes == nil {
 		c.Changes = watchAs

@@ -31,14 +31,24 @@ type upgradePage struct {
 	Channels []preview.Channel `json:"channels,omitempty"`
 	Versions []string          `json:"versions,omitempty"`
 	Reading  bool              `json:"reading,omitempty"`
-	// Planned: the address asks for the plan. Said is what would be asked for differently; the plan is of one of the kinds.
-	Planned      bool                      `json:"planned"`
-	Said         []string                  `json:"said,omitempty"`
+	// Planned: the address asks for the plan. Said is what would be asked for differently.
+	Planned bool     `json:"planned"`
+	Said    []string `json:"said,omitempty"`
+	upgradePlan
+	// Planning is true while the plan is being made; Problem is why it is not known, and Remedy what to do.
+	Planning bool     `json:"planning,omitempty"`
+	Problem  string   `json:"problem,omitempty"`
+	Remedy   string   `json:"remedy,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
+	Right    Right    `json:"right"`
+	At       string   `json:"-"`
+}
+
+// upgradePlan is what would come of a change: a plan of one of the kinds.
+type upgradePlan struct {
 	Extension    *preview.ExtensionPlan    `json:"extension,omitempty"`
 	Subscription *preview.SubscriptionPlan `json:"subscription,omitempty"`
-	Notes        []string                  `json:"notes,omitempty"`
-	Right        Right                     `json:"right"`
-	At           string                    `json:"-"`
+	asking       []string                  // notes on what was asked
 }
 
 // Shown is the choice that the page is about, as an address has it.
@@ -59,6 +69,11 @@ func (c operatorPages) chooseUpgrade(_ context.Context, q *query) (done, error) 
 }
 
 func (p *upgradePage) pageTitle() string { return "Upgrade " + p.Name }
+
+// Again is the address of the page with what is asked for.
+func (p *upgradePage) Again() string {
+	return p.At + "/upgrade?" + url.Values{"channel": {p.Channel}, "version": {p.Version}}.Encode()
+}
 
 // maxOffered is how many versions are offered to choose from; every other can be typed.
 const maxOffered = 200
@@ -121,24 +136,51 @@ func (c operatorPages) upgradeSubscription(ctx context.Context, q *query, o oper
 	before := p.Channel
 	if p.Channel = q.get("channel"); p.Channel != before {
 		p.Said = []string{fmt.Sprintf("channel: %s -> %s", orNone(before), orNone(p.Channel))}
-	} else if open, err := ops.OpenPlan(ctx, q.user.client, o.ObjectKey); err != nil {
-		return err
-	} else if open != nil {
-		p.Subscription, err = c.planner(q.user).Open(ctx, open, o.Name, q.user.dial())
-		return err
 	}
-	question, err := c.namespaced(ctx, q.user, o.Namespace)
-	if err != nil {
-		return err
+	return c.planUpgrade(ctx, q, o, p, sub.ResourceVersion, func(ctx context.Context) (upgradePlan, error) {
+		return c.planSubscription(ctx, q.user, o, p.Channel, p.Channel == before)
+	})
+}
+
+// planUpgrade is the plan of a change, which is made of bundles and of what catalogs offer: one that cannot be reached takes seconds. It is kept for a while, for
+// the object as it is, and the catalogs as they are.
+func (c operatorPages) planUpgrade(ctx context.Context, q *query, o operatorRef, p *upgradePage, object string, plan func(context.Context) (upgradePlan, error)) error {
+	key := asked{q.user, strings.Join([]string{o.kind, o.Namespace, o.Name, p.Channel, p.Version}, "\n")}
+	version := object + " " + c.shelf.served(ctx, q.user, o.Namespace)
+	var err error
+	p.upgradePlan, p.Planning, err = c.upgrades.of(ctx, key, version, q.whole || q.sent, q.user, plan)
+	p.Notes = append(p.Notes, p.asking...)
+	if err != nil && !q.whole {
+		said := explain(err)
+		p.Problem, p.Remedy, err = said.text, said.whatToDo, nil
 	}
-	p.Notes = append(p.Notes, question.Notes...)
-	for i := range question.Objects.Subscriptions {
-		if s := &question.Objects.Subscriptions[i]; s.Name == o.Name && s.Spec != nil {
-			s.Spec.Channel = p.Channel
+	return err
+}
+
+// planSubscription is the plan of a Subscription that follows a channel, or of the InstallPlan that is there already when it stays on its own.
+func (c operatorPages) planSubscription(ctx context.Context, u *User, o operatorRef, channel string, stays bool) (p upgradePlan, err error) {
+	if stays {
+		open, err := ops.OpenPlan(ctx, u.client, o.ObjectKey)
+		if err != nil {
+			return p, err
+		}
+		if open != nil {
+			p.Subscription, err = c.planner(u).Open(ctx, open, o.Name, u.dial())
+			return p, err
 		}
 	}
-	p.Subscription, err = c.planner(q.user).Subscription(ctx, question, o.Name)
-	return err
+	question, err := c.namespaced(ctx, u, o.Namespace)
+	if err != nil {
+		return p, err
+	}
+	p.asking = question.Notes
+	for i := range question.Objects.Subscriptions {
+		if s := &question.Objects.Subscriptions[i]; s.Name == o.Name && s.Spec != nil {
+			s.Spec.Channel = channel
+		}
+	}
+	p.Subscription, err = c.planner(u).Subscription(ctx, question, o.Name)
+	return p, err
 }
 
 // upgradeExtension plans for a ClusterExtension that asks for the chosen channels and version.
@@ -160,18 +202,20 @@ func (c operatorPages) upgradeExtension(ctx context.Context, q *query, o operato
 	p.Channel = q.get("channel")
 	changed, said := extensionChange(q, e).On(e)
 	p.Version, p.Said = changed.Spec.Source.Catalog.Version, said
-	question, err := c.extensions(ctx, q.user)
-	if err != nil {
-		return err
-	}
-	p.Notes = append(p.Notes, question.Notes...)
-	for i := range question.Objects.Extensions {
-		if question.Objects.Extensions[i].Name == o.Name {
-			question.Objects.Extensions[i] = *changed
+	return c.planUpgrade(ctx, q, o, p, e.ResourceVersion, func(ctx context.Context) (plan upgradePlan, err error) {
+		question, err := c.extensions(ctx, q.user)
+		if err != nil {
+			return plan, err
 		}
-	}
-	p.Extension, err = c.planner(q.user).Plan(ctx, question, o.Name)
-	return err
+		plan.asking = question.Notes
+		for i := range question.Objects.Extensions {
+			if question.Objects.Extensions[i].Name == o.Name {
+				question.Objects.Extensions[i] = *changed
+			}
+		}
+		plan.Extension, err = c.planner(q.user).Plan(ctx, question, o.Name)
+		return plan, err
+	})
 }
 
 // extensionChange is what a form or an address asks of a ClusterExtension. A version that stays as it is lets one come back that was pinned by a rollback.

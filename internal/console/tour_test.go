@@ -89,6 +89,7 @@ func newTour(t testing.TB, limit func(client.WithWatch) client.WithWatch, object
 	t.Cleanup(func() {
 		tour.console.sessions.get(tour.cookie.Value).jobs.stop()
 		tour.console.standings.settle() // which read with the library
+		tour.console.upgrades.settle()
 		if err := errors.Join(library.Close(), renderer.Close()); err != nil {
 			t.Error(err)
 		}

@@ -138,24 +138,24 @@ func (v *consoleServer) collect(ctx context.Context) {
 type held struct{ stores }
 
 // ClusterCatalog implements preview.Held.
-func (h held) ClusterCatalog(ctx context.Context, name, digest string) *catalog.Index {
-	return h.copy(ctx, h.clusterCatalogs, snapshot.CatalogRef(name), digest)
+func (h held) ClusterCatalog(_ context.Context, name, digest string) *catalog.Index {
+	return h.share(h.clusterCatalogs, snapshot.CatalogRef(name), digest)
 }
 
 // CatalogSource implements preview.Held.
-func (h held) CatalogSource(ctx context.Context, ref catalog.Ref) *catalog.Index {
-	if x := h.copy(ctx, h.catalogs, ref, ""); x != nil {
+func (h held) CatalogSource(_ context.Context, ref catalog.Ref) *catalog.Index {
+	if x := h.share(h.catalogs, ref, ""); x != nil {
 		return x
 	}
-	return h.copy(ctx, h.standby, ref, "")
+	return h.share(h.standby, ref, "")
 }
 
-// copy is an index of its own of what is served, if it has a digest; an empty one is any.
-func (h held) copy(ctx context.Context, set *catalogstore.Set, ref catalog.Ref, digest string) *catalog.Index {
+// share is the index of what is served, if it has a digest; an empty one is any. What users keep of it, such as the name of a package, keeps all texts of an index
+// in memory: with one of their own each page that is kept would take megabytes.
+func (h held) share(set *catalogstore.Set, ref catalog.Ref, digest string) *catalog.Index {
 	entry, ok := set.Get(ref)
 	if !ok || entry.Index == nil || digest != "" && entry.Index.Digest() != digest {
 		return nil
 	}
-	x, _ := h.indexes.Get(ctx, entry.Index.Digest())
-	return x
+	return entry.Index.Shared()
 }

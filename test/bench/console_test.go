@@ -4,22 +4,30 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
+	"fairlead.dev/fairlead/test/publicdata"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -29,9 +37,12 @@ const (
 	consoleStreams = 20
 	// mostConsole is how much more memory the manager may take with the console and its streams, in MB.
 	mostConsole = 8.0
+	// publicPackages is how many the full public catalog has.
+	publicPackages = 331
 )
 
-// BenchmarkConsole measures the memory of the manager without the console, with it, and with 20 streams of four users who have read its pages:
+// BenchmarkConsole measures the memory of the manager that serves the full public catalog by both APIs: without the console, with it, and with 20 streams of
+// four users who have read the catalog and other pages:
 //
 //	go test ./test/bench -run '^$' -bench Console -benchtime 1x -timeout 1h
 //
@@ -40,12 +51,22 @@ func BenchmarkConsole(b *testing.B) {
 	kubeconfig, _ := startCluster(b)
 	c := connect(b, kubeconfig)
 	must.NoError(b, c.Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "olm"}}))
+	registry := httptest.NewServer(image.NewRegistry(b.TempDir()))
+	b.Cleanup(registry.Close)
+	catalogs := publicCatalogs(b, strings.TrimPrefix(registry.URL, "http://"))
+	for _, o := range catalogs {
+		must.NoError(b, c.Create(b.Context(), o))
+	}
+	store := []string{"--debug", "--store", b.TempDir()}
+	first := startManagerWith(b, kubeconfig, store) // which pulls them: the others find what it has kept
+	awaitServed(b, c, catalogs)
+	first.stop()
 	for b.Loop() {
-		off := startManagerWith(b, kubeconfig, []string{"--debug"})
+		off := startManagerWith(b, kubeconfig, store)
 		without := off.rests(b, "off")
 		off.stop()
 		address := harness.FreeAddress(b)
-		on := startManagerWith(b, kubeconfig, []string{"--debug", "--console", "--console-address", address})
+		on := startManagerWith(b, kubeconfig, append(store, "--console", "--console-address", address))
 		with := on.rests(b, "on")
 		ctx, cancel := context.WithCancel(b.Context())
 		for i := range consoleUsers {
@@ -58,6 +79,44 @@ func BenchmarkConsole(b *testing.B) {
 		cancel()
 		on.stop()
 	}
+}
+
+// publicCatalogs are a CatalogSource and a ClusterCatalog with the full public catalog, which is pushed to a registry.
+func publicCatalogs(b *testing.B, registry string) []client.Object {
+	b.Helper()
+	files := map[string][]byte{}
+	publicdata.Each(b, publicdata.FullCatalog, func(name string, content func() []byte) { files[path.Join("configs", name)] = content() })
+	tree := must.Value(image.Files(files))(b)
+	ref := registry + "/community"
+	ref += "@" + must.Value(image.Push(b.Context(), ref+":latest", tree, image.CatalogLabels(), image.PushOptions{}))(b)
+	return []client.Object{
+		&v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: "olm", Name: "community"}, Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: ref}},
+		&olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: "community"},
+			Spec: olmv1.ClusterCatalogSpec{Source: olmv1.CatalogSource{Type: olmv1.CatalogSourceTypeImage, Image: &olmv1.ImageSource{Ref: ref}}}},
+	}
+}
+
+// awaitServed waits until the manager serves catalogs.
+func awaitServed(b *testing.B, c client.Client, catalogs []client.Object) {
+	b.Helper()
+	must.EventuallyWithin(b, "the catalogs to be served", 5*time.Minute, func() error {
+		for _, o := range catalogs {
+			if err := c.Get(b.Context(), client.ObjectKeyFromObject(o), o); err != nil {
+				return err
+			}
+			switch o := o.(type) {
+			case *v1alpha1.CatalogSource:
+				if state := o.Status.GRPCConnectionState; state == nil || state.LastObservedState != "READY" {
+					return fmt.Errorf("CatalogSource: %+v", o.Status)
+				}
+			case *olmv1.ClusterCatalog:
+				if !meta.IsStatusConditionTrue(o.Status.Conditions, olmv1.TypeServing) {
+					return fmt.Errorf("ClusterCatalog: %+v", o.Status.Conditions)
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // rests waits until the manager has nothing to do, and returns its heap after a collection of garbage.
@@ -113,14 +172,21 @@ func visit(ctx context.Context, b *testing.B, address, token string, streams int
 		must.Equal(b, method+" "+path, answer.StatusCode, http.StatusOK)
 		return answer
 	}
-	for _, path := range []string{"/installed", "/catalog", "/api/catalog"} {
-		if path == "/installed" {
-			must.NoError(b, ask(http.MethodPost, "/login", url.Values{"token": {token}}.Encode()).Body.Close())
-		}
-		answer := ask(http.MethodGet, path, "")
-		_, err := io.Copy(io.Discard, answer.Body)
-		must.NoError(b, err)
+	read := func(page string) string {
+		answer := ask(http.MethodGet, page, "")
+		text := must.Value(io.ReadAll(answer.Body))(b)
 		must.NoError(b, answer.Body.Close())
+		return string(text)
+	}
+	must.NoError(b, ask(http.MethodPost, "/login", url.Values{"token": {token}}.Encode()).Body.Close())
+	read("/installed")
+	read("/catalog")
+	var offered struct{ Total int }
+	must.NoError(b, json.Unmarshal([]byte(read("/api/catalog?namespace=olm")), &offered))
+	must.Equal(b, "packages that a user sees", offered.Total, publicPackages)
+	must.Contain(b, "the catalog", read("/catalog?namespace=olm"), fmt.Sprint(publicPackages, " packages"))
+	for _, pkg := range []string{"strimzi-kafka-operator", "grafana-operator"} {
+		must.Contain(b, "the package", read("/package/"+pkg+"?namespace=olm&catalog=community"), pkg)
 	}
 	for range streams {
 		answer := ask(http.MethodGet, "/live", "")

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -254,13 +255,28 @@ func (p *tab) complaints() []string {
 	return p.said
 }
 
-// transferred is how many bytes a page takes with all that it loads, as the network has them, in a browser that has seen none before.
-func (p *tab) transferred(path string) (bytes int64, took time.Duration) {
+// transfer is what a view of a page takes, as the network has it.
+type transfer struct {
+	bytes   int64         // with all that it loads
+	follows int64         // of the same page once more, as it begins to follow the cluster
+	took    time.Duration // until it is shown
+}
+
+// transferred is what a page takes in a browser that has seen none before. It waits until the page follows the cluster.
+func (p *tab) transferred(path string) (v transfer) {
 	p.Helper()
 	_, err := chromedp.Call(p.ctx, network.ClearBrowserCache, cdp.Empty{})
 	must.NoErrorf(p, err, "clear the cache of the browser")
 	p.open(path)
-	bytes = int64(value[float64](p, `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].filter(e => !e.name.includes("/live") && !e.name.includes("/icon")).reduce((sum, e) => sum + e.transferSize, 0)`))
-	took = time.Duration(value[float64](p, `performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd`) * float64(time.Millisecond))
-	return bytes, took
+	must.EventuallyWithin(p, path+" to follow the cluster", patience, func() error {
+		if !value[bool](p, `performance.getEntriesByType("resource").some(e => e.initiatorType === "fetch")`) {
+			return errors.New("it has not been read again since its stream began")
+		}
+		return nil
+	})
+	v.bytes = int64(value[float64](p, `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource").filter(e => e.initiatorType !== "fetch")]
+		.filter(e => !e.name.includes("/live") && !e.name.includes("/icon")).reduce((sum, e) => sum + e.transferSize, 0)`))
+	v.follows = int64(value[float64](p, `performance.getEntriesByType("resource").find(e => e.initiatorType === "fetch").transferSize`))
+	v.took = time.Duration(value[float64](p, `performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd`) * float64(time.Millisecond))
+	return v
 }
