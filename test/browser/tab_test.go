@@ -94,7 +94,11 @@ func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	must.NoErrorf(p, chromedp.Do(ctx, steps...), "at %s", p.at())
+	err := chromedp.Do(ctx, steps...)
+	for err != nil && strings.Contains(err.Error(), "Could not find node") && ctx.Err() == nil {
+		err = chromedp.Do(ctx, steps...) // the page has put a newer part in the place of the one with the element, before anything was done with it
+	}
+	must.NoErrorf(p, err, "at %s", p.at())
 }
 
 // value is what an expression is in the page.
