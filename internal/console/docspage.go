@@ -100,22 +100,12 @@ type docsLinks struct{}
 
 // Transform gives links to pages their addresses.
 func (docsLinks) Transform(document *ast.Document, reader text.Reader, _ parser.Context) {
-	var pictures []*ast.Image
-	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // this function never fails
-		if !entering {
-			return ast.WalkContinue, nil
+	for _, link := range nodes[*ast.Link](document) {
+		if page, _, _ := strings.Cut(string(link.Destination), "#"); docsName.MatchString(page) {
+			link.Destination = append([]byte(docsPath), link.Destination...)
 		}
-		switch n := n.(type) {
-		case *ast.Image:
-			pictures = append(pictures, n)
-		case *ast.Link:
-			if page, _, _ := strings.Cut(string(n.Destination), "#"); docsName.MatchString(page) {
-				n.Destination = append([]byte(docsPath), n.Destination...)
-			}
-		}
-		return ast.WalkContinue, nil
-	})
-	for _, p := range pictures {
+	}
+	for _, p := range nodes[*ast.Image](document) {
 		said := ast.NewString(p.Text(reader.Source())) //nolint:staticcheck // the text of its children, without their form
 		p.Parent().ReplaceChild(p.Parent(), p, said)
 	}

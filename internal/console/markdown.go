@@ -74,29 +74,30 @@ type plainer struct{}
 
 // Transform puts links in the place of pictures, and headings below the second level, none of them more than one below the one before.
 func (plainer) Transform(document *ast.Document, reader text.Reader, _ parser.Context) {
-	var pictures []*ast.Image
+	headings := nodes[*ast.Heading](document)
 	highest := 6
-	var headings []*ast.Heading
-	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // this function never fails
-		if !entering {
-			return ast.WalkContinue, nil
-		}
-		switch n := n.(type) {
-		case *ast.Image:
-			pictures = append(pictures, n)
-		case *ast.Heading:
-			headings, highest = append(headings, n), min(highest, n.Level)
-		}
-		return ast.WalkContinue, nil
-	})
+	for _, h := range headings {
+		highest = min(highest, h.Level)
+	}
 	last := 2
 	for _, h := range headings {
 		h.Level = min(6, last+1, 3+h.Level-highest)
 		last = h.Level
 	}
-	for _, p := range pictures {
+	for _, p := range nodes[*ast.Image](document) {
 		replacePicture(p, reader.Source())
 	}
+}
+
+// nodes are those of a kind in a document, which may be replaced while one goes through them.
+func nodes[T ast.Node](document *ast.Document) (found []T) {
+	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // this function never fails
+		if of, is := n.(T); is && entering {
+			found = append(found, of)
+		}
+		return ast.WalkContinue, nil
+	})
+	return found
 }
 
 // replacePicture puts a link to a picture in its place; within a link, which leads elsewhere already, its text.

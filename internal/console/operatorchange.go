@@ -72,7 +72,7 @@ func (p *upgradePage) pageTitle() string { return "Upgrade " + p.Name }
 
 // Again is the address of the page with what is asked for.
 func (p *upgradePage) Again() string {
-	return p.At + "/upgrade?" + url.Values{"channel": {p.Channel}, "version": {p.Version}}.Encode()
+	return p.At + "/upgrade?" + p.Shown()
 }
 
 // maxOffered is how many versions are offered to choose from; every other can be typed.

@@ -180,7 +180,7 @@ func (l *Library) Fetch(ctx context.Context, r bundleio.Request) (*bundle.Bundle
 	return state.Bundle, l.Explain(err)
 }
 
-// IsReference tells whether a text can be the reference of an image, with the host of its registry.
+// IsReference reports whether a text can be the reference of an image, with the host of its registry.
 func IsReference(source string) bool {
 	host, _, ok := strings.Cut(source, "/")
 	return ok && host != "." && host != ".." && (strings.ContainsAny(host, ".:") || host == "localhost")
