@@ -331,6 +331,10 @@ func deployment(d *appsv1.Deployment) Node {
 	}
 	n := Node{Kind: "Deployment", Name: d.Name, State: fmt.Sprintf("%d/%d available", d.Status.AvailableReplicas, wanted)}
 	n.Done = d.Status.AvailableReplicas >= wanted && d.Status.ObservedGeneration >= d.Generation
+	if old := d.Status.Replicas - d.Status.UpdatedReplicas; old > 0 { // those that are available may be the ones that are to be replaced
+		n.Done = false
+		n.State += fmt.Sprintf(", %d of an earlier version", old)
+	}
 	for _, c := range d.Status.Conditions {
 		// ReplicaFailure is bad news when it is True; all other conditions are when they are not.
 		if !n.Done && (c.Status == "True") == (c.Type == appsv1.DeploymentReplicaFailure) {

@@ -255,3 +255,14 @@ Namespace operators
 		})
 	}
 }
+
+// TestOldPodsAreNotTheNewVersion: a Deployment whose pods of an earlier version are available is not done.
+func TestOldPodsAreNotTheNewVersion(t *testing.T) {
+	d := aDeployment(1)
+	d.Status.Replicas, d.Status.UpdatedReplicas = 2, 1
+	d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: "False", Message: "has timed out progressing"}}
+	n := deployment(d)
+	must.Equal(t, "done, state, reason", []any{n.Done, n.State, n.Reason}, []any{false, "1/1 available, 1 of an earlier version", "has timed out progressing"})
+	d.Status.Replicas = 1
+	must.Equal(t, "when they are gone", deployment(d).Done, true)
+}

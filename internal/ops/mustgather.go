@@ -127,7 +127,7 @@ func (g *gatherer) doctor(ctx context.Context) error {
 	if err := g.Doctor(ctx).Write(&report); err != nil {
 		return fmt.Errorf("examine the cluster: %w", err)
 	}
-	return g.file("doctor.txt", []byte(redactText(report.String())))
+	return g.file("doctor.txt", []byte(messages.Redact(report.String())))
 }
 
 func (g *gatherer) note(format string, args ...any) {
@@ -275,5 +275,5 @@ func (g *gatherer) log(ctx context.Context, pod client.ObjectKey, container stri
 	if err != nil {
 		g.note("read the log of container %s of pod %s: %v", container, pod, err)
 	}
-	return g.file(path.Join("namespaces", pod.Namespace, "logs", pod.Name, file), []byte(redactText(string(text))))
+	return g.file(path.Join("namespaces", pod.Namespace, "logs", pod.Name, file), []byte(messages.Redact(string(text))))
 }

@@ -18,6 +18,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	operatorsv2 "fairlead.dev/fairlead/api/operators/v2"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/test/fakeapi"
 	"fairlead.dev/fairlead/test/must"
 
@@ -158,6 +159,6 @@ func TestRedactText(t *testing.T) {
 		"-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END":     "-----BEGIN RSA PRIVATE KEY-----(redacted)-----END",
 		"https://registry.example.com/v2/ and sha256:0123":    "https://registry.example.com/v2/ and sha256:0123",
 	} {
-		must.Equal(t, text, redactText(text), want)
+		must.Equal(t, text, messages.Redact(text), want)
 	}
 }

@@ -90,7 +90,7 @@ func (r *OperatorReader) eventsIn(ctx context.Context, namespace string, mine fu
 				continue
 			}
 			r.out.Events = append(r.out.Events, Event{Kind: e.InvolvedObject.Kind, Name: e.InvolvedObject.Name, Type: e.Type, Reason: e.Reason,
-				Message: messages.Line(redactText(e.Message), maxEventText), Count: max(1, e.Count, seriesCount(e)), Last: lastSeen(e)})
+				Message: messages.Line(messages.Redact(e.Message), maxEventText), Count: max(1, e.Count, seriesCount(e)), Last: lastSeen(e)})
 		}
 		if next = list.Continue; next == "" {
 			return nil

@@ -130,7 +130,7 @@ func ended(t *corev1.ContainerStateTerminated) string {
 		text += " (" + t.Reason + ")"
 	}
 	if t.Message != "" {
-		text += ": " + messages.Line(redactText(t.Message), maxLogLine)
+		text += ": " + messages.Line(messages.Redact(t.Message), maxLogLine)
 	}
 	return text
 }
@@ -153,7 +153,7 @@ func (r *OperatorReader) lastLine(ctx context.Context, pod *corev1.Pod, s *corev
 		_ = in.Close()
 		if lines := strings.Fields(string(text)); err == nil && len(lines) > 0 {
 			all := strings.Split(strings.TrimSpace(string(text)), "\n")
-			return messages.Line(redactText(all[len(all)-1]), maxLogLine)
+			return messages.Line(messages.Redact(all[len(all)-1]), maxLogLine)
 		}
 	}
 	if failed != nil {

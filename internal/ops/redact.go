@@ -5,20 +5,11 @@ import (
 	"fmt"
 	"regexp"
 
+	"fairlead.dev/fairlead/internal/messages"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
-
-// redacted stands for what is left out.
-const redacted = "(redacted)"
-
-// credentials match what gives access, with what comes before it in the first group.
-var credentials = []*regexp.Regexp{
-	regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^/@\s"']+:[^/@\s"']+@`),
-	regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9+/._~-]{8,}=*`),
-	regexp.MustCompile(`(?i)(["']?\b(?:password|passwd|token|secret|api[_-]?key|access[_-]?key|private[_-]?key)["']?\s*[:=]\s*["']?)[^\s"',;&]{4,}`),
-	regexp.MustCompile(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)[^-]*`),
-}
 
 // secretive match names of variables whose values give access.
 var secretive = regexp.MustCompile(`(?i)(password|passwd|token|secret|credential|auth|private|api_?key|access_?key)`)
@@ -54,7 +45,7 @@ func redactMap(m map[string]any) map[string]any {
 	}
 	if name, ok := m["name"].(string); ok && secretive.MatchString(name) {
 		if _, is := m["value"].(string); is {
-			m["value"] = redacted
+			m["value"] = messages.Redacted
 		}
 	}
 	for key, value := range m {
@@ -73,17 +64,9 @@ func redactValue(value any) any {
 		}
 		return value
 	case string:
-		return redactText(value)
+		return messages.Redact(value)
 	}
 	return value
-}
-
-// redactText takes credentials out of a text.
-func redactText(text string) string {
-	for _, c := range credentials {
-		text = c.ReplaceAllString(text, "${1}"+redacted)
-	}
-	return text
 }
 
 // sizeOf says how long a value is.

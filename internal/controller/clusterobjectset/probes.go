@@ -3,7 +3,6 @@ package clusterobjectset
 import (
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -77,11 +76,11 @@ func assertion(a olmv1.Assertion) (rollout.Probe, error) {
 	return nil, fmt.Errorf("of type %s asserts nothing", a.Type)
 }
 
-// probeOf is what an object has to satisfy; a controller that has not seen the latest generation has not said anything about it yet. Pods lists
-// those of a live workload.
-func probeOf(u *unstructured.Unstructured, users []probe, pods func(live client.Object) []corev1.Pod) rollout.Probe {
+// probeOf is what an object has to satisfy; a controller that has not seen the latest generation has not said anything about it yet. Cause is why
+// the pods of a live workload do not run.
+func probeOf(u *unstructured.Unstructured, users []probe, cause func(live client.Object) string) rollout.Probe {
 	all := []rollout.Probe{rollout.Observed}
-	if p := rollout.WorkloadProbe(u, pods); p != nil {
+	if p := rollout.WorkloadProbe(u, cause); p != nil {
 		all = []rollout.Probe{p}
 	} else if p := defaultProbes[u.GroupVersionKind().GroupKind()]; p != nil {
 		all = append(all, p)

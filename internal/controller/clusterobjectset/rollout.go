@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -127,7 +126,7 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 	converted := rollout.Phase{Name: "conversion", Barrier: true, Client: writer}
 	var converters []*entry
 	claims := &revision.Claims{Reader: c.live, Count: c.count, Set: f.set, Siblings: f.siblings}
-	pods := func(live client.Object) []corev1.Pod { return rollout.Pods(ctx, c.live, live, c.clock.Now()) }
+	cause := func(live client.Object) string { return rollout.Cause(ctx, c.live, live, c.clock.Now()) }
 	for i := range f.set.Spec.Phases {
 		if !revision.SameRank(f.set, i) || len(phases) == 0 {
 			phases = append(phases, rollout.Phase{Name: f.set.Spec.Phases[i].Name, Barrier: true, Client: writer})
@@ -154,7 +153,7 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 					return revision.Claim(f.set, f.siblings, o.Protection, live).Verdict == rollout.Ceded
 				},
 				Adjust: f.displace,
-				Probe:  probeOf(o.Unstructured, users, pods),
+				Probe:  probeOf(o.Unstructured, users, cause),
 				// What ran once is corrected as far as it can be.
 				Optional: succeeded,
 			}

@@ -63,5 +63,5 @@ status: {containerStatuses: [{name: manager, image: "op:v1", state: {waiting: {r
 	w.Clock.SetTime(epoch.Add(time.Minute))
 	w.run("op", false)
 	w.settle()
-	w.expect("ext-1", "Available=False/ProbeFailure", "Object Deployment.apps/v1 ns/op: said the test; container manager of pod op-1: image op:v1 cannot be pulled")
+	w.expect("ext-1", "Available=False/ProbeFailure", "Object Deployment.apps/v1 ns/op: container manager of pod op-1: image op:v1 cannot be pulled; said the test")
 }

@@ -22,11 +22,11 @@ type servers struct{ *observer }
 
 // health judges a Deployment, with its pods where it lacks some.
 func (o servers) health(ctx context.Context, desired, live *appsv1.Deployment) rollout.Health {
-	h := rollout.DeploymentHealth(desired, live, nil)
+	h := rollout.DeploymentHealth(desired, live, "")
 	if h.State != rollout.Stuck && h.State != rollout.Unready {
 		return h
 	}
-	return rollout.DeploymentHealth(desired, live, rollout.Pods(ctx, o.live, live, o.clock.Now()))
+	return rollout.DeploymentHealth(desired, live, rollout.Cause(ctx, o.live, live, o.clock.Now()))
 }
 
 // handOver leaves out the APIServices that lead to another server, as long as the one that they are to lead to does not run: clients

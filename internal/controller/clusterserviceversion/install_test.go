@@ -278,14 +278,14 @@ func TestUnavailableForTheCauseOfItsPods(t *testing.T) {
 	k.setStatus(d, appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Conditions: []appsv1.DeploymentCondition{
 		{Type: appsv1.DeploymentAvailable, Status: "False", Message: "too few", LastTransitionTime: metav1.NewTime(k.clock.Now())}}})
 	k.create(k.podOf("manager-1", time.Minute, waitingFor("CrashLoopBackOff")))
-	const waiting = "installing: waiting for deployment manager to become ready: too few"
-	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", waiting)
+	const waiting = "installing: waiting for deployment manager to become ready: "
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", waiting+"too few")
 	result, err := k.reconcile("op.v1")
 	if err != nil || result.RequeueAfter != podsInterval {
 		t.Fatalf("its pods are asked after %s (%v), want %s", result.RequeueAfter, err, podsInterval)
 	}
 	k.clock.SetTime(k.clock.Now().Add(result.RequeueAfter))
-	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", waiting+"; container  of pod manager-1 keeps exiting")
+	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", waiting+"container  of pod manager-1 keeps exiting; too few")
 }
 
 func TestInstallTimeout(t *testing.T) {
