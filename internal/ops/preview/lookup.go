@@ -105,7 +105,7 @@ func (w Asked) first(o *Offer) []string {
 	}
 	within, err := version.ParseConstraint(w.Version)
 	wanted := func(v Version) bool {
-		return (w.Version == "" || err == nil && within.Contains(v.order.Version)) &&
+		return (w.Version == "" || err == nil && within.Contains(v.released().Version)) &&
 			(len(follow) == 0 || slices.ContainsFunc(v.Channels, func(c string) bool { return slices.Contains(follow, c) }))
 	}
 	var names []string
@@ -154,7 +154,7 @@ func (w Asked) check(o *Offer) error {
 			return fmt.Errorf("install package %s: --version: %w", w.Package, err)
 		}
 		return w.version(o, follow, fmt.Sprintf("no version is in the range %q", w.Version), w.Version,
-			func(v *Version) (string, bool) { return v.Version, within.Contains(v.order.Version) })
+			func(v *Version) (string, bool) { return v.Version, within.Contains(v.released().Version) })
 	}
 	return nil
 }
