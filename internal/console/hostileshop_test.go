@@ -23,6 +23,7 @@ var evil = map[string]string{
 	"a template":                `{{.Form}}{{template "main"}}`,
 	"an address":                `javascript:alert(1)`,
 	"control characters":        "a\x00b\x1b[31mc\u202ed\r\ne",
+	"what is not seen":          unseenText,
 	"a long text":               strings.Repeat("long ", 10_000),
 	"a long word":               strings.Repeat("x", 50_000),
 	"no UTF-8":                  "\xff\xfe<b>",

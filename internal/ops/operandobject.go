@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 )
 
 // Operand is a custom resource as YAML.
@@ -83,7 +82,7 @@ func ReadOperand(ctx context.Context, reader client.Reader, kind OperandKind, ke
 	}
 	o := &Operand{Definition: kind.Definition, Kind: kind.Kind, Namespace: u.GetNamespace(), Name: u.GetName(), Deleting: u.GetDeletionTimestamp() != nil, Finalizers: u.GetFinalizers()}
 	unstructured.RemoveNestedField(u.Object, "metadata", "managedFields")
-	text, err := yaml.Marshal(u.Object)
+	text, err := messages.YAML(u.Object)
 	if err != nil {
 		return nil, fmt.Errorf("write %s %s as YAML: %w", kind.Kind, key, err)
 	}
@@ -191,7 +190,7 @@ func OperandExamples(ctx context.Context, reader client.Reader, namespace string
 				continue
 			}
 			unstructured.RemoveNestedField(example, "status")
-			if text, err := yaml.Marshal(example); err == nil && len(text) <= maxExampleText && !slices.Contains(all, string(text)) {
+			if text, err := messages.YAML(example); err == nil && len(text) <= maxExampleText && !slices.Contains(all, string(text)) {
 				all = append(all, string(text))
 			}
 		}
