@@ -62,6 +62,7 @@ func NewUser(ctx context.Context, config *rest.Config, namespace string) (*User,
 	if err != nil {
 		return nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
 	}
+	c = byName{c}
 	server, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/messages"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -60,6 +61,9 @@ func FindOperandKind(ctx context.Context, reader client.Reader, namespace, defin
 			apierrors.NewNotFound(schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}, resource+"."+group))
 	}
 	kind := r.out.Kinds[i]
+	if problem := kind.misnamed(); problem != "" {
+		return nil, r.out.Notes, &messages.AskedError{Lack: messages.NotFit, Text: fmt.Sprintf("find the custom resources of %s: %s", safetext.Quote(definition), problem)}
+	}
 	if kind.Version == "" {
 		return nil, r.out.Notes, fmt.Errorf("find the custom resources of %s: no version of it is served; its CustomResourceDefinition says why", definition)
 	}

@@ -38,6 +38,8 @@ type OperandKind struct {
 	// Count is how many custom resources there are; -1 when they could not be listed.
 	Count int          `json:"count"`
 	In    []OperandsIn `json:"in,omitempty"`
+	// Problem is why there can be no custom resources of it: its operator says something of it that cannot be. Nothing is read then.
+	Problem string `json:"problem,omitempty"`
 }
 
 // OperandsIn are the custom resources of a kind in a namespace.
@@ -233,6 +235,10 @@ func (r *operandReader) add(kind OperandKind, operator string) {
 
 // list counts the custom resources of a kind. Where those of all namespaces may not be listed, those of the namespace of the operators are.
 func (r *operandReader) list(ctx context.Context, kind *OperandKind) error {
+	if kind.Problem = kind.misnamed(); kind.Problem != "" {
+		kind.Count = -1
+		return nil
+	}
 	_, group, _ := strings.Cut(kind.Definition, ".")
 	gvk := schema.GroupVersionKind{Group: group, Version: kind.Version, Kind: kind.Kind + "List"}
 	if kind.Version == "" {
