@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -74,4 +75,58 @@ func TestByName(t *testing.T) {
 	must.NoError(t, v.cluster.Create(t.Context(), aKite("sky", "a", "x")))
 	kite := aKite("sky", "a", "")
 	must.NoError(t, v.user.client.Get(t.Context(), client.ObjectKeyFromObject(kite), kite))
+}
+
+// TestNamesThatAreTooLong: an address with a name that nothing can have is refused with what to do on every page that takes one, before the cluster is asked.
+func TestNamesThatAreTooLong(t *testing.T) {
+	asked := ""
+	v := newTour(t, func(c client.WithWatch) client.WithWatch {
+		return interceptor.NewClient(c, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
+			if len(key.Name) > 253 || len(key.Namespace) > 63 {
+				asked = key.String()
+			}
+			return c.Get(ctx, key, o, options...)
+		}})
+	}, append(operated(), extended("apps", "modern", "a", "b")...)...)
+	name, label := strings.Repeat("a", 254), strings.Repeat("a", 64)
+	refused := func(address string) {
+		t.Helper()
+		text := v.shows(http.StatusBadRequest, address).text("main")
+		must.Contain(t, address, text, " has at most ", "What to do: ")
+		var answer map[string]string
+		w := v.ask(http.MethodGet, "/api"+address, nil)
+		must.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer))
+		must.Equal(t, "for programs, "+address, w.Code, http.StatusBadRequest)
+		must.Contain(t, "for programs, "+address, answer["error"], " has at most ")
+	}
+	const kites = "/operands/kites.example.com"
+	for _, address := range []string{kites + "/object?namespace=ops&in=sky&object=" + name, kites + "/object?namespace=ops&in=" + label + "&object=a", kites + "/new?namespace=ops&in=" + label, "/operands?name=" + name, "/operands/" + name,
+		"/operator/Subscription/ops/mine/diff?to=" + name, "/operator/Subscription/ops/mine/diff?from=" + name, "/operator/ClusterExtension/apps/modern/rollback?to=" + name, "/operator/Subscription/ops/mine/uninstall?delete=x&delete=" + name,
+		"/why?kind=why&name=" + name, "/install?package=" + name, "/install?package=kite&account=" + name, "/install?package=kite&name=" + name} {
+		refused(address)
+	}
+	paths := 0
+	for _, pattern := range Paths(v.console) { // each name of a path, on every page
+		for _, key := range []string{"{name}", "{definition}"} {
+			if !strings.HasPrefix(pattern, apiPrefix) && strings.Contains(pattern, key) {
+				refused(strings.NewReplacer(key, name, "{namespace}", "ops", "{kind}", "Subscription").Replace(pattern))
+				paths++
+			}
+		}
+		if !strings.HasPrefix(pattern, apiPrefix) && strings.Contains(pattern, "{namespace}") {
+			address := strings.NewReplacer("{namespace}", label, "{name}", "mine", "{kind}", "Subscription").Replace(pattern)
+			must.Contain(t, address, v.shows(http.StatusBadRequest, address).text("main"), "No namespace can be called", "at most 63", "What to do: choose a namespace")
+		}
+	}
+	if paths < 10 {
+		t.Errorf("%d paths with names", paths)
+	}
+	must.Contain(t, "a form", v.refuses(http.StatusBadRequest, "/operator/Subscription/ops/"+name+"/hold", "reason", "x"), "has at most 253")
+	for _, address := range []string{kites + "/object?namespace=ops&in=sky&object=" + name[1:], "/operator/Subscription/ops/" + name[1:], "/operands/" + name[1:]} {
+		v.shows(http.StatusNotFound, address)
+	}
+	must.Equal(t, "asked for", asked, "")
+	page := v.ask(http.MethodGet, kites+"/object?namespace=ops&in=sky&object="+strings.Repeat("a", 30_000), nil)
+	must.Equal(t, "a very long one", page.Code, http.StatusBadRequest)
+	must.Contain(t, "a very long one", v.parse(page).text("main"), "which has 30000 characters")
 }

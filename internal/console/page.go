@@ -279,7 +279,7 @@ func (c *Console) load(v view, r *http.Request) (q *query, data any, err error) 
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 	defer cancel()
-	if err = q.checkNamespace(v); err != nil {
+	if err = q.checkNames(v); err != nil {
 		return q, nil, err
 	}
 	if !navigates(r) {
