@@ -59,7 +59,7 @@ func newVisit(t *testing.T, change func(client.WithWatch) client.WithWatch, obje
 		must.NoError(t, add(scheme))
 	}
 	v := &visit{t: t}
-	v.cluster = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme)).WithObjects(objects...).Build()
+	v.cluster = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme)).WithObjects(inNamespaces(objects)...).Build()
 	mine := v.cluster
 	if change != nil {
 		mine = change(mine)

@@ -55,6 +55,11 @@ func FindOperandKind(ctx context.Context, reader client.Reader, namespace, defin
 		return nil, nil, err
 	}
 	i, there := r.byKind[definition]
+	if !there && len(r.byKind) == 0 && namespace != "" {
+		if err := Absent(ctx, reader, namespace); err != nil {
+			return nil, r.out.Notes, err
+		}
+	}
 	if !there {
 		resource, group, _ := strings.Cut(definition, ".")
 		return nil, r.out.Notes, fmt.Errorf("find the custom resources of %s: no operator that you may see here owns that definition: %w", messages.Clean(definition),

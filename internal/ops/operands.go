@@ -75,15 +75,16 @@ func ReadOperands(ctx context.Context, reader client.Reader, namespace, name str
 		return nil, err
 	}
 	v1, err := r.extensions(ctx, name)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case name != "" && !v0 && !v1:
-		return nil, noOperator(namespace, name, r.out.Notes)
-	case !v0 && !v1 && namespace != "":
-		if err := absent(ctx, reader, namespace); err != nil {
+	}
+	if !v0 && !v1 && namespace != "" {
+		if err := Absent(ctx, reader, namespace); err != nil {
 			return nil, err
 		}
+	}
+	if name != "" && !v0 && !v1 {
+		return nil, noOperator(namespace, name, r.out.Notes)
 	}
 	slices.SortFunc(r.out.Kinds, func(a, b OperandKind) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Definition, b.Definition))
