@@ -25,7 +25,7 @@ const (
 // ofNoNamespace is how each page takes it.
 var ofNoNamespace = map[string]string{
 	"/approvals": refusesIt, "/installed": refusesIt, "/sources": refusesIt, "/operands": refusesIt, "/operands/{definition}": refusesIt, "/operands/{definition}/object": refusesIt, "/operands/{definition}/new": refusesIt,
-	"/why": asksOn, "/catalog": goesOn, "/package/{name}": goesOn, "/install": besides, "/jobs": besides, "/docs/{page}": besides,
+	"/why": asksOn, "/catalog": goesOn, "/package/{name}": goesOn, "/install": besides, "/jobs": besides, "/docs": besides, "/docs/{page}": besides,
 	"/source/v0/{namespace}/{name}": besides, "/source/v0/{namespace}/{name}/update": besides, "/source/v1/{name}": besides, "/source/v1/{name}/update": besides,
 }
 
