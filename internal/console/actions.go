@@ -32,6 +32,10 @@ func (c *Console) act(a action) http.HandlerFunc {
 			c.fail(w, r, err)
 			return
 		}
+		if err := q.checkLengths(); err != nil {
+			c.fail(w, r, err)
+			return
+		}
 		// A browser that leaves does not end it: what is begun would be half done.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), pageTime)
 		defer cancel()

@@ -14,10 +14,11 @@ var noRoute = &statusError{http.StatusNotFound, "There is no such page", "begin 
 // chooseNamespace is what to do about a namespace that cannot be meant, which every page lets choose.
 const chooseNamespace = "choose a namespace in the header, or leave that empty for all of them"
 
-// checkNamespace refuses an address with a namespace that none can be called. A page with a form for it answers itself, as the form keeps what it has besides.
-func (q *query) checkNamespace(v view) error {
-	if v.posted {
-		return nil
+// checkNames refuses an address with a name that nothing in a cluster can have: it is not asked for there. Whether there is such a namespace, or how it is
+// called, the page with a form for it says itself, as the form keeps what it has besides.
+func (q *query) checkNames(v view) error {
+	if err := q.checkLengths(); err != nil || v.posted {
+		return err
 	}
 	if err := canBeNamespace(q.get(namespaceKey)); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // maxFields bounds the fields of a configuration that have an input of their own.
@@ -66,7 +66,7 @@ func fieldsOf(raw json.RawMessage, config map[string]any) (fields []field, other
 		delete(left, name)
 	}
 	if len(left) > 0 {
-		if text, err := yaml.Marshal(left); err == nil { // it was read as JSON
+		if text, err := messages.YAML(left); err == nil { // it was read as JSON
 			rest = string(text)
 		}
 	}

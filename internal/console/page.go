@@ -114,7 +114,7 @@ func (p *pages) write(w io.Writer, name string, page shown) error {
 		return err
 	}
 	page.Main = template.HTML(main.String()) //nolint:gosec // G203: a template has made it
-	return p.all.Execute(w, page)
+	return visibly(w, p.all, p.all.Name(), page)
 }
 
 // functions are what templates may call.
@@ -142,7 +142,7 @@ func functions(a *assets) template.FuncMap {
 			}{now, all, of}
 		},
 		"address": address,
-		"doc":     docOf, "commandlinks": commandLinks,
+		"doc":     docOf, "commandlinks": commandLinks, "manifest": manifest,
 		"first":   first,
 		"plain":   messages.Clean,
 		"source":  sourceAddress,
@@ -279,7 +279,7 @@ func (c *Console) load(v view, r *http.Request) (q *query, data any, err error) 
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 	defer cancel()
-	if err = q.checkNamespace(v); err != nil {
+	if err = q.checkNames(v); err != nil {
 		return q, nil, err
 	}
 	if !navigates(r) {

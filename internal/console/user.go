@@ -71,6 +71,7 @@ func newUser(ctx context.Context, config *rest.Config, namespace string, k *kind
 	if err != nil {
 		return nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
 	}
+	c = byName{c}
 	server, err := discovery.NewDiscoveryClientForConfigAndClient(config, connection)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
