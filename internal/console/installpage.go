@@ -97,8 +97,8 @@ func (c *storefront) install(ctx context.Context, q *query) (any, error) {
 		} else {
 			_, _, p.Rest = fieldsOf(nil, o.Config)
 		}
-		if text := q.values.Get(configKey); len(p.Wrong) > 0 && text != "" {
-			p.Rest = text // as it was written, to be corrected
+		if len(p.Wrong) > 0 { // as it was written, to be corrected
+			p.Fields, p.Rest = writtenFields(q.values), q.values.Get(configKey)
 		}
 	}
 	return p, nil
