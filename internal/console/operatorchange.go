@@ -243,7 +243,7 @@ func orNone(text string) string {
 // doUpgrade changes what an operator asks for, and follows what comes of it in the background.
 func (c operatorPages) doUpgrade(ctx context.Context, q *query) (done, error) {
 	o := q.operator()
-	if choice := upgradeChoice(q.get("channel"), q.get("version")); o.kind != v1alpha1.ClusterServiceVersionKind && q.get("shown") != choice {
+	if choice := upgradeChoice(q.get("channel"), q.get("version")); o.kind != v1alpha1.ClusterServiceVersionKind && q.get(shownKey) != choice {
 		return done{Notice: "The form was changed after its plan was made, so that nothing was changed. This is the plan of what it says now: read it, then change it.", To: o.at() + "/upgrade?" + choice}, nil
 	}
 	var said []string
