@@ -400,8 +400,6 @@ func explain(err error) *statusError {
 		return known
 	case messages.Asked(err) != nil:
 		return explainAsked(err)
-	case errors.As(err, new(*preview.NotOfferedError)):
-		return &statusError{http.StatusNotFound, text, "search the catalog for what there is, and choose that"}
 	case errors.As(err, new(*ops.MeantError)):
 		return &statusError{http.StatusConflict, text, "go back, and check what it would do now"}
 	case apierrors.IsNotFound(err):
