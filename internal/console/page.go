@@ -142,7 +142,7 @@ func functions(a *assets) template.FuncMap {
 			}{now, all, of}
 		},
 		"address": address,
-		"doc":     docOf, "commandlinks": commandLinks,
+		"doc":     docOf, "commandlinks": commandLinks, "spans": spans,
 		"first":   first,
 		"plain":   messages.Clean,
 		"source":  sourceAddress,
