@@ -28,6 +28,18 @@ type field struct {
 // Parameter is the name of the input.
 func (f field) Parameter() string { return configField + f.Type + "." + f.Name }
 
+// Odd is a value that is none of those that the input offers, such as one to be corrected.
+func (f field) Odd() string {
+	offers := f.Choices
+	if len(offers) == 0 && f.Type == "boolean" {
+		offers = []string{"true", "false"}
+	}
+	if slices.Contains(offers, f.Value) {
+		return ""
+	}
+	return f.Value
+}
+
 // listType is that of lists of texts.
 const listType = "list"
 

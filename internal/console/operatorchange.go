@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -243,7 +244,7 @@ func orNone(text string) string {
 // doUpgrade changes what an operator asks for, and follows what comes of it in the background.
 func (c operatorPages) doUpgrade(ctx context.Context, q *query) (done, error) {
 	o := q.operator()
-	if choice := upgradeChoice(q.get("channel"), q.get("version")); o.kind != v1alpha1.ClusterServiceVersionKind && q.get("shown") != choice {
+	if choice := upgradeChoice(q.get("channel"), q.get("version")); o.kind != v1alpha1.ClusterServiceVersionKind && q.get(shownKey) != choice {
 		return done{Notice: "The form was changed after its plan was made, so that nothing was changed. This is the plan of what it says now: read it, then change it.", To: o.at() + "/upgrade?" + choice}, nil
 	}
 	var said []string
@@ -257,7 +258,10 @@ func (c operatorPages) doUpgrade(ctx context.Context, q *query) (done, error) {
 		}
 		wait = func(ctx context.Context, tell func(string)) (string, error) {
 			csv, err := ops.WaitUpgrade(ctx, q.user.client, o.ObjectKey, func(_, message string) { tell(message) })
-			result, err := ended(csv+" is installed and works", err, new(*ops.WaitsError), new(*ops.HeldError))
+			if waits := new(ops.WaitsError); errors.As(err, &waits) {
+				return approvalAwaited(waits), nil
+			}
+			result, err := ended(csv+" is installed and works", err, new(*ops.HeldError))
 			return result, advised(err, stays)
 		}
 	case olmv1.ClusterExtensionKind:
@@ -285,6 +289,11 @@ func (c operatorPages) doUpgrade(ctx context.Context, q *query) (done, error) {
 		notice += "\nWhat comes of it is not followed here: " + err.Error()
 	}
 	return done{Notice: notice, To: o.at()}, nil
+}
+
+// approvalAwaited is what came of an upgrade whose plan waits for approval.
+func approvalAwaited(w *ops.WaitsError) string {
+	return fmt.Sprintf("Subscription %s: %s, waits for approval, at Approvals", w.Subscription, w.Plan)
 }
 
 // stays is what to do where an upgrade does not come to its end.

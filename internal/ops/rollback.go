@@ -116,10 +116,11 @@ func (h *History) target(from Revision, to int64) (*Revision, error) {
 		return nil, fmt.Errorf("go back: revision %d is the only one that ClusterExtension %s has", from.Number, h.Extension)
 	}
 	if to == 0 && len(kept) == 0 {
-		return nil, fmt.Errorf("go back: the content of every earlier revision of ClusterExtension %s is lost, as fairlead history shows: %s", h.Extension, revision.Restore)
+		return nil, &messages.AskedError{Lack: messages.NotNow, Text: fmt.Sprintf("go back: the content of every earlier revision of ClusterExtension %s is lost; %s", h.Extension, revision.Restore),
+			Command: "fairlead history " + h.Extension + " shows what is missing"}
 	}
 	if to == 0 {
-		return nil, fmt.Errorf("go back: no revision of ClusterExtension %s that is kept has another version; name one with --to: %s", h.Extension, strings.Join(kept, ", "))
+		return nil, &messages.AskedError{Lack: messages.NotNow, Text: fmt.Sprintf("go back: no revision of ClusterExtension %s that is kept has another version", h.Extension), Command: "name one with --to: " + strings.Join(kept, ", ")}
 	}
 	return nil, fmt.Errorf("go back to revision %d: it is not kept; there is %s", to, strings.Join(kept, ", "))
 }
