@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"sync"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -91,19 +92,34 @@ func (o operatorRef) object() (client.Object, client.ObjectKey) {
 }
 
 // rights are what the user may do with it.
-func (o operatorRef) rights(ctx context.Context, u *User) operatorRights {
-	group, resource, namespace := v1alpha1.GroupName, "subscriptions", o.Namespace
-	switch o.kind {
-	case olmv1.ClusterExtensionKind:
-		group, resource, namespace = olmv1.GroupVersion.Group, "clusterextensions", ""
-	case v1alpha1.ClusterServiceVersionKind:
-		resource = "clusterserviceversions"
+func (o operatorRef) rights(ctx context.Context, u *User) (r operatorRights) {
+	var with Right // a Subscription goes with its ClusterServiceVersion
+	var asking sync.WaitGroup
+	asking.Go(func() { r.Change = o.mayChange(ctx, u) })
+	asking.Go(func() { r.Remove = o.mayRemove(ctx, u) })
+	if o.kind == v1alpha1.SubscriptionKind {
+		asking.Go(func() { with = u.may(ctx, "delete", v1alpha1.GroupName, "clusterserviceversions", o.Namespace) })
 	}
-	r := operatorRights{Change: u.may(ctx, "patch", group, resource, namespace), Remove: u.may(ctx, "delete", group, resource, namespace)}
-	if o.kind == v1alpha1.SubscriptionKind && r.Remove.Allowed { // which goes with its ClusterServiceVersion
-		r.Remove = u.may(ctx, "delete", group, "clusterserviceversions", namespace)
+	asking.Wait()
+	if o.kind == v1alpha1.SubscriptionKind && r.Remove.Allowed {
+		r.Remove = with
 	}
 	return r
+}
+
+// mayChange is whether the user may change it, and mayRemove whether they may remove the object itself.
+func (o operatorRef) mayChange(ctx context.Context, u *User) Right { return o.may(ctx, u, "patch") }
+
+func (o operatorRef) mayRemove(ctx context.Context, u *User) Right { return o.may(ctx, u, "delete") }
+
+func (o operatorRef) may(ctx context.Context, u *User, verb string) Right {
+	switch o.kind {
+	case olmv1.ClusterExtensionKind:
+		return u.may(ctx, verb, olmv1.GroupVersion.Group, "clusterextensions", "")
+	case v1alpha1.ClusterServiceVersionKind:
+		return u.may(ctx, verb, v1alpha1.GroupName, "clusterserviceversions", o.Namespace)
+	}
+	return u.may(ctx, verb, v1alpha1.GroupName, "subscriptions", o.Namespace)
 }
 
 // read reads the operator as the user.

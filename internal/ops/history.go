@@ -57,8 +57,17 @@ type History struct {
 	ext  *olmv1.ClusterExtension
 }
 
-// ReadHistory reads the history of a ClusterExtension.
+// ReadHistory reads the history of a ClusterExtension, with what of the content of its revisions is lost.
 func ReadHistory(ctx context.Context, reader client.Reader, name string) (*History, error) {
+	h, err := ListHistory(ctx, reader, name)
+	if err == nil {
+		h.Check(ctx, reader)
+	}
+	return h, err
+}
+
+// ListHistory reads which revisions of a ClusterExtension are kept, and none of their content: Check finds out what of that is lost.
+func ListHistory(ctx context.Context, reader client.Reader, name string) (*History, error) {
 	ext := &olmv1.ClusterExtension{}
 	if err := reader.Get(ctx, client.ObjectKey{Name: name}, ext); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -96,12 +105,33 @@ func ReadHistory(ctx context.Context, reader client.Reader, name string) (*Histo
 			r.State, r.Message = Archived, "its objects go over to the newer revision"
 		}
 		installed = installed || r.State == Installed
-		if r.Lost, err = revision.Losses(ctx, reader, &sets[i]); err != nil {
-			h.Unchecked = err.Error()
-		}
 		h.Revisions = append(h.Revisions, r)
 	}
 	return h, nil
+}
+
+// Check finds out what of the content of the revisions is lost, which takes as long as reading all of it.
+func (h *History) Check(ctx context.Context, reader client.Reader) {
+	unchecked := make([]error, len(h.Revisions))
+	_ = together(len(h.Revisions), func(i int) error {
+		set := &h.sets[len(h.sets)-1-i] // the newest comes first in Revisions, and last here
+		h.Revisions[i].Lost, unchecked[i] = revision.Losses(ctx, reader, set)
+		return nil
+	})
+	for _, err := range unchecked {
+		if err != nil {
+			h.Unchecked = err.Error()
+		}
+	}
+}
+
+// Version is another one when the ClusterExtension or a revision has changed.
+func (h *History) Version() string {
+	all := []string{h.ext.ResourceVersion}
+	for i := range h.sets {
+		all = append(all, h.sets[i].Name+" "+h.sets[i].ResourceVersion)
+	}
+	return strings.Join(all, "\n")
 }
 
 // Write prints a table.
