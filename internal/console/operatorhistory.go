@@ -128,10 +128,11 @@ type keptVersion struct {
 func (c operatorPages) difference(ctx context.Context, q *query) (any, error) {
 	o := q.operator()
 	p := &diffPage{Kind: o.kind, Namespace: o.Namespace, Name: o.Name, From: q.get("from"), To: q.get("to"), Kept: []keptVersion{}, At: o.at()}
+	var h *ops.History
+	var err error
 	switch o.kind {
 	case olmv1.ClusterExtensionKind:
-		h, err := ops.ReadHistory(ctx, q.user.client, o.Name)
-		if err != nil {
+		if h, err = ops.ListHistory(ctx, q.user.client, o.Name); err != nil {
 			return nil, err
 		}
 		for _, r := range h.Revisions {
@@ -159,13 +160,12 @@ func (c operatorPages) difference(ctx context.Context, q *query) (any, error) {
 			return nil, &statusError{http.StatusNotFound, o.title() + " keeps nothing of that name to compare", "choose two of its history"}
 		}
 	}
-	var err error
 	if o.kind == v1alpha1.SubscriptionKind {
 		p.Difference, err = c.planner(q.user).InstallPlans(ctx, o.ObjectKey, p.From, p.To)
 		return p, err
 	}
 	from, _ := strconv.ParseInt(p.From, 10, 64) // they are of the list
 	to, _ := strconv.ParseInt(p.To, 10, 64)
-	p.Difference, err = c.planner(q.user).Revisions(ctx, o.Name, from, to)
+	p.Difference, err = c.planner(q.user).Revisions(ctx, o.Name, h.Sets(), from, to)
 	return p, err
 }

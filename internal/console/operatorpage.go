@@ -29,12 +29,9 @@ type operatorPage struct {
 	// Standing is works, fails or waits.
 	Standing string `json:"standing"`
 	// Compared is how it stands against its catalogs; Reading is true while that is being read.
-	Compared standing `json:"compared"`
-	Reading  bool     `json:"reading,omitempty"`
-	// Revisions are those of a ClusterExtension that are kept, and Plans the InstallPlans of a Subscription.
-	Revisions *ops.History             `json:"revisions,omitempty"`
-	Plans     *ops.SubscriptionHistory `json:"plans,omitempty"`
-	Rights    operatorRights           `json:"rights"`
+	Compared standing       `json:"compared"`
+	Reading  bool           `json:"reading,omitempty"`
+	Rights   operatorRights `json:"rights"`
 	// At is the address of this page without parameters.
 	At string `json:"-"`
 }
@@ -149,20 +146,14 @@ func (u *User) logs() func(context.Context, client.ObjectKey, string, bool) (io.
 
 func (c operatorPages) operator(ctx context.Context, q *query) (any, error) {
 	o := q.operator()
+	var rights operatorRights
+	var asking sync.WaitGroup
+	asking.Go(func() { rights = o.rights(ctx, q.user) })
 	found, err := c.read(ctx, q, o)
-	if err != nil {
+	if asking.Wait(); err != nil {
 		return nil, err
 	}
-	p := &operatorPage{Operator: found, Standing: found.Listed.Standing(), Rights: o.rights(ctx, q.user), At: o.at()}
-	switch o.kind {
-	case olmv1.ClusterExtensionKind:
-		p.Revisions, err = ops.ReadHistory(ctx, q.user.client, o.Name)
-	case v1alpha1.SubscriptionKind:
-		p.Plans, err = ops.ReadSubscriptionHistory(ctx, q.user.client, o.ObjectKey)
-	}
-	if err != nil {
-		p.Notes = append(p.Notes, "its history is not shown: "+explain(err).text)
-	}
+	p := &operatorPage{Operator: found, Standing: found.Listed.Standing(), Rights: rights, At: o.at()}
 	compared, reading, err := comparison(c).of(ctx, standingKey{q.user, o.Namespace, keyOf(found.Listed)}, []ops.Listed{found.Listed}, q.whole)
 	if p.Reading = reading; err != nil {
 		p.Notes = append(p.Notes, "it is not compared with its catalogs: "+explain(err).text)

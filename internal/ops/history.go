@@ -79,7 +79,12 @@ func ListHistory(ctx context.Context, reader client.Reader, name string) (*Histo
 	if err != nil {
 		return nil, err
 	}
-	h := &History{Extension: name, PinnedTo: ext.Annotations[RollbackToKey], Revisions: []Revision{}, sets: sets, ext: ext}
+	return historyOf(ext, sets), nil
+}
+
+// historyOf is the history of a ClusterExtension by its revisions, the oldest first.
+func historyOf(ext *olmv1.ClusterExtension, sets []olmv1.ClusterObjectSet) *History {
+	h := &History{Extension: ext.Name, PinnedTo: ext.Annotations[RollbackToKey], Revisions: []Revision{}, sets: sets, ext: ext}
 	installed := false
 	for i := range slices.Backward(sets) {
 		set := &sets[i]
@@ -107,23 +112,24 @@ func ListHistory(ctx context.Context, reader client.Reader, name string) (*Histo
 		installed = installed || r.State == Installed
 		h.Revisions = append(h.Revisions, r)
 	}
-	return h, nil
+	return h
 }
 
 // Check finds out what of the content of the revisions is lost, which takes as long as reading all of it.
 func (h *History) Check(ctx context.Context, reader client.Reader) {
-	unchecked := make([]error, len(h.Revisions))
-	_ = together(len(h.Revisions), func(i int) error {
+	for _, err := range together(len(h.Revisions), func(i int) (err error) {
 		set := &h.sets[len(h.sets)-1-i] // the newest comes first in Revisions, and last here
-		h.Revisions[i].Lost, unchecked[i] = revision.Losses(ctx, reader, set)
-		return nil
-	})
-	for _, err := range unchecked {
+		h.Revisions[i].Lost, err = revision.Losses(ctx, reader, set)
+		return err
+	}) {
 		if err != nil {
 			h.Unchecked = err.Error()
 		}
 	}
 }
+
+// Sets are the revisions as the cluster has them, the oldest first.
+func (h *History) Sets() []olmv1.ClusterObjectSet { return h.sets }
 
 // Version is another one when the ClusterExtension or a revision has changed.
 func (h *History) Version() string {

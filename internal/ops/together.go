@@ -1,13 +1,18 @@
 package ops
 
-import "golang.org/x/sync/errgroup"
+import (
+	"context"
 
-// atOnce is how many requests to the API server are under way at once for one answer: it shares its time among users by requests in flight.
+	"golang.org/x/sync/errgroup"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// atOnce is how many requests of one question are under way at once: the API server shares its time among users by requests in flight.
 const atOnce = 8
 
-// together does n things at once, as far as atOnce lets it, and waits for all of them. The error is that of the first in order, whichever ends first: what is
-// told does not depend on which request was quicker.
-func together(n int, do func(i int) error) error {
+// together does n things at once, as far as atOnce lets it, and returns their errors in the order of the things: what is told does not depend on which request
+// was quicker.
+func together(n int, do func(i int) error) []error {
 	failed := make([]error, n)
 	var group errgroup.Group
 	group.SetLimit(atOnce)
@@ -18,10 +23,25 @@ func together(n int, do func(i int) error) error {
 		})
 	}
 	_ = group.Wait() // each has its own error
-	for _, err := range failed {
-		if err != nil {
-			return err
+	return failed
+}
+
+// reading is a list that is asked for together with others.
+type reading struct {
+	// what is listed, and what follows where the user may not list it.
+	what, follows string
+	list          client.ObjectList
+	options       []client.ListOption
+}
+
+// lists lists objects at once. Refused are those that the user may not list.
+func (r *OperatorReader) lists(ctx context.Context, all ...reading) (refused map[client.ObjectList]bool, err error) {
+	refused = map[client.ObjectList]bool{}
+	failed := together(len(all), func(i int) error { return r.List(ctx, all[i].list, all[i].options...) })
+	for i, one := range all {
+		if refused[one.list], err = r.listed(failed[i], one.what, one.follows); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return refused, nil
 }
