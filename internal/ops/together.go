@@ -2,6 +2,8 @@ package ops
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 
 	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -11,18 +13,28 @@ import (
 const atOnce = 8
 
 // together does n things at once, as far as atOnce lets it, and returns their errors in the order of the things: what is told does not depend on which request
-// was quicker.
+// was quicker. A panic is one of the caller, as if they had been done one after the other: what is read was written by others, and must not end the program.
 func together(n int, do func(i int) error) []error {
-	failed := make([]error, n)
+	failed, faults := make([]error, n), make([]any, n)
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for i := range n {
 		group.Go(func() error {
+			defer func() {
+				if fault := recover(); fault != nil {
+					faults[i] = fmt.Sprintf("%v\n%s", fault, debug.Stack())
+				}
+			}()
 			failed[i] = do(i)
 			return nil
 		})
 	}
 	_ = group.Wait() // each has its own error
+	for _, fault := range faults {
+		if fault != nil {
+			panic(fault)
+		}
+	}
 	return failed
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -66,20 +65,15 @@ func (p Planner) Revisions(ctx context.Context, extension string, kept []olmv1.C
 		}
 	}
 	var contents [2][]*unstructured.Unstructured
-	var failed [2]error
-	var reading sync.WaitGroup
-	for i, set := range sets {
-		reading.Go(func() { contents[i], failed[i] = revision.Content(ctx, p.Client, set) })
-	}
-	reading.Wait()
 	for i, number := range numbers {
-		set, err := sets[i], failed[i]
-		name := fmt.Sprintf("revision %s (%s)", strconv.FormatInt(number, 10), set.Annotations[olmv1.BundleVersionKey])
+		name := fmt.Sprintf("revision %s (%s)", strconv.FormatInt(number, 10), sets[i].Annotations[olmv1.BundleVersionKey])
 		if i == 0 {
 			d.From = name
 		} else {
 			d.To = name
 		}
+		var err error
+		contents[i], err = revision.Content(ctx, p.Client, sets[i])
 		if errors.As(err, new(*revision.LostContentError)) {
 			d.NotKept = append(d.NotKept, fmt.Sprintf("the content of revision %d is lost: %v", number, err))
 			continue
