@@ -36,13 +36,10 @@ type upgradePage struct {
 	Planned bool     `json:"planned"`
 	Said    []string `json:"said,omitempty"`
 	upgradePlan
-	// Planning is true while the plan is being made; Problem is why it is not known, and Remedy what to do.
-	Planning bool     `json:"planning,omitempty"`
-	Problem  string   `json:"problem,omitempty"`
-	Remedy   string   `json:"remedy,omitempty"`
-	Notes    []string `json:"notes,omitempty"`
-	Right    Right    `json:"right"`
-	At       string   `json:"-"`
+	beside
+	Notes []string `json:"notes,omitempty"`
+	Right Right    `json:"right"`
+	At    string   `json:"-"`
 }
 
 // upgradePlan is what would come of a change: a plan of one of the kinds.
@@ -81,7 +78,7 @@ const maxOffered = 200
 
 func (c operatorPages) upgrade(ctx context.Context, q *query) (any, error) {
 	o := q.operator()
-	p := &upgradePage{Kind: o.kind, Namespace: o.Namespace, Name: o.Name, Planned: q.values.Has("channel"), Right: o.rights(ctx, q.user).Change, At: o.at()}
+	p := &upgradePage{Kind: o.kind, Namespace: o.Namespace, Name: o.Name, Planned: q.values.Has("channel"), Right: o.mayChange(ctx, q.user), At: o.at()}
 	var err error
 	switch o.kind {
 	case v1alpha1.SubscriptionKind:
@@ -146,15 +143,10 @@ func (c operatorPages) upgradeSubscription(ctx context.Context, q *query, o oper
 // planUpgrade is the plan of a change, which is made of bundles and of what catalogs offer: one that cannot be reached takes seconds. It is kept for a while, for
 // the object as it is, and the catalogs as they are.
 func (c operatorPages) planUpgrade(ctx context.Context, q *query, o operatorRef, p *upgradePage, object string, plan func(context.Context) (upgradePlan, error)) error {
-	key := asked{q.user, strings.Join([]string{o.kind, o.Namespace, o.Name, p.Channel, p.Version}, "\n")}
 	version := object + " " + c.shelf.served(ctx, q.user, o.Namespace)
 	var err error
-	p.upgradePlan, p.Planning, err = c.upgrades.of(ctx, key, version, q.whole || q.sent, q.user, plan)
+	p.upgradePlan, p.beside, err = madeBeside(ctx, q, o, c.upgrades, p.Shown(), version, plan)
 	p.Notes = append(p.Notes, p.asking...)
-	if err != nil && !q.whole {
-		said := explain(err)
-		p.Problem, p.Remedy, err = said.text, said.whatToDo, nil
-	}
 	return err
 }
 

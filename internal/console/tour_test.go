@@ -90,6 +90,7 @@ func newTour(t testing.TB, limit func(client.WithWatch) client.WithWatch, object
 		tour.console.sessions.get(tour.cookie.Value).jobs.stop()
 		tour.console.standings.settle() // which read with the library
 		tour.console.upgrades.settle()
+		tour.console.proofs.settle()
 		if err := errors.Join(library.Close(), renderer.Close()); err != nil {
 			t.Error(err)
 		}
