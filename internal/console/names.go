@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/fairlead/internal/messages"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,7 +20,7 @@ type byName struct{ client.WithWatch }
 
 // Get implements client.Reader.
 func (c byName) Get(ctx context.Context, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
-	if key.Name != "" && len(path.IsValidPathSegmentName(key.Name)) == 0 && len(path.IsValidPathSegmentName(key.Namespace)) == 0 {
+	if key.Name != "" && len(content.IsPathSegmentName(key.Name)) == 0 && len(content.IsPathSegmentName(key.Namespace)) == 0 {
 		return c.WithWatch.Get(ctx, key, o, options...)
 	}
 	kind, err := c.GroupVersionKindFor(o)

@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/fairlead/test/must"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
@@ -23,7 +23,7 @@ import (
 func connected(c client.WithWatch) client.WithWatch {
 	return byName{interceptor.NewClient(c, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
-			if wrong := path.IsValidPathSegmentName(key.Name); key.Name == "" || len(wrong) > 0 {
+			if wrong := content.IsPathSegmentName(key.Name); key.Name == "" || len(wrong) > 0 {
 				return fmt.Errorf("invalid resource name %q: %v", key.Name, wrong)
 			}
 			return c.Get(ctx, key, o, options...)
