@@ -34,7 +34,8 @@ func (c *Controller) conclude(ctx context.Context, f *family, o outcome) (ctrl.R
 		return ctrl.Result{}, err
 	}
 	var linger time.Duration
-	if rolledOut {
+	// As long as the API server does not have it that this revision has succeeded, an earlier one is what is installed.
+	if rolledOut && hasSucceeded(f.set) {
 		if linger = c.converters.lingers(ctx, f); linger <= 0 {
 			// Archive the revisions before one that is complete.
 			older := f.older()

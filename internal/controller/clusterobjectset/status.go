@@ -128,7 +128,7 @@ type reporter struct {
 }
 
 // report writes what a change makes of the status, if anything, and makes an Event of a transition of Progressing. A set that has changed since it was
-// read is left for the next pass.
+// read is left for the next pass. Afterwards the set has the status that the API server has.
 func (r *reporter) report(ctx context.Context, set *olmv1.ClusterObjectSet, change func(*olmv1.ClusterObjectSet)) error {
 	before := r.status.Latest(set).DeepCopy()
 	set.Status = *before.Status.DeepCopy()
@@ -136,10 +136,11 @@ func (r *reporter) report(ctx context.Context, set *olmv1.ClusterObjectSet, chan
 	judge(set, r.clock.Now())
 	defer r.measure(before, set)
 	after, err := r.status.Write(ctx, before, set.Status)
-	if reconcile.IsOutdated(err) {
-		return nil
-	}
 	if err != nil || after == before {
+		set.Status = *before.Status.DeepCopy() // nothing was written: the set has changed or is gone, or this is not new
+		if reconcile.IsOutdated(err) {
+			return nil
+		}
 		return err
 	}
 	after.DeepCopyInto(set)
