@@ -81,6 +81,9 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 			if o.BundleUnpackTimeout == 0 {
 				o.BundleUnpackTimeout = -1 // as the flag says; in the options 0 is the default
 			}
+			if o.StableAfter == 0 {
+				o.StableAfter = -1
+			}
 			if o.Debug {
 				verbosity = max(verbosity, 1)
 			}
