@@ -303,7 +303,7 @@ var specified = []string{
 	"Deprecated=False/NotDeprecated", "Deprecated=True/Deprecated", "Deprecated=Unknown/DeprecationStatusUnknown",
 	"Installed=False/Absent", "Installed=False/Failed", "Installed=True/Succeeded", "Installed=Unknown/Failed",
 	"PackageDeprecated=False/NotDeprecated", "PackageDeprecated=True/Deprecated", "PackageDeprecated=Unknown/DeprecationStatusUnknown",
-	"Progressing=False/Blocked", "Progressing=False/InvalidConfiguration", "Progressing=False/ProgressDeadlineExceeded", "Progressing=False/CrashLoopBackOff",
+	"Progressing=False/Blocked", "Progressing=False/CrashLoopBackOff", "Progressing=False/InvalidConfiguration", "Progressing=False/ProgressDeadlineExceeded",
 	"Progressing=True/Retrying", "Progressing=True/RollingOut", "Progressing=True/Succeeded",
 }
 
