@@ -4,9 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"testing"
 	"time"
 
+	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/rollout/revision"
 	"fairlead.dev/fairlead/test/fixture"
+	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -15,19 +19,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// loops is a release of which the test is the kubelet: its pod has no node.
+var loops = release{version: "1.1.0", changes: []fixture.Change{deployed(func(d *appsv1.DeploymentSpec) {
+	d.Template.Spec.NodeSelector = map[string]string{"example.com/no": "such-node"}
+})}}
+
+// waits is the status of its container when that was begun again three times, and ran for some seconds the last time.
+func waits(ran time.Duration) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: "manager", Image: "example.com/manager:1", RestartCount: 3,
+		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+			ExitCode: 3, Reason: "Error", StartedAt: metav1.Now(), FinishedAt: metav1.NewTime(time.Now().Add(ran))}}}
+}
+
 // looping is an upgrade whose only container ends after each start: it fails for that cause, the version before it stays what is installed, and when the container runs
 // on for twice as long as before it is installed after all.
 func looping(w *world) {
 	first := release{version: "1.0.0"}
 	w.publish(first)
 	w.reaches("1.0.0")
-	w.publish(first, release{version: "1.1.0", changes: []fixture.Change{deployed(func(d *appsv1.DeploymentSpec) {
-		d.Template.Spec.NodeSelector = map[string]string{"example.com/no": "such-node"} // the test is the kubelet of its pod
-	})}})
+	w.publish(first, loops)
 	ran := 3 * time.Second
-	status := corev1.ContainerStatus{Name: "manager", Image: "example.com/manager:1", RestartCount: 3, LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-		ExitCode: 3, Reason: "Error", StartedAt: metav1.Now(), FinishedAt: metav1.NewTime(time.Now().Add(ran))}}}
-	status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
+	status := waits(ran)
 	w.runsPod(corev1.ConditionFalse, status)
 	w.says("does not keep running", "container manager of pod manager-", " keeps exiting with code 3 (Error)")
 	must.NoError(w, w.keeps("1.0.0"))
@@ -42,6 +55,22 @@ func looping(w *world) {
 	if took := time.Since(began.Truncate(time.Second)); took < 2*ran {
 		w.Errorf("it was installed %s after a start, though the last time it ran for %s", took, ran)
 	}
+}
+
+// TestRollsBackWhatLoops: a ClusterExtension that asks for that has its previous version back when the container of an upgrade ends again and again.
+func TestRollsBackWhatLoops(t *testing.T) {
+	w := newWorld(t, byV1)
+	first := release{version: "1.0.0"}
+	w.publish(first)
+	harness.Edit(t, w, "", w.Namespace, &olmv1.ClusterExtension{}, func(e *olmv1.ClusterExtension) {
+		metav1.SetMetaDataAnnotation(&e.ObjectMeta, revision.OnFailureKey, revision.OnFailureRollback)
+	})
+	w.reaches("1.0.0")
+	w.publish(first, loops)
+	w.runsPod(corev1.ConditionFalse, waits(time.Second))
+	w.says("Progressing=False/Blocked: the rollout of revision ", "rolled back to what was installed before")
+	w.reaches("1.0.0")
+	must.Equal(t, "node selector", len(w.deployment().Spec.Template.Spec.NodeSelector), 0)
 }
 
 // runsPod sets the status of the pod that has no node, as a kubelet does.
