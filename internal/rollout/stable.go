@@ -142,17 +142,19 @@ func (j Judge) unproven(what string, since time.Time) Health {
 	return Health{Unproven, "Unproven", fmt.Sprintf("%s; as it has no readiness probe, it has to run for %s without a restart", what, j.StableAfter)}
 }
 
-// vouchedFor reports whether the author of a workload has given it what tells Kubernetes that it works: a readiness probe, or how long its pods have to be ready.
+// vouchedFor reports whether the author of a workload has given it what tells Kubernetes that it works: a readiness probe, or how long its pods have to be ready. One
+// without pods needs nothing.
 func vouchedFor(live client.Object) bool {
 	var template corev1.PodTemplateSpec
 	var minReady int32
+	var replicas *int32
 	switch w := live.(type) {
 	case *appsv1.Deployment:
-		template, minReady = w.Spec.Template, w.Spec.MinReadySeconds
+		template, minReady, replicas = w.Spec.Template, w.Spec.MinReadySeconds, w.Spec.Replicas
 	case *appsv1.StatefulSet:
-		template, minReady = w.Spec.Template, w.Spec.MinReadySeconds
+		template, minReady, replicas = w.Spec.Template, w.Spec.MinReadySeconds, w.Spec.Replicas
 	}
-	return minReady > 0 || slices.ContainsFunc(template.Spec.Containers, func(c corev1.Container) bool { return c.ReadinessProbe != nil })
+	return minReady > 0 || replicas != nil && *replicas == 0 || slices.ContainsFunc(template.Spec.Containers, func(c corev1.Container) bool { return c.ReadinessProbe != nil })
 }
 
 // availableSince is since when a workload has been available with its latest template, as far as its status has that.

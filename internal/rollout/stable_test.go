@@ -90,6 +90,7 @@ func TestStable(t *testing.T) {
 		"for long enough, without pods": {live: deploymentSince(10 * time.Second)},
 		"its probe vouches for it":      {live: deploymentSince(0, withProbe)},
 		"minReadySeconds do":            {live: deploymentSince(0, func(d *appsv1.Deployment) { d.Spec.MinReadySeconds = 1 })},
+		"of no replicas":                {live: deploymentSince(0, func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32) })},
 		"nothing is waited for":         {live: deploymentSince(0), after: -1},
 		"an update, just complete": {live: deploymentSince(time.Hour, func(d *appsv1.Deployment) {
 			d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Reason: "NewReplicaSetAvailable", LastUpdateTime: ago(time.Second)})
@@ -136,7 +137,7 @@ func TestStable(t *testing.T) {
 			if tc.after != 0 {
 				j.StableAfter = 0
 			}
-			got := j.Deployment(t.Context(), &appsv1.Deployment{}, tc.live)
+			got := j.Deployment(t.Context(), tc.live, tc.live)
 			if got.State != tc.state || got.Message != tc.message {
 				t.Errorf("%+v, want %d %q", got, tc.state, tc.message)
 			}
@@ -146,7 +147,7 @@ func TestStable(t *testing.T) {
 			}
 			must.Equal(t, "judged again", again, want)
 			j.Proven, j.Doubtful = true, false
-			if proven := j.Deployment(t.Context(), &appsv1.Deployment{}, tc.live); tc.live.Status.Conditions[0].Status == corev1.ConditionTrue && len(tc.live.Status.Conditions) == 1 {
+			if proven := j.Deployment(t.Context(), tc.live, tc.live); tc.live.Status.Conditions[0].Status == corev1.ConditionTrue && len(tc.live.Status.Conditions) == 1 {
 				must.Equal(t, "one that was stable before", proven, Health{})
 			}
 		})
