@@ -17,22 +17,26 @@ type blob struct {
 	from   int     // which begins here and is size long
 }
 
-// packers are shared: both ways are safe for concurrent use. Nothing is ever
-// unpacked to more than the capacity that was made for it.
-var packers = sync.OnceValue(func() (p struct {
-	encoder *zstd.Encoder
-	decoder *zstd.Decoder
-}) {
-	var err error
-	p.encoder, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(256<<10), zstd.WithEncoderCRC(false))
-	if err == nil {
-		p.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
-	}
+// encoders take a megabyte each, which is free when nothing has been packed for
+// a while: a catalog is read once and then served for days.
+var encoders = sync.Pool{New: func() any {
+	return rightly(zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithWindowSize(256<<10), zstd.WithEncoderCRC(false)))
+}}
+
+// unpacks is shared, and safe for concurrent use. Nothing is ever unpacked to
+// more than the capacity that was made for it.
+var unpacks = sync.OnceValue(func() *zstd.Decoder {
+	return rightly(zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true)))
+})
+
+// rightly is a compressor, which is always made with the same options.
+func rightly[C any](c C, err error) C {
 	if err != nil {
 		panic(fmt.Sprintf("catalog: the options of the compressor are wrong: %v", err))
 	}
-	return p
-})
+	return c
+}
 
 // pack keeps a copy of data.
 func pack(data []byte) blob {
@@ -41,7 +45,9 @@ func pack(data []byte) blob {
 
 // packTo packs data into dst, or returns data itself if that did not help.
 func packTo(dst, data []byte) []byte {
-	if packed := packers().encoder.EncodeAll(data, dst[:0]); len(packed) < len(data) {
+	encoder := encoders.Get().(*zstd.Encoder)
+	defer encoders.Put(encoder)
+	if packed := encoder.EncodeAll(data, dst[:0]); len(packed) < len(data) {
 		return packed
 	}
 	return data
@@ -56,7 +62,7 @@ func unpackTo(dst, packed []byte, size int) ([]byte, error) {
 	if size == len(packed) {
 		return append(dst[:0], packed...), nil
 	}
-	data, err := packers().decoder.DecodeAll(packed, dst[:0])
+	data, err := unpacks().DecodeAll(packed, dst[:0])
 	if err == nil && len(data) != size {
 		err = fmt.Errorf("there are %d bytes instead of %d", len(data), size)
 	}

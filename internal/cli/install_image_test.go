@@ -102,7 +102,7 @@ func TestInstallLooksBeforeItPulls(t *testing.T) {
 		want      string
 		requests  bool
 	}{
-		"no namespace":        {namespace: "nowhere", want: "install image " + ref + ": there is no namespace nowhere: add --create-namespace"},
+		"no namespace":        {namespace: "nowhere", want: "install image " + ref + ": there is no namespace nowhere; add --create-namespace"},
 		"no account":          {namespace: "ops", flags: []string{"--service-account", "sa"}, want: "install image " + ref + ": there is no ServiceAccount sa in namespace ops"},
 		"no configuration":    {namespace: "ops", flags: []string{"--config", "absent.yaml"}, want: "absent.yaml"},
 		"all but the image":   {namespace: "ops", want: "name the package, and the image by its digest", requests: true},

@@ -116,9 +116,9 @@ func TestInstallLooksUp(t *testing.T) {
 		starting string
 		out, err string
 	}{
-		"a package":              {both: bothAPIs{Package: "kitee"}, err: "install package kitee: no catalog has a package of that name (fairlead search lists what there is); did you mean kite?"},
+		"a package":              {both: bothAPIs{Package: "kitee"}, err: "install package kitee: no catalog has a package of that name; did you mean kite? fairlead search lists what there is"},
 		"a channel":              {both: bothAPIs{Package: "kite", Channel: "stabel"}, err: "did you mean stable?"},
-		"a version":              {both: bothAPIs{Package: "kite"}, starting: "kite.v2.0.0", err: "channel fast has one: add --channel fast"},
+		"a version":              {both: bothAPIs{Package: "kite"}, starting: "kite.v2.0.0", err: "channel fast has one; add --channel fast"},
 		"a dry run":              {both: bothAPIs{Package: "kite", DryRun: true}, out: "would create Namespace kites\nwould create OperatorGroup kites\nwould create Subscription kite\n"},
 		"a dry run for programs": {both: bothAPIs{Package: "kite", DryRun: true, Output: command.OutputYAML, Channel: "fast"}, out: "  channel: fast\n"},
 	} {

@@ -120,7 +120,7 @@ func TestInstallRefuses(t *testing.T) {
 		"a format":      {flags: []string{"-o", "xml"}, want: "choose text, json or yaml", code: command.ExitUsage},
 		"no file":       {flags: []string{"--config", "/nonexistent"}, want: "read the configuration", code: command.ExitFailed},
 		"no object":     {flags: []string{"--config", file}, want: "write an object", code: command.ExitFailed},
-		"what is there": {flags: nil, want: "there is no ClusterCatalog: create one with fairlead catalog add", code: command.ExitFailed},
+		"what is there": {flags: nil, want: "there is no ClusterCatalog; create one with fairlead catalog add", code: command.ExitFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.both.Package, test.both.Namespace = "kite", "ops"

@@ -11,6 +11,8 @@ import (
 type action struct {
 	path string
 	do   func(ctx context.Context, q *query) (done, error)
+	// form is the page that the form is on, relative to the path, where that is a posted view: it answers with all that the form said, which no address may have.
+	form string
 }
 
 // done is what came of an action.
@@ -29,6 +31,10 @@ func (c *Console) act(a action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q, err := c.posted(r)
 		if err != nil {
+			c.failForm(w, r, err, a.form)
+			return
+		}
+		if err := q.checkLengths(); err != nil {
 			c.fail(w, r, err)
 			return
 		}
@@ -38,14 +44,14 @@ func (c *Console) act(a action) http.HandlerFunc {
 		result, err := a.do(ctx, q)
 		if err != nil {
 			c.Log.Info("an action failed", "path", r.URL.Path, "user", q.user.Name, "err", err)
-			c.fail(w, r, err)
+			c.failForm(w, r, err, a.form)
 			return
 		}
 		c.Log.Info("an action is done", "path", r.URL.Path, "user", q.user.Name, "notice", result.Notice)
 		q.say(result.Notice)
 		to := result.To
 		if to == "" {
-			to = before(r)
+			to = backTo(r)
 		}
 		http.Redirect(w, r, local(to), http.StatusSeeOther)
 	}

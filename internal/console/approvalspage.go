@@ -161,7 +161,7 @@ func resourceOf(kind string) string {
 func (c approvals) part() part {
 	return part{
 		views: []view{{path: "/approvals", template: "approvals", title: "Approvals", load: c.page}},
-		actions: []action{{"/approvals/approve", c.approvePlan}, {"/approvals/discard", c.discardPlan}, {"/approvals/refuse", c.refuse},
-			{"/approvals/permissions", c.approvePermissions}},
+		actions: []action{{path: "/approvals/approve", do: c.approvePlan}, {path: "/approvals/discard", do: c.discardPlan}, {path: "/approvals/refuse", do: c.refuse},
+			{path: "/approvals/permissions", do: c.approvePermissions}},
 	}
 }

@@ -52,6 +52,7 @@ type ClusterAccess struct {
 	attempts *attempts
 	console  *Console
 	entry    *entryPages
+	kinds    *kinds
 
 	mu       sync.Mutex
 	programs *lru.Cache // of *program, by the digest of the token
@@ -75,7 +76,7 @@ func NewClusterAccess(o ClusterOptions) (*ClusterAccess, error) {
 	config.RateLimiter = nil // that of the manager: NewUser gives each user one of their own
 	config.WarningHandler, config.WarningHandlerWithContext = rest.NoWarnings{}, nil
 	config.UserAgent = "fairlead-console"
-	a := &ClusterAccess{config: config, log: o.Log, clock: o.Clock, attempts: newAttempts(o.Clock)}
+	a := &ClusterAccess{config: config, log: o.Log, clock: o.Clock, attempts: newAttempts(o.Clock), kinds: newKinds()}
 	a.programs = lru.NewWithEvictionFunc(maxPrograms, func(_ lru.Key, value any) { a.dismiss(value.(*program).user) })
 	if o.OIDC == nil {
 		return a, nil
@@ -184,7 +185,7 @@ func (a *ClusterAccess) user(ctx context.Context, c *credential) (*User, error) 
 	defer cancel()
 	config := rest.CopyConfig(a.config)
 	config.Wrap(c.wrap)
-	u, err := NewUser(ctx, config, "default")
+	u, err := newUser(ctx, config, "default", a.kinds)
 	if err != nil {
 		c.forget(errRefused)
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"fairlead.dev/fairlead/internal/messages"
 )
 
 // maxFields bounds the fields of a configuration that have an input of their own.
@@ -27,6 +27,18 @@ type field struct {
 
 // Parameter is the name of the input.
 func (f field) Parameter() string { return configField + f.Type + "." + f.Name }
+
+// Odd is a value that is none of those that the input offers, such as one to be corrected.
+func (f field) Odd() string {
+	offers := f.Choices
+	if len(offers) == 0 && f.Type == "boolean" {
+		offers = []string{"true", "false"}
+	}
+	if slices.Contains(offers, f.Value) {
+		return ""
+	}
+	return f.Value
+}
 
 // listType is that of lists of texts.
 const listType = "list"
@@ -66,7 +78,7 @@ func fieldsOf(raw json.RawMessage, config map[string]any) (fields []field, other
 		delete(left, name)
 	}
 	if len(left) > 0 {
-		if text, err := yaml.Marshal(left); err == nil { // it was read as JSON
+		if text, err := messages.YAML(left); err == nil { // it was read as JSON
 			rest = string(text)
 		}
 	}

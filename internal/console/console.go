@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/preview"
 
 	"github.com/klauspost/compress/gzhttp"
@@ -55,6 +56,7 @@ type Console struct {
 	planned   *readings[asked, *preview.SubscriptionPlan] // what InstallPlans that wait would change
 	extended  *readings[asked, *preview.ExtensionPlan]    // what extensions that wait would change
 	upgrades  *readings[asked, upgradePlan]               // what would come of upgrades that are asked for
+	proofs    *readings[asked, *ops.Rollback]             // of steps back
 	pages     *pages
 	assets    *assets
 	streams   chan struct{}  // has an element for each
@@ -72,7 +74,7 @@ func New(o Options) (*Console, error) {
 		answers:  newReadings[asked, *whyAnswer](o.Clock, maxAnswers),
 		contents: newReadings[asked, *preview.CatalogContent](o.Clock, maxAnswers), updates: newReadings[asked, *preview.CatalogUpdate](o.Clock, maxAnswers),
 		planned: newReadings[asked, *preview.SubscriptionPlan](o.Clock, maxAnswers), extended: newReadings[asked, *preview.ExtensionPlan](o.Clock, maxAnswers),
-		upgrades: newReadings[asked, upgradePlan](o.Clock, maxAnswers)}
+		upgrades: newReadings[asked, upgradePlan](o.Clock, maxAnswers), proofs: newReadings[asked, *ops.Rollback](o.Clock, maxAnswers)}
 	c.front, c.standings = newStorefront(c), newReadings[standingKey, standings](o.Clock, maxOffers)
 	if c.Changes == nil {
 		c.Changes = watchAs

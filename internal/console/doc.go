@@ -12,6 +12,7 @@
 //	credential.go the token of such a user, in memory alone; attempts.go bounds how often one may try
 //	letin.go      the session of a request, and how it begins and ends
 //	user.go       the connection to the cluster that a session has, and what its user may do
+//	kinds.go      the resources of kinds, which all users of a cluster have in common
 //	page.go       templates, and what they are given besides the value of a page
 //	live.go       the stream that tells a browser that something has changed
 //	cachechanges.go the same from the caches of a manager, for many users

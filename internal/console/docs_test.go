@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/test/must"
 
+	"golang.org/x/net/html"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -72,11 +73,55 @@ func TestDocs(t *testing.T) {
 				t.Errorf("%s has a picture that is not here", file.Name())
 			}
 		}
+		readable(t, file.Name(), page.root)
 		size += len(must.Value(docs.Pages.ReadFile(file.Name()))(t))
 	}
 	if size > 1<<20 {
 		t.Errorf("the pages take %d bytes of each program: leave some out", size)
 	}
+}
+
+// readable fails where a page is not as screen readers and telephones need it: headings in their order, table headers that say something, and what is wide in a region
+// of its own, with a name that no other has.
+func readable(t *testing.T, name string, root *html.Node) {
+	t.Helper()
+	last, regions := 1, map[string]bool{}
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		switch n.Data {
+		case "h2", "h3", "h4", "h5", "h6":
+			if level := int(n.Data[1] - '0'); within(n, "article") {
+				if level > last+1 {
+					t.Errorf("%s: heading %q of level %d is below one of level %d", name, textOf(n), level, last)
+				}
+				last = level
+			}
+		case "th":
+			if textOf(n) == "" {
+				t.Errorf("%s: a header of a table says nothing", name)
+			}
+		case "pre", "table":
+			region := n
+			if n.Data == "table" {
+				region = n.Parent
+			}
+			label := attribute(region, "aria-label")
+			if attribute(region, "role") != "region" || attribute(region, "tabindex") != "0" || label == "" || regions[label] {
+				t.Errorf("%s: a %s is no region with a name of its own that can be scrolled: %v", name, n.Data, region.Attr)
+			}
+			regions[label] = true
+		}
+	}
+}
+
+// TestDocsWithoutAPage: the address of all documentation shows what there is.
+func TestDocsWithoutAPage(t *testing.T) {
+	v := newTour(t, nil)
+	page := v.shows(http.StatusOK, "/docs")
+	must.Equal(t, "the page", page.text("article"), v.shows(http.StatusOK, docsPath+allDocs).text("article"))
+	must.Equal(t, "for programs", answers[docsPage](v, "/docs").Name, allDocs)
 }
 
 // TestDocsThatAreNot: a name that no page has leads nowhere else.

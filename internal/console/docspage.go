@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"html/template"
@@ -43,7 +44,8 @@ var docsName = regexp.MustCompile(`^[A-Za-z0-9-]+\.md$`)
 
 // docsPart shows the documentation. It says nothing of the cluster, and is read with no rights.
 func docsPart() part {
-	return part{views: []view{{path: docsPath + "{page}", template: "docs", title: "Documentation", load: func(_ context.Context, q *query) (any, error) { return docsOf(q.path("page")) }}}}
+	page := func(_ context.Context, q *query) (any, error) { return docsOf(cmp.Or(q.path("page"), allDocs)) }
+	return part{views: []view{{path: docsPath + "{page}", template: "docs", title: "Documentation", load: page}, {path: strings.TrimSuffix(docsPath, "/"), template: "docs", title: "Documentation", load: page}}}
 }
 
 // docsOf is a page by the name of its file.
@@ -84,15 +86,33 @@ var docsWriter = sync.OnceValue(func() docsMarkdown {
 		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(docsLinks{}, 100)))), policy}
 })
 
-// wide are the elements that may be wider than a telephone: they are scrolled by themselves.
-var wide = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>")
+// wide are the elements that may be wider than a telephone.
+var wide = regexp.MustCompile("<pre>|<table>|</table>|<th></th>")
+
+// scrolled lets what is wide be scrolled by itself, each as a region with a name of its own. The corner of a table that says nothing is no header.
+func scrolled(page string) string {
+	codes, tables := 0, 0
+	return wide.ReplaceAllStringFunc(page, func(element string) string {
+		switch element {
+		case "<pre>":
+			codes++
+			return fmt.Sprintf(`<pre tabindex="0" role="region" aria-label="Example %d">`, codes)
+		case "<table>":
+			tables++
+			return fmt.Sprintf(`<div class="scroll" tabindex="0" role="region" aria-label="Table %d"><table>`, tables)
+		case "</table>":
+			return "</table></div>"
+		}
+		return "<td></td>"
+	})
+}
 
 func (m docsMarkdown) html(source []byte) (template.HTML, error) {
 	var out bytes.Buffer
 	if err := m.writer.Convert(source, &out); err != nil {
 		return "", fmt.Errorf("make HTML of the documentation: %w", err)
 	}
-	return template.HTML(wide.Replace(m.policy.Sanitize(out.String()))), nil //nolint:gosec // it is sanitised
+	return template.HTML(scrolled(m.policy.Sanitize(out.String()))), nil //nolint:gosec // it is sanitised
 }
 
 // docsLinks leads from page to page within the console. Other files of the project are not here, nor are pictures, for which their texts stand.

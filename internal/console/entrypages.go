@@ -51,7 +51,7 @@ func (a *ClusterAccess) entered(w http.ResponseWriter, to string) {
 
 func (a *ClusterAccess) send(w http.ResponseWriter, status int, t *template.Template, page entryPage) {
 	var out bytes.Buffer
-	if err := t.Execute(&out, page); err != nil {
+	if err := visibly(&out, t, t.Name(), page); err != nil {
 		a.log.Error("make a page", "template", t.Name(), "err", err)
 		http.Error(w, "The page cannot be shown: its template failed. The log of the manager says why.", http.StatusInternalServerError)
 		return

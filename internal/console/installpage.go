@@ -97,8 +97,8 @@ func (c *storefront) install(ctx context.Context, q *query) (any, error) {
 		} else {
 			_, _, p.Rest = fieldsOf(nil, o.Config)
 		}
-		if text := q.values.Get(configKey); len(p.Wrong) > 0 && text != "" {
-			p.Rest = text // as it was written, to be corrected
+		if len(p.Wrong) > 0 { // as it was written, to be corrected
+			p.Fields, p.Rest = writtenFields(q.values), q.values.Get(configKey)
 		}
 	}
 	return p, nil
@@ -193,9 +193,9 @@ func (c *storefront) installs(ctx context.Context, q *query) (done, error) {
 	if len(p.Wrong) > 0 {
 		return done{}, &statusError{http.StatusBadRequest, "Package " + o.Package + " is not installed: " + p.Wrong[0].Text, "go back, correct the form, and let the plan be made again"}
 	}
-	if q.get("shown") != o.digest() {
+	if q.get(shownKey) != o.digest() {
 		if p.Address == "" {
-			return done{}, &statusError{http.StatusConflict, "Package " + o.Package + " is not installed: the form was changed after its plan was made", "go back, show the plan, read it, then install"}
+			return done{}, &statusError{http.StatusConflict, "Package " + o.Package + " is not installed: the form was changed after its plan was made", "go back to what the form says now, read its plan, then install"}
 		}
 		return done{Notice: "The form was changed after its plan was made, so that nothing was created. This is the plan of what it says now: read it, then install.", To: p.Address}, nil
 	}

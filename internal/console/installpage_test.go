@@ -114,17 +114,17 @@ func TestWrongForms(t *testing.T) {
 	}{
 		"a namespace":                  {map[string]string{"namespace": "Bad_Name"}, false, []string{"namespace", "Bad_Name"}},
 		"a channel":                    {map[string]string{"channel": "<script>"}, false, []string{"channel"}},
-		"a channel that is not there":  {map[string]string{"channel": "beta"}, false, []string{"it has no channel beta", "its channels are stable"}},
-		"a version that is not there":  {map[string]string{"version": "greeter-operator.v9.0.0"}, false, []string{"no version is called greeter-operator.v9.0.0"}},
+		"a channel that is not there":  {map[string]string{"channel": "beta"}, false, []string{"it has no channel beta", "its channels are stable", "What to do: choose another channel in the form."}},
+		"a version that is not there":  {map[string]string{"version": "greeter-operator.v9.0.0"}, false, []string{"no version is called greeter-operator.v9.0.0", "choose another version in the form"}},
 		"one namespace, of none":       {map[string]string{"mode": "SingleNamespace"}, false, []string{"SingleNamespace", "name it"}},
 		"several namespaces, of none":  {map[string]string{"mode": "MultiNamespace"}, false, []string{"name at least one"}},
 		"all namespaces, and some":     {map[string]string{"mode": "AllNamespaces", "watch": "a,b"}, false, []string{"leave them out"}},
 		"a namespace to watch":         {map[string]string{"mode": "MultiNamespace", "watch": "a,B!"}, false, []string{"watch", "B!"}},
 		"the API of the other catalog": {map[string]string{"api": "v1"}, false, []string{"is not for the v1 API"}},
 		"an API that no one knows":     {map[string]string{"api": "v7"}, false, []string{`no API "v7"`}},
-		"a range":                      {map[string]string{"version": ">>1"}, true, []string{"--version", ">>1"}},
+		"a range":                      {map[string]string{"version": ">>1"}, true, []string{">>1", "choose another version in the form"}},
 		"an account":                   {map[string]string{"account": "No_One"}, true, []string{"account", "No_One"}},
-		"an account that is not there": {map[string]string{"account": "nobody"}, true, []string{"there is no ServiceAccount nobody"}},
+		"an account that is not there": {map[string]string{"account": "nobody"}, true, []string{"there is no ServiceAccount nobody", "write another ServiceAccount into the form"}},
 		"a name":                       {map[string]string{"name": "A B"}, true, []string{"name", "A B"}},
 		"YAML":                         {map[string]string{"config": "a: [1"}, true, []string{"cannot be read as YAML", "write an object"}},
 		"YAML that is no object":       {map[string]string{"config": "[1]"}, true, []string{"write an object"}},
@@ -144,6 +144,7 @@ func TestWrongForms(t *testing.T) {
 			page.harmless()
 			must.Equal(t, "status", page.status, 200)
 			must.Contain(t, "the page", page.says(), test.want...)
+			must.Lack(t, "words of the command line", page.prose(), lineWords...)
 			if fields.Has("config") && strings.HasPrefix(fields.Get("config"), "nonsense") {
 				return // the manager says what is wrong with it, and it can be asked for
 			}

@@ -87,6 +87,7 @@ func (c door) forget(u *User) {
 	c.planned.forget(asks)
 	c.extended.forget(asks)
 	c.upgrades.forget(asks)
+	c.proofs.forget(asks)
 	c.shelf.kept.forget(func(key shelfKey) bool { return key.user == u })
 	c.standings.forget(func(key standingKey) bool { return key.user == u })
 	c.front.details.forget(func(key detailKey) bool { return key.user == u })

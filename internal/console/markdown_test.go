@@ -1,6 +1,7 @@
 package console
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -49,13 +50,16 @@ func TestHostileMarkdown(t *testing.T) {
 		"autolinks": strings.Repeat("http://a.b ", 1<<17), "headings": strings.Repeat("# x\n", 1<<18), "tables": strings.Repeat("|a", 1<<18) + "\n" + strings.Repeat("|-", 1<<18),
 	} {
 		t.Run(name, func(t *testing.T) {
-			began := time.Now()
-			got, cut := m.html(in)
-			took := time.Since(began)
-			if !cut || len(got) > 30*maxMarkdown {
-				t.Errorf("it is cut: %t, %d bytes are left", cut, len(got))
+			most, took := must.Within(2*time.Second), time.Duration(math.MaxInt64)
+			for attempt := 0; attempt < 3 && took > most; attempt++ { // the machine may do other things in one of them
+				began := time.Now()
+				got, cut := m.html(in)
+				took = time.Since(began)
+				if !cut || len(got) > 30*maxMarkdown {
+					t.Errorf("it is cut: %t, %d bytes are left", cut, len(got))
+				}
 			}
-			if most := must.Within(2 * time.Second); took > most {
+			if took > most {
 				t.Errorf("it took %v; the most allowed is %v", took, most)
 			}
 		})

@@ -208,7 +208,7 @@ func (p operandPages) part() part {
 			{path: operandPath + "/new", template: "operandnew", title: "Create a custom resource", posted: true, load: p.newOperand},
 		},
 		actions: []action{
-			{path: operandPath + "/create", do: p.createOperand},
+			{path: operandPath + "/create", do: p.createOperand, form: "new"},
 			{path: operandPath + "/delete", do: p.deleteOperand},
 		},
 	}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -35,13 +36,10 @@ type upgradePage struct {
 	Planned bool     `json:"planned"`
 	Said    []string `json:"said,omitempty"`
 	upgradePlan
-	// Planning is true while the plan is being made; Problem is why it is not known, and Remedy what to do.
-	Planning bool     `json:"planning,omitempty"`
-	Problem  string   `json:"problem,omitempty"`
-	Remedy   string   `json:"remedy,omitempty"`
-	Notes    []string `json:"notes,omitempty"`
-	Right    Right    `json:"right"`
-	At       string   `json:"-"`
+	beside
+	Notes []string `json:"notes,omitempty"`
+	Right Right    `json:"right"`
+	At    string   `json:"-"`
 }
 
 // upgradePlan is what would come of a change: a plan of one of the kinds.
@@ -80,7 +78,7 @@ const maxOffered = 200
 
 func (c operatorPages) upgrade(ctx context.Context, q *query) (any, error) {
 	o := q.operator()
-	p := &upgradePage{Kind: o.kind, Namespace: o.Namespace, Name: o.Name, Planned: q.values.Has("channel"), Right: o.rights(ctx, q.user).Change, At: o.at()}
+	p := &upgradePage{Kind: o.kind, Namespace: o.Namespace, Name: o.Name, Planned: q.values.Has("channel"), Right: o.mayChange(ctx, q.user), At: o.at()}
 	var err error
 	switch o.kind {
 	case v1alpha1.SubscriptionKind:
@@ -145,15 +143,10 @@ func (c operatorPages) upgradeSubscription(ctx context.Context, q *query, o oper
 // planUpgrade is the plan of a change, which is made of bundles and of what catalogs offer: one that cannot be reached takes seconds. It is kept for a while, for
 // the object as it is, and the catalogs as they are.
 func (c operatorPages) planUpgrade(ctx context.Context, q *query, o operatorRef, p *upgradePage, object string, plan func(context.Context) (upgradePlan, error)) error {
-	key := asked{q.user, strings.Join([]string{o.kind, o.Namespace, o.Name, p.Channel, p.Version}, "\n")}
 	version := object + " " + c.shelf.served(ctx, q.user, o.Namespace)
 	var err error
-	p.upgradePlan, p.Planning, err = c.upgrades.of(ctx, key, version, q.whole || q.sent, q.user, plan)
+	p.upgradePlan, p.beside, err = madeBeside(ctx, q, o, c.upgrades, p.Shown(), version, plan)
 	p.Notes = append(p.Notes, p.asking...)
-	if err != nil && !q.whole {
-		said := explain(err)
-		p.Problem, p.Remedy, err = said.text, said.whatToDo, nil
-	}
 	return err
 }
 
@@ -243,7 +236,7 @@ func orNone(text string) string {
 // doUpgrade changes what an operator asks for, and follows what comes of it in the background.
 func (c operatorPages) doUpgrade(ctx context.Context, q *query) (done, error) {
 	o := q.operator()
-	if choice := upgradeChoice(q.get("channel"), q.get("version")); o.kind != v1alpha1.ClusterServiceVersionKind && q.get("shown") != choice {
+	if choice := upgradeChoice(q.get("channel"), q.get("version")); o.kind != v1alpha1.ClusterServiceVersionKind && q.get(shownKey) != choice {
 		return done{Notice: "The form was changed after its plan was made, so that nothing was changed. This is the plan of what it says now: read it, then change it.", To: o.at() + "/upgrade?" + choice}, nil
 	}
 	var said []string
@@ -257,7 +250,10 @@ func (c operatorPages) doUpgrade(ctx context.Context, q *query) (done, error) {
 		}
 		wait = func(ctx context.Context, tell func(string)) (string, error) {
 			csv, err := ops.WaitUpgrade(ctx, q.user.client, o.ObjectKey, func(_, message string) { tell(message) })
-			result, err := ended(csv+" is installed and works", err, new(*ops.WaitsError), new(*ops.HeldError))
+			if waits := new(ops.WaitsError); errors.As(err, &waits) {
+				return approvalAwaited(waits), nil
+			}
+			result, err := ended(csv+" is installed and works", err, new(*ops.HeldError))
 			return result, advised(err, stays)
 		}
 	case olmv1.ClusterExtensionKind:
@@ -285,6 +281,11 @@ func (c operatorPages) doUpgrade(ctx context.Context, q *query) (done, error) {
 		notice += "\nWhat comes of it is not followed here: " + err.Error()
 	}
 	return done{Notice: notice, To: o.at()}, nil
+}
+
+// approvalAwaited is what came of an upgrade whose plan waits for approval.
+func approvalAwaited(w *ops.WaitsError) string {
+	return fmt.Sprintf("Subscription %s: %s, waits for approval, at Approvals", w.Subscription, w.Plan)
 }
 
 // stays is what to do where an upgrade does not come to its end.

@@ -19,11 +19,11 @@ import (
 // beingMade is what a page says while its plan is not there yet.
 const beingMade = "The plan is being made"
 
-// planned is a page once its plan is there.
+// planned is a page once its plan, or its proof, is there.
 func (v *tour) planned(address string) (text string) {
 	v.Helper()
 	must.Eventually(v, "the plan of "+address, func() error {
-		if text = v.shows(http.StatusOK, address).text("main"); strings.Contains(text, beingMade) {
+		if text = v.shows(http.StatusOK, address).text("main"); strings.Contains(text, " is being made: ") {
 			return errors.New("it is being made")
 		}
 		return nil

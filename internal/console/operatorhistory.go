@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,47 +20,73 @@ type rollbackPage struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
+	// Rollback is nil while its proof is being made, and where Problem is why there is none.
 	*ops.Rollback
+	beside
 	Right Right  `json:"right"`
 	At    string `json:"-"`
+	Asked string `json:"-"` // the revision of the address
 }
 
 func (p *rollbackPage) pageTitle() string { return "Roll back " + p.Name }
 
-func (c operatorPages) rollback(ctx context.Context, q *query) (any, error) {
-	o := q.operator()
-	back, err := judge(ctx, q, o)
-	if err != nil {
-		return nil, err
-	}
-	return &rollbackPage{o.kind, o.Namespace, o.Name, back, o.rights(ctx, q.user).Change, o.at()}, nil
+// Again is the address of the page with what is asked for.
+func (p *rollbackPage) Again() string {
+	return p.At + "/rollback?" + url.Values{"to": {p.Asked}}.Encode()
 }
 
-// judge finds out what going back does: to the revision that is asked for, or to the one before.
-func judge(ctx context.Context, q *query, o operatorRef) (*ops.Rollback, error) {
-	if o.kind != olmv1.ClusterExtensionKind {
-		return nil, &statusError{http.StatusBadRequest, "roll back " + o.title() + ": the v0 API keeps no earlier revision and has no way back",
-			"hold it at the installed version; or uninstall it and install an earlier version with manual approval, for which custom resources and their definitions stay; or make a ClusterExtension of it with fairlead migrate"}
-	}
-	to := int64(0)
-	if text := q.get("to"); text != "" {
-		var err error
-		if to, err = strconv.ParseInt(text, 10, 64); err != nil || to < 1 {
-			return nil, &statusError{http.StatusBadRequest, "roll back " + o.title() + ": there is no revision of that number", "choose one of its history"}
-		}
-	}
-	h, err := ops.ReadHistory(ctx, q.user.client, o.Name)
+// rollback shows a step back. Its proof reads the content of revisions and all custom resources of what changes, and is kept for a while, for the object and its
+// revisions as they are: doRollback makes its own.
+func (c operatorPages) rollback(ctx context.Context, q *query) (any, error) {
+	o := q.operator()
+	h, to, err := waysBack(ctx, q, o)
 	if err != nil {
 		return nil, err
 	}
-	back, err := h.Judge(ctx, q.user.client, to)
-	return back, unfit(err, "choose another revision of its history")
+	p := &rollbackPage{Kind: o.kind, Namespace: o.Namespace, Name: o.Name, Right: o.mayChange(ctx, q.user), At: o.at(), Asked: q.get("to")}
+	p.Rollback, p.beside, err = madeBeside(ctx, q, o, c.proofs, strconv.FormatInt(to, 10), h.Version(), func(ctx context.Context) (*ops.Rollback, error) {
+		return judge(ctx, q.user, h, to)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// waysBack are the revisions of an operator that are kept, and the number of the one that is asked for; 0 is the one before.
+func waysBack(ctx context.Context, q *query, o operatorRef) (h *ops.History, to int64, err error) {
+	if o.kind != olmv1.ClusterExtensionKind {
+		return nil, 0, &statusError{http.StatusBadRequest, "roll back " + o.title() + ": the v0 API keeps no earlier revision and has no way back",
+			"hold it at the installed version; or uninstall it and install an earlier version with manual approval, for which custom resources and their definitions stay; or make a ClusterExtension of it with fairlead migrate"}
+	}
+	if text := q.get("to"); text != "" {
+		if to, err = strconv.ParseInt(text, 10, 64); err != nil || to < 1 {
+			return nil, 0, &statusError{http.StatusBadRequest, "roll back " + o.title() + ": there is no revision of that number", "choose one of its history"}
+		}
+	}
+	if h, err = ops.ListHistory(ctx, q.user.client, o.Name); err != nil {
+		return nil, 0, err
+	}
+	return h, to, unfit(h.WayBack(to), anotherRevision)
+}
+
+const anotherRevision = "choose another revision of its history"
+
+// judge finds out what going back does: to the revision of a number, or to the one before.
+func judge(ctx context.Context, u *User, h *ops.History, to int64) (*ops.Rollback, error) {
+	h.Check(ctx, u.client)
+	back, err := h.Judge(ctx, u.client, to)
+	return back, unfit(err, anotherRevision)
 }
 
 // doRollback goes back, if nothing is in the way: that is judged once more.
 func (c operatorPages) doRollback(ctx context.Context, q *query) (done, error) {
 	o := q.operator()
-	back, err := judge(ctx, q, o)
+	h, to, err := waysBack(ctx, q, o)
+	if err != nil {
+		return done{}, err
+	}
+	back, err := judge(ctx, q.user, h, to)
 	if err != nil {
 		return done{}, err
 	}
@@ -101,10 +128,11 @@ type keptVersion struct {
 func (c operatorPages) difference(ctx context.Context, q *query) (any, error) {
 	o := q.operator()
 	p := &diffPage{Kind: o.kind, Namespace: o.Namespace, Name: o.Name, From: q.get("from"), To: q.get("to"), Kept: []keptVersion{}, At: o.at()}
+	var h *ops.History
+	var err error
 	switch o.kind {
 	case olmv1.ClusterExtensionKind:
-		h, err := ops.ReadHistory(ctx, q.user.client, o.Name)
-		if err != nil {
+		if h, err = ops.ListHistory(ctx, q.user.client, o.Name); err != nil {
 			return nil, err
 		}
 		for _, r := range h.Revisions {
@@ -132,13 +160,12 @@ func (c operatorPages) difference(ctx context.Context, q *query) (any, error) {
 			return nil, &statusError{http.StatusNotFound, o.title() + " keeps nothing of that name to compare", "choose two of its history"}
 		}
 	}
-	var err error
 	if o.kind == v1alpha1.SubscriptionKind {
 		p.Difference, err = c.planner(q.user).InstallPlans(ctx, o.ObjectKey, p.From, p.To)
 		return p, err
 	}
 	from, _ := strconv.ParseInt(p.From, 10, 64) // they are of the list
 	to, _ := strconv.ParseInt(p.To, 10, 64)
-	p.Difference, err = c.planner(q.user).Revisions(ctx, o.Name, from, to)
+	p.Difference, err = c.planner(q.user).Revisions(ctx, o.Name, h.Sets(), from, to)
 	return p, err
 }

@@ -98,7 +98,9 @@ func TestUninstall(t *testing.T) {
 	v := newTour(t, nil, append(subscribes("ops", "mine"), crd, aKite("sky", "a", "x"))...)
 	at := "/operator/Subscription/ops/mine/uninstall"
 	page := v.shows(http.StatusOK, at)
-	must.Contain(t, "what goes and stays", page.text("main"), "Goes 2", "Subscription ops/mine", "ClusterServiceVersion ops/mine.v1.0.0", "Namespace ops", "kites.example.com 1 stays")
+	must.Contain(t, "what goes and stays", page.text("main"), "Goes 2", "Subscription ops/mine", "ClusterServiceVersion ops/mine.v1.0.0", "Namespace ops", "kites.example.com 1 stays it has custom resources to delete them, too, tick Delete with them")
+	must.Lack(t, "a flag of the command line", page.text("main"), "--")
+	must.Lack(t, "what is ticked already", v.shows(http.StatusOK, at+"?delete=kites.example.com").text("main"), "tick Delete with them")
 	must.Contain(t, "with custom resources", v.shows(http.StatusOK, at+"?delete=kites.example.com").text("main"), "kites.example.com 1 goes")
 	must.Contain(t, "a definition of others", v.shows(http.StatusBadRequest, at+"?delete=secrets.example.com").text("main"), "has none of that name", "What to do: leave that CustomResourceDefinition out")
 	for _, typed := range []string{"", "other", "MINE"} {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"sync"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
@@ -28,12 +29,9 @@ type operatorPage struct {
 	// Standing is works, fails or waits.
 	Standing string `json:"standing"`
 	// Compared is how it stands against its catalogs; Reading is true while that is being read.
-	Compared standing `json:"compared"`
-	Reading  bool     `json:"reading,omitempty"`
-	// Revisions are those of a ClusterExtension that are kept, and Plans the InstallPlans of a Subscription.
-	Revisions *ops.History             `json:"revisions,omitempty"`
-	Plans     *ops.SubscriptionHistory `json:"plans,omitempty"`
-	Rights    operatorRights           `json:"rights"`
+	Compared standing       `json:"compared"`
+	Reading  bool           `json:"reading,omitempty"`
+	Rights   operatorRights `json:"rights"`
 	// At is the address of this page without parameters.
 	At string `json:"-"`
 }
@@ -91,19 +89,34 @@ func (o operatorRef) object() (client.Object, client.ObjectKey) {
 }
 
 // rights are what the user may do with it.
-func (o operatorRef) rights(ctx context.Context, u *User) operatorRights {
-	group, resource, namespace := v1alpha1.GroupName, "subscriptions", o.Namespace
-	switch o.kind {
-	case olmv1.ClusterExtensionKind:
-		group, resource, namespace = olmv1.GroupVersion.Group, "clusterextensions", ""
-	case v1alpha1.ClusterServiceVersionKind:
-		resource = "clusterserviceversions"
+func (o operatorRef) rights(ctx context.Context, u *User) (r operatorRights) {
+	var with Right // a Subscription goes with its ClusterServiceVersion
+	var asking sync.WaitGroup
+	asking.Go(func() { r.Change = o.mayChange(ctx, u) })
+	asking.Go(func() { r.Remove = o.mayRemove(ctx, u) })
+	if o.kind == v1alpha1.SubscriptionKind {
+		asking.Go(func() { with = u.may(ctx, "delete", v1alpha1.GroupName, "clusterserviceversions", o.Namespace) })
 	}
-	r := operatorRights{Change: u.may(ctx, "patch", group, resource, namespace), Remove: u.may(ctx, "delete", group, resource, namespace)}
-	if o.kind == v1alpha1.SubscriptionKind && r.Remove.Allowed { // which goes with its ClusterServiceVersion
-		r.Remove = u.may(ctx, "delete", group, "clusterserviceversions", namespace)
+	asking.Wait()
+	if o.kind == v1alpha1.SubscriptionKind && r.Remove.Allowed {
+		r.Remove = with
 	}
 	return r
+}
+
+// mayChange is whether the user may change it, and mayRemove whether they may remove the object itself.
+func (o operatorRef) mayChange(ctx context.Context, u *User) Right { return o.may(ctx, u, "patch") }
+
+func (o operatorRef) mayRemove(ctx context.Context, u *User) Right { return o.may(ctx, u, "delete") }
+
+func (o operatorRef) may(ctx context.Context, u *User, verb string) Right {
+	switch o.kind {
+	case olmv1.ClusterExtensionKind:
+		return u.may(ctx, verb, olmv1.GroupVersion.Group, "clusterextensions", "")
+	case v1alpha1.ClusterServiceVersionKind:
+		return u.may(ctx, verb, v1alpha1.GroupName, "clusterserviceversions", o.Namespace)
+	}
+	return u.may(ctx, verb, v1alpha1.GroupName, "subscriptions", o.Namespace)
 }
 
 // read reads the operator as the user.
@@ -133,20 +146,14 @@ func (u *User) logs() func(context.Context, client.ObjectKey, string, bool) (io.
 
 func (c operatorPages) operator(ctx context.Context, q *query) (any, error) {
 	o := q.operator()
+	var rights operatorRights
+	var asking sync.WaitGroup
+	asking.Go(func() { rights = o.rights(ctx, q.user) })
 	found, err := c.read(ctx, q, o)
-	if err != nil {
+	if asking.Wait(); err != nil {
 		return nil, err
 	}
-	p := &operatorPage{Operator: found, Standing: found.Listed.Standing(), Rights: o.rights(ctx, q.user), At: o.at()}
-	switch o.kind {
-	case olmv1.ClusterExtensionKind:
-		p.Revisions, err = ops.ReadHistory(ctx, q.user.client, o.Name)
-	case v1alpha1.SubscriptionKind:
-		p.Plans, err = ops.ReadSubscriptionHistory(ctx, q.user.client, o.ObjectKey)
-	}
-	if err != nil {
-		p.Notes = append(p.Notes, "its history is not shown: "+explain(err).text)
-	}
+	p := &operatorPage{Operator: found, Standing: found.Listed.Standing(), Rights: rights, At: o.at()}
 	compared, reading, err := comparison(c).of(ctx, standingKey{q.user, o.Namespace, keyOf(found.Listed)}, []ops.Listed{found.Listed}, q.whole)
 	if p.Reading = reading; err != nil {
 		p.Notes = append(p.Notes, "it is not compared with its catalogs: "+explain(err).text)

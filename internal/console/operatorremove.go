@@ -93,7 +93,7 @@ func (c operatorPages) doUninstall(ctx context.Context, q *query) (done, error) 
 	if q.get("confirm") != o.Name {
 		return done{}, &statusError{http.StatusBadRequest, "Uninstall " + o.title() + ": nothing was removed, as its name was not typed to confirm that", "go back, and type " + o.Name}
 	}
-	if choice := crdChoice(q).Encode(); q.get("shown") != choice {
+	if choice := crdChoice(q).Encode(); q.get(shownKey) != choice {
 		return done{Notice: "The choice of CustomResourceDefinitions was changed after this page was made, so that nothing was removed. This is what goes with it now: read it, then confirm it.", To: o.at() + "/uninstall?" + choice}, nil
 	}
 	removal, _, err := removalOf(ctx, q, o)

@@ -114,7 +114,7 @@ func (p *pages) write(w io.Writer, name string, page shown) error {
 		return err
 	}
 	page.Main = template.HTML(main.String()) //nolint:gosec // G203: a template has made it
-	return p.all.Execute(w, page)
+	return visibly(w, p.all, p.all.Name(), page)
 }
 
 // functions are what templates may call.
@@ -142,7 +142,7 @@ func functions(a *assets) template.FuncMap {
 			}{now, all, of}
 		},
 		"address": address,
-		"doc":     docOf, "commandlinks": commandLinks,
+		"doc":     docOf, "commandlinks": commandLinks, "spans": spans, "manifest": manifest,
 		"first":   first,
 		"plain":   messages.Clean,
 		"source":  sourceAddress,
@@ -229,6 +229,10 @@ func (c *Console) page(v view) http.HandlerFunc {
 			c.render(w, http.StatusAccepted, "reading", c.shown(r, q, v.title, nil))
 			return
 		}
+		if err != nil && r.Method == http.MethodPost {
+			c.failForm(w, r, err, r.URL.EscapedPath())
+			return
+		}
 		if err != nil {
 			c.fail(w, r, err)
 			return
@@ -279,7 +283,7 @@ func (c *Console) load(v view, r *http.Request) (q *query, data any, err error) 
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 	defer cancel()
-	if err = q.checkNamespace(v); err != nil {
+	if err = q.checkNames(v); err != nil {
 		return q, nil, err
 	}
 	if !navigates(r) {
@@ -344,11 +348,17 @@ func (c *Console) render(w http.ResponseWriter, status int, name string, page sh
 type failure struct {
 	Status             int
 	Text, Remedy, Back string
-	Docs               string // what the documentation has about it
+	Docs               string    // what the documentation has about it
+	Again              *sentForm // leads back with what a form has said; nil where Back does
+	Retry              bool      // by the page itself that could not be shown
 }
 
 // fail answers with an error: what failed, and what to do.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
+	c.failWith(w, r, err, nil)
+}
+
+func (c *Console) failWith(w http.ResponseWriter, r *http.Request, err error, again *sentForm) {
 	known := explain(err)
 	title, back := "Not shown", ""
 	of := r // the page that another namespace can be chosen for
@@ -360,7 +370,10 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
 		of = withAddress(r, address("/installed", namespaceKey, r.URL.Query().Get(namespaceKey)))
 	}
 	q := &query{session: r.Context().Value(sessionKey{}).(*session), values: of.URL.Query(), path: r.PathValue}
-	page := c.shown(of, q, title, failure{known.status, known.text, known.whatToDo, back, docOfError(known.status, r.URL.Path)})
+	page := c.shown(of, q, title, failure{known.status, known.text, known.whatToDo, back, docOfError(known.status, r.URL.Path), again, again != nil && again.To == r.URL.EscapedPath()})
+	if again != nil {
+		page.Follow = "" // no address has all that it was about
+	}
 	if known == noRoute {
 		page.Path = "" // it belongs to no place
 	}
@@ -387,8 +400,6 @@ func explain(err error) *statusError {
 		return known
 	case messages.Asked(err) != nil:
 		return explainAsked(err)
-	case errors.As(err, new(*preview.NotOfferedError)):
-		return &statusError{http.StatusNotFound, text, "search the catalog for what there is, and choose that"}
 	case errors.As(err, new(*ops.MeantError)):
 		return &statusError{http.StatusConflict, text, "go back, and check what it would do now"}
 	case apierrors.IsNotFound(err):

@@ -41,7 +41,7 @@ func TestErrorsHaveTheirStatus(t *testing.T) {
 		"no such thing":  {&messages.AskedError{Lack: messages.NotThere, Text: "no"}, http.StatusNotFound, "correct its name"},
 		"not now":        {&messages.AskedError{Lack: messages.NotNow, Text: "no"}, http.StatusConflict, "load that page again"},
 		"never":          {&messages.AskedError{Lack: messages.NotFit, Text: "no"}, http.StatusBadRequest, "correct what it says"},
-		"not offered":    {&preview.NotOfferedError{Text: "no"}, http.StatusNotFound, "search the catalog"},
+		"not offered":    {&preview.NotOfferedError{AskedError: messages.AskedError{Lack: messages.NotThere, Part: messages.OfPackage, Text: "no"}}, http.StatusNotFound, "search the catalog"},
 		"another one":    {&ops.MeantError{Object: "Kite a"}, http.StatusConflict, "check what it would do now"},
 		"something else": {errors.New("broken"), http.StatusBadGateway, "fairlead doctor"},
 		"one of our own": {&statusError{http.StatusTeapot, "x", "drink"}, http.StatusTeapot, "drink"},

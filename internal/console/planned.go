@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
-	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/preview"
 
@@ -35,6 +35,8 @@ type planned struct {
 	Unplanned string `json:"unplanned,omitempty"`
 	// Refused is what the API server says against the objects.
 	Refused string `json:"refused,omitempty"`
+	// Remedy is what to do about any of these in the form, where they do not say that.
+	Remedy string `json:"remedy,omitempty"`
 	// May is whether the user may create the objects.
 	May   Right    `json:"may"`
 	Notes []string `json:"notes,omitempty"`
@@ -49,6 +51,13 @@ func (p *planned) Blocked() bool {
 
 // Unsolved reports whether there is no version that can be installed, which Why says in full.
 func (p *planned) Unsolved() bool { return p.Why != nil && p.Why.Conflict != nil }
+
+// inTheWay is the text of what is in the way, and notes what to do about it.
+func (p *planned) inTheWay(err error) string {
+	text, whatToDo := obstacle(err)
+	p.Remedy = cmp.Or(p.Remedy, whatToDo)
+	return text
+}
 
 // planKey is an order of a user.
 type planKey struct {
@@ -113,13 +122,13 @@ func (c *storefront) planSubscription(ctx context.Context, u *User, o order) (*p
 	options, notes, err := c.subscribing(ctx, u, o)
 	p.Notes = notes
 	if err != nil {
-		p.Obstacle = kubeconfig.Explain(err).Error()
+		p.Obstacle = p.inTheWay(err)
 		return p, nil
 	}
 	p.Command = options.Command()
 	asked, err := ops.PlanPackage(ctx, u.client, options)
 	if err != nil {
-		p.Obstacle = kubeconfig.Explain(err).Error()
+		p.Obstacle = p.inTheWay(err)
 		return p, nil
 	}
 	p.Notes = append(p.Notes, asked.Notes...)
@@ -132,7 +141,7 @@ func (c *storefront) planSubscription(ctx context.Context, u *User, o order) (*p
 		p.checked(checked.Notes, err)
 	}
 	if err := c.decideSubscription(ctx, u, asked, p); err != nil {
-		p.Unplanned = kubeconfig.Explain(err).Error()
+		p.Unplanned = p.inTheWay(err)
 	}
 	return p, nil
 }
@@ -164,12 +173,12 @@ func (c *storefront) planExtension(ctx context.Context, u *User, o order) (*plan
 	options, notes, err := c.extending(ctx, u, o)
 	p.Notes = notes
 	if err != nil {
-		p.Obstacle = kubeconfig.Explain(err).Error()
+		p.Obstacle = p.inTheWay(err)
 		return p, nil
 	}
 	asked, err := ops.PlanExtension(ctx, u.client, options)
 	if err != nil {
-		p.Obstacle = kubeconfig.Explain(err).Error()
+		p.Obstacle = p.inTheWay(err)
 		return p, nil
 	}
 	arrives := slices.ContainsFunc(asked.Objects, isNamespace)
@@ -185,7 +194,7 @@ func (c *storefront) planExtension(ctx context.Context, u *User, o order) (*plan
 		p.checked(checked.Notes, err)
 	}
 	if err := c.decideExtension(ctx, u, asked, arrives, p); err != nil {
-		p.Unplanned = kubeconfig.Explain(err).Error()
+		p.Unplanned = p.inTheWay(err)
 	}
 	return p, nil
 }
@@ -255,7 +264,7 @@ func (p *planned) checked(notes []string, err error) {
 		}
 	}
 	if err != nil {
-		p.Refused = kubeconfig.Explain(err).Error()
+		p.Refused = p.inTheWay(err)
 	}
 }
 

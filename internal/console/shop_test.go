@@ -333,6 +333,7 @@ func (p shopPage) harmless() {
 		}
 	}
 	walk(p.root)
+	showsAll(p.t, "the page", p.root)
 	must.Equal(p.t, "headings of the first level", len(p.find("h1", "")), 1)
 }
 

@@ -123,10 +123,10 @@ func imageOf(object client.Object) string {
 }
 
 func (c sources) part() part {
-	p := part{views: []view{{path: "/sources", template: "sources", title: "Catalog sources", load: c.all}}, actions: []action{{"/sources/add", c.addSource}}}
+	p := part{views: []view{{path: "/sources", template: "sources", title: "Catalog sources", load: c.all}}, actions: []action{{path: "/sources/add", do: c.addSource}}}
 	for _, at := range []string{"/source/v0/{namespace}/{name}", "/source/v1/{name}"} {
 		p.views = append(p.views, view{path: at, template: "source", title: "Catalog source", load: c.one}, view{path: at + "/update", template: "update", title: "What an update would change", load: c.update})
-		p.actions = append(p.actions, action{at + "/change", c.changeSource}, action{at + "/remove", c.removeSource})
+		p.actions = append(p.actions, action{path: at + "/change", do: c.changeSource}, action{path: at + "/remove", do: c.removeSource})
 	}
 	return p
 }

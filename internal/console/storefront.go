@@ -19,6 +19,6 @@ func (c *storefront) parts() []part {
 	return []part{
 		{views: []view{{path: "/catalog", template: "catalog", title: "Catalog", load: c.catalog}}, others: c.pictures()},
 		{views: []view{{path: "/package/{name}", template: "package", title: "Package", load: c.packageOf}}},
-		{views: []view{{path: "/install", template: "install", title: "Install", posted: true, load: c.install}}, actions: []action{{path: "/install/create", do: c.installs}}},
+		{views: []view{{path: "/install", template: "install", title: "Install", posted: true, load: c.install}}, actions: []action{{path: "/install/create", do: c.installs, form: "../install"}}},
 	}
 }

@@ -66,7 +66,7 @@ func newTour(t testing.TB, limit func(client.WithWatch) client.WithWatch, object
 	kite := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Kite"}
 	scheme.AddKnownTypeWithName(kite, &unstructured.Unstructured{})
 	scheme.AddKnownTypeWithName(kite.GroupVersion().WithKind("KiteList"), &unstructured.UnstructuredList{})
-	tour := &tour{TB: t, cluster: fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme)).WithObjects(objects...).Build()}
+	tour := &tour{TB: t, cluster: fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme)).WithObjects(inNamespaces(objects)...).Build()}
 	mine := tour.cluster
 	if limit != nil {
 		mine = limit(mine)
@@ -90,12 +90,31 @@ func newTour(t testing.TB, limit func(client.WithWatch) client.WithWatch, object
 		tour.console.sessions.get(tour.cookie.Value).jobs.stop()
 		tour.console.standings.settle() // which read with the library
 		tour.console.upgrades.settle()
+		tour.console.proofs.settle()
 		if err := errors.Join(library.Close(), renderer.Close()); err != nil {
 			t.Error(err)
 		}
 	})
 	tour.cookie = &http.Cookie{Name: "fairlead-console-8090", Value: must.Value(tour.console.sessions.begin(tour.user))(t)}
 	return tour
+}
+
+// inNamespaces adds the namespaces of objects, and that of the user.
+func inNamespaces(objects []client.Object) []client.Object {
+	there := map[string]bool{"": true}
+	for _, o := range objects {
+		if n, is := o.(*corev1.Namespace); is {
+			there[n.Name] = true
+		}
+	}
+	out := slices.Clone(objects)
+	for _, o := range append(out, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ops"}}) {
+		if name := o.GetNamespace(); !there[name] {
+			there[name] = true
+			out = append(out, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		}
+	}
+	return out
 }
 
 // ask sends a request of the session.

@@ -52,17 +52,27 @@ const (
 
 // NewUser connects to a cluster.
 func NewUser(ctx context.Context, config *rest.Config, namespace string) (*User, error) {
+	return newUser(ctx, config, namespace, newKinds())
+}
+
+// newUser is NewUser for one of many users of a cluster, who have its kinds in common.
+func newUser(ctx context.Context, config *rest.Config, namespace string, k *kinds) (*User, error) {
 	scheme, err := knownKinds()
 	if err != nil {
 		return nil, err
 	}
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = pageQPS, pageBurst
-	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	connection, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
 	}
-	server, err := discovery.NewDiscoveryClientForConfig(config)
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme, HTTPClient: connection, Mapper: k.as(config, connection)})
+	if err != nil {
+		return nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
+	}
+	c = byName{c}
+	server, err := discovery.NewDiscoveryClientForConfigAndClient(config, connection)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the cluster at %s: %w", config.Host, err)
 	}

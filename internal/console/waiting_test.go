@@ -59,7 +59,7 @@ func newVisit(t *testing.T, change func(client.WithWatch) client.WithWatch, obje
 		must.NoError(t, add(scheme))
 	}
 	v := &visit{t: t}
-	v.cluster = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme)).WithObjects(objects...).Build()
+	v.cluster = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme)).WithObjects(inNamespaces(objects)...).Build()
 	mine := v.cluster
 	if change != nil {
 		mine = change(mine)
@@ -195,7 +195,8 @@ func (v *visit) harmless(text string, root *html.Node) {
 		}
 	}
 	walk(root)
+	showsAll(v.t, "the page", root)
 }
 
 // hostileText is what an author could write wherever there is a text.
-const hostileText = `<script>alert(1)</script><img src=x onerror=alert(1)>" onmouseover="alert(1)` + "\u202e\x1b[31m"
+const hostileText = `<script>alert(1)</script><img src=x onerror=alert(1)>" onmouseover="alert(1)` + "\u202e\x1b[31m" + unseenText

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/ops/preview"
 )
 
@@ -81,7 +82,11 @@ func (c questions) page(ctx context.Context, q *query) (any, error) {
 	if err := c.reads(""); err != nil {
 		p.Unread = explain(err).text + "; " + explain(err).whatToDo
 	}
-	if err := c.answerWhy(ctx, q, p); err != nil {
+	err := c.answerWhy(ctx, q, p)
+	if chosen := q.get(namespaceKey); err == nil && !p.Asked() && chosen != "" { // the answer to a question says so itself
+		err = ops.Absent(ctx, q.user.client, chosen)
+	}
+	if err != nil {
 		if q.whole {
 			return nil, err
 		}

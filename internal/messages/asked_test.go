@@ -17,5 +17,8 @@ func TestAsked(t *testing.T) {
 	must.Equal(t, "what is wrong", asked.Lack, NoNamespace)
 	must.Equal(t, "without the commands", asked.Text, "list: read namespace nope: there is no such namespace; nothing else is known")
 	must.Equal(t, "without any", (&AskedError{Text: "a"}).Error(), "a")
+	must.Equal(t, "after a question", (&AskedError{Text: "did you mean a?", Command: "b lists them"}).Error(), "did you mean a? b lists them")
+	several := Asked(fmt.Errorf("install: %w", errors.Join(&AskedError{Lack: NotThere, Part: OfPlace, Text: "no a", Command: "add --a"}, errors.New("broken"), fmt.Errorf("b: %w", &AskedError{Lack: NotFit, Text: "no b", Command: "-b"}))))
+	must.Equal(t, "several", *several, AskedError{Lack: NotThere, Part: OfPlace, Text: "install: no a\nbroken\nb: no b", Command: "add --a"})
 	must.Equal(t, "another error", Asked(errors.New("broken")) == nil, true)
 }

@@ -88,6 +88,7 @@ type HeldUpgrade struct {
 }
 
 // ListApprovals lists what waits in a namespace, or in all when it is empty, of both APIs. ClusterExtensions belong to the namespace that they install into.
+// Where nothing waits because there is no such namespace, that is the error.
 func ListApprovals(ctx context.Context, reader client.Reader, namespace string) (Approvals, error) {
 	a := Approvals{Plans: []PendingPlan{}, Extensions: []PendingExtension{}, Held: []HeldUpgrade{}}
 	var subs v1alpha1.SubscriptionList
@@ -126,6 +127,9 @@ func ListApprovals(ctx context.Context, reader client.Reader, namespace string) 
 	slices.SortFunc(a.Held, func(x, y HeldUpgrade) int {
 		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
 	})
+	if namespace != "" && a.Waiting()+len(a.Held) == 0 {
+		return a, Absent(ctx, reader, namespace)
+	}
 	return a, nil
 }
 

@@ -82,6 +82,10 @@ func TestListApprovals(t *testing.T) {
 	must.Equal(t, "held there", len(a.Held), 1)
 
 	c := catalogCluster(t, nil, objects...).(client.WithWatch)
+	_, err := ListApprovals(t.Context(), c, "nowhere")
+	must.Fail(t, "no such namespace", err, "read namespace nowhere: there is no such namespace")
+	a = must.Value(ListApprovals(t.Context(), fakeapi.Tenant(c, "ops"), "nowhere"))(t)
+	must.Equal(t, "a namespace that a tenant may not ask for", a.Waiting(), 0)
 	a = must.Value(ListApprovals(t.Context(), fakeapi.Tenant(c, "ops"), "ops"))(t)
 	must.Equal(t, "of a tenant", len(a.Plans), 1)
 	must.Contain(t, "what a tenant does not see", a.Notes[0], "ClusterExtensions", "which of them wait is not shown")

@@ -187,8 +187,8 @@ func ListCatalogs(ctx context.Context, reader client.Reader, namespace string) (
 	slices.SortFunc(l.Catalogs, func(a, b InstalledCatalog) int {
 		return cmp.Or(cmp.Compare(a.API, b.API), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	if len(l.Catalogs) == 0 && namespace != "" {
-		return l, absent(ctx, reader, namespace)
+	if len(sources.Items) == 0 && namespace != "" {
+		return l, Absent(ctx, reader, namespace)
 	}
 	return l, nil
 }

@@ -106,6 +106,8 @@ olm        served   v0   registry.example.com/cat:v1   5         sha256:01234567
 	must.Equal(t, "none", text.String(), "there is no catalog; fairlead catalog add creates one\n")
 	_, err := ListCatalogs(t.Context(), catalogCluster(t, nil), "nowhere")
 	must.Fail(t, "no namespace", err, "there is no such namespace")
+	_, err = ListCatalogs(t.Context(), c, "nowhere")
+	must.Fail(t, "no namespace, where ClusterCatalogs are", err, "there is no such namespace")
 }
 
 // TestListCatalogsThatMayNotBeListed become a note, and another failure is an error.

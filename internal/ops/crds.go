@@ -45,7 +45,7 @@ func (r *Removal) crd(ctx context.Context, reader client.Reader, name string, o 
 	case o.KeepCRDs:
 		c.Why = "you keep them"
 	case c.Instances > 0:
-		c.Why = fmt.Sprintf("it has custom resources; to delete them, too, add --delete-crd %s", name)
+		c.Why, c.Advice = "it has custom resources", "to delete them, too, add --delete-crd "+name
 	default:
 		c.Goes, c.Why = true, "it has no custom resources"
 	}

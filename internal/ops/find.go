@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/messages"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -39,7 +40,9 @@ func find(ctx context.Context, reader client.Reader, o UninstallOptions) (*v1alp
 	}
 	csvs := connected(all.Items, o.Name)
 	if len(csvs) == 0 {
-		return nil, nil, fmt.Errorf("uninstall %s: %w of that name in namespace %s: neither a Subscription, a package that one asks for, nor a ClusterServiceVersion (nor, without --api v0, a ClusterExtension); fairlead status -n %[3]s lists what there is", o.Name, errNone, o.Namespace)
+		return nil, nil, &messages.AskedError{Lack: messages.NotThere, Cause: errNone,
+			Text:    fmt.Sprintf("uninstall %s: there is none of that name in namespace %s: neither a Subscription, a package that one asks for, nor a ClusterServiceVersion", o.Name, o.Namespace),
+			Command: fmt.Sprintf("without --api v0 a ClusterExtension is searched, too; fairlead status -n %s lists what there is", o.Namespace)}
 	}
 	return nil, csvs, nil
 }

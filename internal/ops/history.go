@@ -57,8 +57,17 @@ type History struct {
 	ext  *olmv1.ClusterExtension
 }
 
-// ReadHistory reads the history of a ClusterExtension.
+// ReadHistory reads the history of a ClusterExtension, with what of the content of its revisions is lost.
 func ReadHistory(ctx context.Context, reader client.Reader, name string) (*History, error) {
+	h, err := ListHistory(ctx, reader, name)
+	if err == nil {
+		h.Check(ctx, reader)
+	}
+	return h, err
+}
+
+// ListHistory reads which revisions of a ClusterExtension are kept, and none of their content: Check finds out what of that is lost.
+func ListHistory(ctx context.Context, reader client.Reader, name string) (*History, error) {
 	ext := &olmv1.ClusterExtension{}
 	if err := reader.Get(ctx, client.ObjectKey{Name: name}, ext); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -70,7 +79,12 @@ func ReadHistory(ctx context.Context, reader client.Reader, name string) (*Histo
 	if err != nil {
 		return nil, err
 	}
-	h := &History{Extension: name, PinnedTo: ext.Annotations[RollbackToKey], Revisions: []Revision{}, sets: sets, ext: ext}
+	return historyOf(ext, sets), nil
+}
+
+// historyOf is the history of a ClusterExtension by its revisions, the oldest first.
+func historyOf(ext *olmv1.ClusterExtension, sets []olmv1.ClusterObjectSet) *History {
+	h := &History{Extension: ext.Name, PinnedTo: ext.Annotations[RollbackToKey], Revisions: []Revision{}, sets: sets, ext: ext}
 	installed := false
 	for i := range slices.Backward(sets) {
 		set := &sets[i]
@@ -96,12 +110,34 @@ func ReadHistory(ctx context.Context, reader client.Reader, name string) (*Histo
 			r.State, r.Message = Archived, "its objects go over to the newer revision"
 		}
 		installed = installed || r.State == Installed
-		if r.Lost, err = revision.Losses(ctx, reader, &sets[i]); err != nil {
-			h.Unchecked = err.Error()
-		}
 		h.Revisions = append(h.Revisions, r)
 	}
-	return h, nil
+	return h
+}
+
+// Check finds out what of the content of the revisions is lost, which takes as long as reading all of it.
+func (h *History) Check(ctx context.Context, reader client.Reader) {
+	for _, err := range together(len(h.Revisions), func(i int) (err error) {
+		set := &h.sets[len(h.sets)-1-i] // the newest comes first in Revisions, and last here
+		h.Revisions[i].Lost, err = revision.Losses(ctx, reader, set)
+		return err
+	}) {
+		if err != nil {
+			h.Unchecked = err.Error()
+		}
+	}
+}
+
+// Sets are the revisions as the cluster has them, the oldest first.
+func (h *History) Sets() []olmv1.ClusterObjectSet { return h.sets }
+
+// Version is another one when the ClusterExtension or a revision has changed.
+func (h *History) Version() string {
+	all := []string{h.ext.ResourceVersion}
+	for i := range h.sets {
+		all = append(all, h.sets[i].Name+" "+h.sets[i].ResourceVersion)
+	}
+	return strings.Join(all, "\n")
 }
 
 // Write prints a table.

@@ -58,7 +58,7 @@ func InspectNamespace(ctx context.Context, reader client.Reader, namespace strin
 	}
 	report := Report{Namespace: namespace, Objects: o.tree(namespace, &v1)}
 	if len(report.Objects) == 0 {
-		if err := absent(ctx, reader, namespace); err != nil {
+		if err := Absent(ctx, reader, namespace); err != nil {
 			return Report{}, err
 		}
 	}
@@ -151,8 +151,8 @@ func (o *objects) deploymentsOf(ctx context.Context, reader client.Reader, names
 	return nil
 }
 
-// absent is an error for a namespace that does not exist. A user who may not ask is not told.
-func absent(ctx context.Context, reader client.Reader, namespace string) error {
+// Absent is an error for a namespace that does not exist. A user who may not ask is not told.
+func Absent(ctx context.Context, reader client.Reader, namespace string) error {
 	object := metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
 	if err := reader.Get(ctx, client.ObjectKey{Name: namespace}, &object); apierrors.IsNotFound(err) {

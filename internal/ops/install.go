@@ -3,7 +3,6 @@ package ops
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -150,8 +149,9 @@ func (o InstallOptions) existing(ctx context.Context, c client.Client) (*v1alpha
 			if samePackage && o.Channel != "" && sub.Spec.Channel != o.Channel {
 				change = fmt.Sprintf("fairlead upgrade %s -n %s --channel %s", sub.Name, o.Namespace, o.Channel)
 			}
-			return nil, fmt.Errorf("install package %[1]s: there is Subscription %[2]s/%[3]s already, and it is not the one that would be created; "+
-				"see it with: fairlead status %[3]s -n %[2]s; change it with: %[4]s; or remove it with: fairlead uninstall %[3]s -n %[2]s", o.Package, o.Namespace, sub.Name, change)
+			return nil, &messages.AskedError{Lack: messages.NotNow, Part: messages.OfExisting,
+				Text:    fmt.Sprintf("install package %s: there is Subscription %s/%s already, and it is not the one that would be created", o.Package, o.Namespace, sub.Name),
+				Command: fmt.Sprintf("see it with: fairlead status %[2]s -n %[1]s; change it with: %[3]s; or remove it with: fairlead uninstall %[2]s -n %[1]s", o.Namespace, sub.Name, change)}
 		}
 	}
 	return found, nil
@@ -177,16 +177,19 @@ func (o InstallOptions) group(ctx context.Context, c client.Client) (*operatorsv
 	}
 	switch {
 	case len(groups.Items) > 1:
-		return nil, fmt.Errorf("install package %s: namespace %s has %d OperatorGroups; delete all but one of them", o.Package, o.Namespace, len(groups.Items))
+		return nil, &messages.AskedError{Lack: messages.NotNow, Part: messages.OfPlace, Text: fmt.Sprintf("install package %s: namespace %s has %d OperatorGroups", o.Package, o.Namespace, len(groups.Items)),
+			Command: "delete all but one of them"}
 	case len(groups.Items) == 1 && len(o.Targets) > 0:
-		return nil, errors.New("the namespace has an OperatorGroup already, which says what operators watch; leave out --watch, or change OperatorGroup " + groups.Items[0].Name)
+		return nil, &messages.AskedError{Lack: messages.NotNow, Part: messages.OfTargets, Text: "the namespace has an OperatorGroup already, which says what operators watch: " + groups.Items[0].Name,
+			Command: "leave out --watch, or change that OperatorGroup"}
 	case len(groups.Items) == 1:
 		return nil, nil
 	case o.alone():
 		o.Targets = []string{o.Namespace}
 	case o.Namespace == metav1.NamespaceDefault && len(o.Targets) == 0:
-		return nil, fmt.Errorf("install package %s: namespace default has no OperatorGroup, and none that selects all namespaces is created there, because every operator that is "+
-			"ever put into it would watch them all; choose another namespace with -n, such as %s, or say with --watch what the operator is to watch", o.Package, DefaultNamespace)
+		return nil, &messages.AskedError{Lack: messages.NotFit, Part: messages.OfPlace,
+			Text:    fmt.Sprintf("install package %s: namespace default has no OperatorGroup, and none that selects all namespaces is created there, because every operator that is ever put into it would watch them all", o.Package),
+			Command: "choose another namespace with -n, such as " + DefaultNamespace + ", or say with --watch what the operator is to watch"}
 	}
 	return &operatorsv1.OperatorGroup{
 		TypeMeta:   metav1.TypeMeta{APIVersion: operatorsv1.GroupVersion.String(), Kind: operatorsv1.OperatorGroupKind},
@@ -230,7 +233,8 @@ func findCatalog(ctx context.Context, c client.Client, o InstallOptions) (client
 	for _, namespace := range slices.Compact([]string{o.Namespace, o.GlobalNamespace}) {
 		var list v1alpha1.CatalogSourceList
 		if err := c.List(ctx, &list, client.InNamespace(namespace)); apierrors.IsForbidden(err) {
-			notSeen = errors.New(messages.Unseen(err, "CatalogSources of namespace "+namespace, "name the one to subscribe to with --catalog NAMESPACE/NAME"))
+			notSeen = &messages.AskedError{Lack: messages.NotThere, Part: messages.OfCatalog, Text: strings.TrimSuffix(messages.Unseen(err, "CatalogSources of namespace "+namespace, ""), ": "),
+				Command: "name the one to subscribe to with --catalog NAMESPACE/NAME"}
 			continue
 		} else if err != nil {
 			return client.ObjectKey{}, fmt.Errorf("list the CatalogSources of namespace %s: %w", namespace, err)
@@ -256,19 +260,20 @@ func findCatalog(ctx context.Context, c client.Client, o InstallOptions) (client
 		if notSeen != nil {
 			return client.ObjectKey{}, fmt.Errorf("install package %s from catalog %s: %w", o.Package, o.Catalog, notSeen)
 		}
-		return client.ObjectKey{}, fmt.Errorf("install package %s: there is no CatalogSource %s in view of namespace %s; there is %s",
-			o.Package, o.Catalog, o.Namespace, there)
+		return client.ObjectKey{}, &messages.AskedError{Lack: messages.NotThere, Part: messages.OfCatalog,
+			Text: fmt.Sprintf("install package %s: there is no CatalogSource %s in view of namespace %s; there is %s", o.Package, o.Catalog, o.Namespace, there)}
 	}
 	if notSeen != nil {
 		return client.ObjectKey{}, fmt.Errorf("install package %s: %w", o.Package, notSeen)
 	}
 	if len(inView) == 0 {
-		return client.ObjectKey{}, fmt.Errorf("install package %s: no CatalogSource is in view of namespace %s%s; create one with fairlead catalog add NAME IMAGE -n NAMESPACE, %s for all namespaces",
-			o.Package, o.Namespace, snapshot.Elsewhere(ctx, c, o.Namespace), o.GlobalNamespace)
+		return client.ObjectKey{}, &messages.AskedError{Lack: messages.NotThere, Part: messages.OfCatalogs,
+			Text:    fmt.Sprintf("install package %s: no CatalogSource is in view of namespace %s%s", o.Package, o.Namespace, snapshot.Elsewhere(ctx, c, o.Namespace)),
+			Command: fmt.Sprintf("create one with fairlead catalog add NAME IMAGE -n NAMESPACE, %s for all namespaces", o.GlobalNamespace)}
 	}
 	if len(inView) != 1 {
-		return client.ObjectKey{}, fmt.Errorf("install package %s: name the CatalogSource with --catalog; in view of namespace %s there is %s",
-			o.Package, o.Namespace, there)
+		return client.ObjectKey{}, &messages.AskedError{Lack: messages.NotThere, Part: messages.OfCatalog,
+			Text: fmt.Sprintf("install package %s: several CatalogSources are in view of namespace %s: %s", o.Package, o.Namespace, there), Command: "name one of them with --catalog"}
 	}
 	return inView[0], nil
 }

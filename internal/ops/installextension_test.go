@@ -106,9 +106,9 @@ func TestExtend(t *testing.T) {
 		err     []string
 	}{
 		"all is there":        {objects: []client.Object{clusterCatalog("c"), namespace("ops")}, want: []string{"ClusterExtension kite"}},
-		"no namespace":        {objects: []client.Object{clusterCatalog("c")}, err: []string{"there is no namespace ops: add --create-namespace"}},
+		"no namespace":        {objects: []client.Object{clusterCatalog("c")}, err: []string{"there is no namespace ops; add --create-namespace"}},
 		"a new namespace":     {objects: []client.Object{clusterCatalog("c")}, change: func(o *ExtensionOptions) { o.CreateNamespace = true }, want: []string{"Namespace ops", "ClusterExtension kite"}},
-		"nothing is there":    {change: func(o *ExtensionOptions) { o.ServiceAccount = "sa" }, err: []string{"there is no namespace ops", "there is no ServiceAccount sa in namespace ops", "there is no ClusterCatalog: create one with fairlead catalog add NAME IMAGE --api v1"}},
+		"nothing is there":    {change: func(o *ExtensionOptions) { o.ServiceAccount = "sa" }, err: []string{"there is no namespace ops", "there is no ServiceAccount sa in namespace ops", "there is no ClusterCatalog; create one with fairlead catalog add NAME IMAGE --api v1"}},
 		"a name":              {objects: []client.Object{clusterCatalog("c"), namespace("ops")}, change: func(o *ExtensionOptions) { o.Name = "mine" }, want: []string{"ClusterExtension mine"}},
 		"the same again":      {objects: []client.Object{clusterCatalog("c"), namespace("ops"), newExtension("kite", "kite", nil)}},
 		"another of the name": {objects: []client.Object{clusterCatalog("c"), namespace("ops"), newExtension("kite", "kite", func(e *olmv1.ClusterExtension) { e.Spec.Source.Catalog.Version = "1.0.0" })}, err: []string{"it is not the one that would be created"}},

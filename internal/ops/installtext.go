@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 )
 
 // Manifests are objects as YAML, to be applied in this order, without what only a cluster knows.
@@ -28,7 +27,7 @@ func Manifests(objects []client.Object) (string, error) {
 				delete(content, key)
 			}
 		}
-		text, err := yaml.Marshal(content)
+		text, err := messages.YAML(content)
 		if err != nil {
 			return "", fmt.Errorf("write %s %s as YAML: %w", object.GetObjectKind().GroupVersionKind().Kind, object.GetName(), err)
 		}

@@ -93,7 +93,7 @@ func List(ctx context.Context, reader client.Reader, namespace string) (Listing,
 		if err := add(namespace, o, &v1); err != nil || len(l.Operators) > 0 {
 			return l, err
 		}
-		return l, absent(ctx, reader, namespace)
+		return l, Absent(ctx, reader, namespace)
 	}
 	o, v1, note, err := readAll(ctx, reader)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,12 +32,13 @@ func (o ExtensionOptions) existing(ctx context.Context, c client.Client, a *Aske
 		same := live.Spec.Source.Catalog != nil && live.Spec.Source.Catalog.PackageName == o.Package
 		switch {
 		case live.Name == a.Extension.Name && !live.DeletionTimestamp.IsZero():
-			return false, fmt.Errorf("install package %s: ClusterExtension %s is being deleted; wait until it is gone", o.Package, live.Name)
+			return false, &messages.AskedError{Lack: messages.NotNow, Part: messages.OfExisting, Text: fmt.Sprintf("install package %s: ClusterExtension %s is being deleted", o.Package, live.Name), Command: "wait until it is gone"}
 		case live.Name == a.Extension.Name && same && o.agrees(live, a.Extension):
 			there = true
 		case live.Name == a.Extension.Name:
-			return false, fmt.Errorf("install package %s: there is ClusterExtension %s already, and it is not the one that would be created; "+
-				"see it with: kubectl get clusterextension %[2]s -o yaml; change it with: fairlead upgrade %[2]s; or choose another name with --name", o.Package, live.Name)
+			return false, &messages.AskedError{Lack: messages.NotNow, Part: messages.OfExisting,
+				Text:    fmt.Sprintf("install package %s: there is ClusterExtension %s already, and it is not the one that would be created", o.Package, live.Name),
+				Command: fmt.Sprintf("see it with: kubectl get clusterextension %[1]s -o yaml; change it with: fairlead upgrade %[1]s; or choose another name with --name", live.Name)}
 		case same:
 			a.Notes = append(a.Notes, fmt.Sprintf("ClusterExtension %s installs package %s, too: of their objects that have the same names, only the first one gets its own", live.Name, o.Package))
 		}
@@ -122,7 +124,7 @@ func (o ExtensionOptions) missing(ctx context.Context, c client.Client, a *Asked
 	case apierrors.IsForbidden(err): // a user who may not look may yet be right
 	case apierrors.IsNotFound(err):
 		if namespace = o.CreateNamespace; !namespace {
-			problems = append(problems, fmt.Errorf("there is no namespace %s: add --create-namespace, or choose another one with --namespace", o.Namespace))
+			problems = append(problems, &messages.AskedError{Lack: messages.NotThere, Part: messages.OfPlace, Text: "there is no namespace " + o.Namespace, Command: "add --create-namespace, or choose another one with --namespace"})
 		}
 	case err != nil:
 		return false, fmt.Errorf("look for namespace %s: %w", o.Namespace, err)
@@ -132,8 +134,8 @@ func (o ExtensionOptions) missing(ctx context.Context, c client.Client, a *Asked
 		switch {
 		case apierrors.IsForbidden(err):
 		case apierrors.IsNotFound(err):
-			problems = append(problems, fmt.Errorf("there is no ServiceAccount %s in namespace %s: create it with: kubectl -n %[2]s create serviceaccount %[1]s; and let it do what the operator's objects need, which the status of the ClusterExtension lists",
-				o.ServiceAccount, o.Namespace))
+			problems = append(problems, &messages.AskedError{Lack: messages.NotThere, Part: messages.OfAccount, Text: fmt.Sprintf("there is no ServiceAccount %s in namespace %s", o.ServiceAccount, o.Namespace),
+				Command: fmt.Sprintf("create it with: kubectl -n %s create serviceaccount %s; and let it do what the operator's objects need, which the status of the ClusterExtension lists", o.Namespace, o.ServiceAccount)})
 		case err != nil:
 			return false, fmt.Errorf("look for ServiceAccount %s/%s: %w", o.Namespace, o.ServiceAccount, err)
 		}
@@ -157,9 +159,9 @@ func (o ExtensionOptions) noCatalog(ctx context.Context, c client.Client, a *Ask
 	case err != nil:
 		return err
 	case len(names) == 0:
-		return errors.New("there is no ClusterCatalog: create one with fairlead catalog add NAME IMAGE --api v1, or name the image of a bundle with --image")
+		return &messages.AskedError{Lack: messages.NotThere, Part: messages.OfCatalogs, Text: "there is no ClusterCatalog", Command: "create one with fairlead catalog add NAME IMAGE --api v1, or name the image of a bundle with --image"}
 	case len(selected) == 0:
-		return fmt.Errorf("none of the ClusterCatalogs is selected; there is %s", strings.Join(names, ", "))
+		return &messages.AskedError{Lack: messages.NotThere, Part: messages.OfCatalog, Text: "none of the ClusterCatalogs is selected; there is " + strings.Join(names, ", ")}
 	case len(selected) < len(o.Catalogs):
 		missing := slices.DeleteFunc(slices.Clone(o.Catalogs), func(name string) bool { return slices.Contains(names, name) })
 		a.Notes = append(a.Notes, "there is no ClusterCatalog "+strings.Join(missing, ", "))

@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
@@ -215,7 +214,7 @@ func (g *gatherer) object(kind schema.GroupVersionKind, o *unstructured.Unstruct
 		unstructured.RemoveNestedField(o.Object, "spec", "versions") // of others the schemas say nothing here
 	}
 	redact(o)
-	text, err := yaml.Marshal(o.Object)
+	text, err := messages.YAML(o.Object)
 	if err != nil {
 		return fmt.Errorf("write %s %s as YAML: %w", kind.Kind, o.GetName(), err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/messages"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 )
 
 // Operand is a custom resource as YAML.
@@ -55,12 +55,20 @@ func FindOperandKind(ctx context.Context, reader client.Reader, namespace, defin
 		return nil, nil, err
 	}
 	i, there := r.byKind[definition]
+	if !there && len(r.byKind) == 0 && namespace != "" {
+		if err := Absent(ctx, reader, namespace); err != nil {
+			return nil, r.out.Notes, err
+		}
+	}
 	if !there {
 		resource, group, _ := strings.Cut(definition, ".")
 		return nil, r.out.Notes, fmt.Errorf("find the custom resources of %s: no operator that you may see here owns that definition: %w", messages.Clean(definition),
 			apierrors.NewNotFound(schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}, resource+"."+group))
 	}
 	kind := r.out.Kinds[i]
+	if problem := kind.misnamed(); problem != "" {
+		return nil, r.out.Notes, &messages.AskedError{Lack: messages.NotFit, Text: fmt.Sprintf("find the custom resources of %s: %s", safetext.Quote(definition), problem)}
+	}
 	if kind.Version == "" {
 		return nil, r.out.Notes, fmt.Errorf("find the custom resources of %s: no version of it is served; its CustomResourceDefinition says why", definition)
 	}
@@ -83,7 +91,7 @@ func ReadOperand(ctx context.Context, reader client.Reader, kind OperandKind, ke
 	}
 	o := &Operand{Definition: kind.Definition, Kind: kind.Kind, Namespace: u.GetNamespace(), Name: u.GetName(), Deleting: u.GetDeletionTimestamp() != nil, Finalizers: u.GetFinalizers()}
 	unstructured.RemoveNestedField(u.Object, "metadata", "managedFields")
-	text, err := yaml.Marshal(u.Object)
+	text, err := messages.YAML(u.Object)
 	if err != nil {
 		return nil, fmt.Errorf("write %s %s as YAML: %w", kind.Kind, key, err)
 	}
@@ -191,7 +199,7 @@ func OperandExamples(ctx context.Context, reader client.Reader, namespace string
 				continue
 			}
 			unstructured.RemoveNestedField(example, "status")
-			if text, err := yaml.Marshal(example); err == nil && len(text) <= maxExampleText && !slices.Contains(all, string(text)) {
+			if text, err := messages.YAML(example); err == nil && len(text) <= maxExampleText && !slices.Contains(all, string(text)) {
 				all = append(all, string(text))
 			}
 		}

@@ -38,6 +38,8 @@ type OperandKind struct {
 	// Count is how many custom resources there are; -1 when they could not be listed.
 	Count int          `json:"count"`
 	In    []OperandsIn `json:"in,omitempty"`
+	// Problem is why there can be no custom resources of it: its operator says something of it that cannot be. Nothing is read then.
+	Problem string `json:"problem,omitempty"`
 }
 
 // OperandsIn are the custom resources of a kind in a namespace.
@@ -73,15 +75,16 @@ func ReadOperands(ctx context.Context, reader client.Reader, namespace, name str
 		return nil, err
 	}
 	v1, err := r.extensions(ctx, name)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case name != "" && !v0 && !v1:
-		return nil, noOperator(namespace, name, r.out.Notes)
-	case !v0 && !v1 && namespace != "":
-		if err := absent(ctx, reader, namespace); err != nil {
+	}
+	if !v0 && !v1 && namespace != "" {
+		if err := Absent(ctx, reader, namespace); err != nil {
 			return nil, err
 		}
+	}
+	if name != "" && !v0 && !v1 {
+		return nil, noOperator(namespace, name, r.out.Notes)
 	}
 	slices.SortFunc(r.out.Kinds, func(a, b OperandKind) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Definition, b.Definition))
@@ -233,6 +236,10 @@ func (r *operandReader) add(kind OperandKind, operator string) {
 
 // list counts the custom resources of a kind. Where those of all namespaces may not be listed, those of the namespace of the operators are.
 func (r *operandReader) list(ctx context.Context, kind *OperandKind) error {
+	if kind.Problem = kind.misnamed(); kind.Problem != "" {
+		kind.Count = -1
+		return nil
+	}
 	_, group, _ := strings.Cut(kind.Definition, ".")
 	gvk := schema.GroupVersionKind{Group: group, Version: kind.Version, Kind: kind.Kind + "List"}
 	if kind.Version == "" {

@@ -50,7 +50,7 @@ func operandCluster(t *testing.T, refuse func(kind, namespace string) error) cli
 		return d
 	}
 	objects := []client.Object{old, csv("ops", "kite.v2", v1alpha1.CSVPhaseSucceeded), copied, sub, newExtension("wind", "gale", nil),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "empty"}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "empty"}}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ops"}},
 		definition("winds.example.com", "Wind", true), definition("calms.example.com", "Calm", false)}
 	add := func(kind, namespace, name string) {
 		u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": kind}}
@@ -128,6 +128,8 @@ func TestOperands(t *testing.T) {
 	must.Fail(t, "no such operator anywhere", err, "no namespace has a Subscription")
 	_, err = ReadOperands(t.Context(), c, "nowhere", "")
 	must.Fail(t, "no such namespace", err, "there is no such namespace")
+	_, err = ReadOperands(t.Context(), c, "nowhere", "my")
+	must.Fail(t, "no such namespace for an operator", err, "there is no such namespace")
 }
 
 // TestOperandsThatMayNotBeListed become notes, and what does not answer is an error.

@@ -32,6 +32,11 @@ func (o *Operands) Write(w io.Writer) error {
 	if len(o.Kinds) == 0 {
 		text = "no installed operator owns a kind of custom resources; fairlead list lists the operators\n"
 	}
+	for _, k := range o.Kinds {
+		if k.Problem != "" {
+			text += "note: the custom resources of " + safetext.Quote(k.Definition) + " are not counted: " + messages.Clean(k.Problem) + "\n"
+		}
+	}
 	for _, note := range o.Notes {
 		text += "note: " + messages.Clean(note) + "\n"
 	}

@@ -30,6 +30,9 @@ type Operator struct {
 	Advice string `json:"advice,omitempty"`
 	// Hold is that its upgrades are held, by hand.
 	Hold *Holding `json:"hold,omitempty"`
+	// Revisions are those of a ClusterExtension that are kept, and Plans the InstallPlans of a Subscription; nil where they may not be read.
+	Revisions *History             `json:"revisions,omitempty"`
+	Plans     *SubscriptionHistory `json:"plans,omitempty"`
 	// Tree has the object with its plan, its ClusterServiceVersion or revisions, their Deployments and pods.
 	Tree       Node        `json:"tree"`
 	Conditions []Condition `json:"conditions,omitempty"`
@@ -79,23 +82,30 @@ func (r OperatorReader) Operator(ctx context.Context, kind string, key client.Ob
 	if err := read(ctx, key); err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", kind, strings.TrimPrefix(key.String(), "/"), err)
 	}
-	if err := r.around(ctx); err != nil {
+	if err := together(2, func(i int) error {
+		if i == 0 {
+			return r.around(ctx)
+		}
+		if r.out.Revisions != nil {
+			r.out.Revisions.Check(ctx, r.Reader)
+		}
+		return nil
+	})[0]; err != nil {
 		return nil, fmt.Errorf("read what belongs to %s %s: %w", kind, strings.TrimPrefix(key.String(), "/"), err)
 	}
 	return &r.out, nil
 }
 
-// list lists objects. A kind that the user may not list is noted, and one that the cluster does not have has none.
-func (r *OperatorReader) list(ctx context.Context, what, follows string, list client.ObjectList, options ...client.ListOption) error {
-	err := r.List(ctx, list, options...)
+// listed is what became of a list. A kind that the user may not list is noted, and one that the cluster does not have has none.
+func (r *OperatorReader) listed(err error, what, follows string) (refused bool, _ error) {
 	switch {
 	case apierrors.IsForbidden(err):
 		r.note(messages.Unseen(err, what, follows))
-		return nil
+		return true, nil
 	case rollout.IsUnknownKind(err), err == nil:
-		return nil
+		return false, nil
 	}
-	return fmt.Errorf("list the %s: %w", what, err)
+	return false, fmt.Errorf("list the %s: %w", what, err)
 }
 
 func (r *OperatorReader) note(text string) {
@@ -112,11 +122,14 @@ func (r *OperatorReader) subscription(ctx context.Context, key client.ObjectKey)
 	}
 	r.found.subscriptions.Items = []v1alpha1.Subscription{*sub}
 	within := client.InNamespace(key.Namespace)
-	if err := r.list(ctx, "InstallPlans of namespace "+key.Namespace, "its plans are not shown", &r.found.plans, within); err != nil {
+	refused, err := r.lists(ctx, reading{"InstallPlans of namespace " + key.Namespace, "its plans are not shown", &r.found.plans, []client.ListOption{within}},
+		reading{"ClusterServiceVersions of namespace " + key.Namespace, "what is installed is not shown", &r.found.operators, []client.ListOption{within}},
+		r.deployments(key.Namespace))
+	if err != nil {
 		return err
 	}
-	if err := r.list(ctx, "ClusterServiceVersions of namespace "+key.Namespace, "what is installed is not shown", &r.found.operators, within); err != nil {
-		return err
+	if !refused[&r.found.plans] {
+		r.out.Plans = subscriptionHistoryOf(sub, slices.Clone(r.found.plans.Items))
 	}
 	r.out.Hold = holding(sub.Annotations)
 	r.out.Conditions = subscriptionConditions(sub)
@@ -128,7 +141,7 @@ func (r *OperatorReader) subscription(ctx context.Context, key client.ObjectKey)
 			}
 		}
 	}
-	return r.deployed(ctx, key.Namespace)
+	return r.deployed(ctx)
 }
 
 // operator reads a ClusterServiceVersion without its Subscription.
@@ -141,10 +154,13 @@ func (r *OperatorReader) operator(ctx context.Context, key client.ObjectKey) err
 		return fmt.Errorf("it is a copy of the one in namespace %s: look there for the operator", csv.Labels[v1alpha1.CopiedFromLabel])
 	}
 	r.found.operators.Items = []v1alpha1.ClusterServiceVersion{*csv}
+	if _, err := r.lists(ctx, r.deployments(key.Namespace)); err != nil {
+		return err
+	}
 	if err := r.version(ctx, csv); err != nil {
 		return err
 	}
-	return r.deployed(ctx, key.Namespace)
+	return r.deployed(ctx)
 }
 
 // version reads what belongs to a ClusterServiceVersion.
@@ -169,10 +185,10 @@ func (r *OperatorReader) extension(ctx context.Context, key client.ObjectKey) er
 	sets, err := revision.List(ctx, r.Reader, e.Name, e.UID)
 	if apierrors.IsForbidden(err) {
 		r.note(messages.Unseen(err, "ClusterObjectSets", "its revisions and what they hold are not shown"))
-		err = nil
-	}
-	if err != nil {
+	} else if err != nil {
 		return err
+	} else {
+		r.out.Revisions = historyOf(e, sets)
 	}
 	r.v1.revisions = sets
 	r.out.Hold = holding(e.Annotations)
@@ -184,19 +200,24 @@ func (r *OperatorReader) extension(ctx context.Context, key client.ObjectKey) er
 			r.out.Conditions = append(r.out.Conditions, statusConditions(olmv1.ClusterObjectSetKind, sets[i].Name, sets[i].Status.Conditions)...)
 		}
 	}
+	if _, err := r.lists(ctx, r.deployments(key.Namespace)); err != nil {
+		return err
+	}
 	if err := r.labelled(ctx, e, mine); err != nil {
 		return err
 	}
-	return r.deployed(ctx, key.Namespace)
+	return r.deployed(ctx)
 }
 
-// deployed reads the Deployments of the namespace, builds the tree, and adds the pods to it.
-func (r *OperatorReader) deployed(ctx context.Context, namespace string) error {
-	if err := r.list(ctx, "Deployments of namespace "+namespace, "they and their pods are not shown", &r.found.deployments, client.InNamespace(namespace)); err != nil {
-		return err
-	}
+// deployments are those of the namespace, which the tree is built with.
+func (r *OperatorReader) deployments(namespace string) reading {
+	return reading{"Deployments of namespace " + namespace, "they and their pods are not shown", &r.found.deployments, []client.ListOption{client.InNamespace(namespace)}}
+}
+
+// deployed builds the tree, and adds the pods to it.
+func (r *OperatorReader) deployed(ctx context.Context) error {
 	r.v1.deployments = r.found.deployments.Items
-	all := append(r.found.listed(namespace), r.v1.listed()...)
+	all := append(r.found.listed(r.out.Namespace), r.v1.listed()...)
 	i := slices.IndexFunc(all, func(l Listed) bool { return l.Kind == r.out.Kind && l.Name == r.out.Name })
 	r.out.Listed = all[max(i, 0)]
 	switch shown := map[string]bool{}; r.out.Kind {
@@ -207,7 +228,7 @@ func (r *OperatorReader) deployed(ctx context.Context, namespace string) error {
 	default:
 		r.out.Tree = r.v1.extension(&r.v1.extensions[0])
 	}
-	if err := r.pods(ctx, &r.out.Tree); err != nil {
+	if err := r.pods(ctx); err != nil {
 		return err
 	}
 	if !r.out.Done {

@@ -37,8 +37,44 @@ const (
 // clusterEvents is the namespace of events about objects that have none.
 const clusterEvents = "default"
 
-// events reads those of the operator's objects, the newest first.
-func (r *OperatorReader) events(ctx context.Context) error {
+// happening are the events of a namespace.
+type happening struct {
+	namespace string
+	events    []corev1.Event
+	more      bool // that are not read
+	err       error
+}
+
+// happened reads the events of the namespaces of the operator.
+func (r *OperatorReader) happened(ctx context.Context) []happening {
+	all := []happening{{namespace: r.out.Namespace}}
+	if r.out.API == "v1" && r.out.Namespace != clusterEvents {
+		all = append(all, happening{namespace: clusterEvents})
+	}
+	together(len(all), func(i int) error {
+		all[i].read(ctx, r.Reader)
+		return nil
+	})
+	return all
+}
+
+func (h *happening) read(ctx context.Context, reader client.Reader) {
+	next := ""
+	for range maxEventPages {
+		var list corev1.EventList
+		if h.err = reader.List(ctx, &list, client.InNamespace(h.namespace), client.Limit(eventPage), client.Continue(next)); h.err != nil {
+			return
+		}
+		h.events = append(h.events, list.Items...)
+		if next = list.Continue; next == "" {
+			return
+		}
+	}
+	h.more = true
+}
+
+// events are those of the operator's objects, the newest first.
+func (r *OperatorReader) events(all []happening) error {
 	about := map[[2]string]bool{}
 	var deployments []string
 	var walk func(n *Node)
@@ -58,12 +94,8 @@ func (r *OperatorReader) events(ctx context.Context) error {
 	mine := func(o corev1.ObjectReference) bool {
 		return about[[2]string{o.Kind, o.Name}] || o.Kind == "ReplicaSet" && slices.ContainsFunc(deployments, func(prefix string) bool { return strings.HasPrefix(o.Name, prefix) })
 	}
-	namespaces := []string{r.out.Namespace}
-	if r.out.API == "v1" && r.out.Namespace != clusterEvents {
-		namespaces = append(namespaces, clusterEvents)
-	}
-	for _, namespace := range namespaces {
-		if err := r.eventsIn(ctx, namespace, mine); err != nil {
+	for _, in := range all {
+		if err := r.eventsIn(in, mine); err != nil {
 			return err
 		}
 	}
@@ -76,27 +108,22 @@ func (r *OperatorReader) events(ctx context.Context) error {
 	return nil
 }
 
-func (r *OperatorReader) eventsIn(ctx context.Context, namespace string, mine func(corev1.ObjectReference) bool) error {
-	next := ""
-	for range maxEventPages {
-		var list corev1.EventList
-		if err := r.list(ctx, "events of namespace "+namespace, "what happened is not shown", &list, client.InNamespace(namespace), client.Limit(eventPage), client.Continue(next)); err != nil {
-			return err
-		}
-		for i := range list.Items {
-			e := &list.Items[i]
-			// Objects of the cluster are told apart by having no namespace.
-			if !mine(e.InvolvedObject) || namespace != r.out.Namespace && e.InvolvedObject.Namespace != "" {
-				continue
-			}
-			r.out.Events = append(r.out.Events, Event{Kind: e.InvolvedObject.Kind, Name: e.InvolvedObject.Name, Type: e.Type, Reason: e.Reason,
-				Message: messages.Line(messages.Redact(e.Message), maxEventText), Count: max(1, e.Count, seriesCount(e)), Last: lastSeen(e)})
-		}
-		if next = list.Continue; next == "" {
-			return nil
-		}
+func (r *OperatorReader) eventsIn(in happening, mine func(corev1.ObjectReference) bool) error {
+	if _, err := r.listed(in.err, "events of namespace "+in.namespace, "what happened is not shown"); err != nil {
+		return err
 	}
-	r.note(fmt.Sprintf("namespace %s has more than %d events: the others are not read", namespace, maxEventPages*eventPage))
+	for i := range in.events {
+		e := &in.events[i]
+		// Objects of the cluster are told apart by having no namespace.
+		if !mine(e.InvolvedObject) || in.namespace != r.out.Namespace && e.InvolvedObject.Namespace != "" {
+			continue
+		}
+		r.out.Events = append(r.out.Events, Event{Kind: e.InvolvedObject.Kind, Name: e.InvolvedObject.Name, Type: e.Type, Reason: e.Reason,
+			Message: messages.Line(messages.Redact(e.Message), maxEventText), Count: max(1, e.Count, seriesCount(e)), Last: lastSeen(e)})
+	}
+	if in.more {
+		r.note(fmt.Sprintf("namespace %s has more than %d events: the others are not read", in.namespace, maxEventPages*eventPage))
+	}
 	return nil
 }
 

@@ -19,7 +19,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -72,23 +71,17 @@ func crdRef(name string) Ref {
 // labelled finds what the revisions of a ClusterExtension control, by their labels.
 func (r *OperatorReader) labelled(ctx context.Context, e *olmv1.ClusterExtension, mine map[types.UID]bool) error {
 	labels := client.MatchingLabels{olmv1.OwnerKindKey: olmv1.ClusterExtensionKind, olmv1.OwnerNameKey: e.Name}
-	kinds := append(slices.Concat(ownedInNamespace, ownedAnywhere), apiextensionsv1.SchemeGroupVersion.WithKind(crdKind.Kind))
-	seen := map[schema.GroupVersionKind]bool{}
-	for _, kind := range kinds {
-		if seen[kind] {
-			continue
-		}
-		seen[kind] = true
-		err := each(ctx, r.Reader, kind, func(m *metav1.PartialObjectMetadata) {
-			if owner := metav1.GetControllerOfNoCopy(m); owner != nil && mine[owner.UID] {
-				r.held.Goes = append(r.held.Goes, migrate.RefOf(m))
-			}
-		}, labels)
-		if err := r.held.see(kind.Kind, err); err != nil {
-			return err
+	var kinds []kindOf
+	for _, kind := range append(slices.Concat(ownedInNamespace, ownedAnywhere), apiextensionsv1.SchemeGroupVersion.WithKind(crdKind.Kind)) {
+		if !slices.ContainsFunc(kinds, func(k kindOf) bool { return k.GroupVersionKind == kind }) {
+			kinds = append(kinds, kindOf{kind, labels})
 		}
 	}
-	return nil
+	return r.held.each(ctx, r.Reader, kinds, func(m *metav1.PartialObjectMetadata) {
+		if owner := metav1.GetControllerOfNoCopy(m); owner != nil && mine[owner.UID] {
+			r.held.Goes = append(r.held.Goes, migrate.RefOf(m))
+		}
+	})
 }
 
 // around sorts what belongs to the operator, and reads definitions, webhooks and events.
@@ -111,37 +104,75 @@ func (r *OperatorReader) around(ctx context.Context) error {
 			r.out.Others = append(r.out.Others, ref)
 		}
 	}
-	if err := r.certificates(ctx); err != nil {
+	if many := len(definitions); many > maxDefinitions {
+		definitions = definitions[:maxDefinitions]
+		r.note(fmt.Sprintf("%d of the %d CustomResourceDefinitions are not shown", many-maxDefinitions, many))
+	}
+	var secrets []Ref
+	for _, ref := range r.out.Others {
+		if ref.Kind == "Secret" && len(secrets) < maxSecrets {
+			secrets = append(secrets, ref)
+		}
+	}
+	var found map[Ref]answered
+	var happened []happening
+	together(2, func(i int) error {
+		if i == 0 {
+			found = r.ask(ctx, slices.Concat(secrets, definitions, hooks))
+		} else {
+			happened = r.happened(ctx)
+		}
+		return nil
+	})
+	if err := r.certificates(secrets, found); err != nil {
 		return err
 	}
-	for i, ref := range definitions {
-		if i == maxDefinitions {
-			r.note(fmt.Sprintf("%d of the %d CustomResourceDefinitions are not shown", len(definitions)-maxDefinitions, len(definitions)))
-			break
-		}
-		if err := r.definition(ctx, ref.Name); err != nil {
+	for _, ref := range definitions {
+		if err := r.definition(ref.Name, found[ref]); err != nil {
 			return err
 		}
 	}
 	for _, ref := range hooks {
-		if err := r.webhooks(ctx, ref); err != nil {
+		if err := r.webhooks(ref, found[ref]); err != nil {
 			return err
 		}
 	}
-	return r.events(ctx)
+	return r.events(happened)
 }
 
-// certificates reads those that Secrets of the operator hold, for their times alone. Who may not read Secrets is not shown the ages.
-func (r *OperatorReader) certificates(ctx context.Context) error {
-	read := 0
-	for _, ref := range r.out.Others {
-		if ref.Kind != "Secret" || read == maxSecrets {
-			continue
+// answered is an object that was asked for, or why it cannot be had.
+type answered struct {
+	client.Object
+	err error
+}
+
+// ask asks for objects at once.
+func (r *OperatorReader) ask(ctx context.Context, refs []Ref) map[Ref]answered {
+	objects := make([]client.Object, len(refs))
+	failed := together(len(refs), func(i int) error {
+		switch refs[i].Kind {
+		case "Secret":
+			objects[i] = &corev1.Secret{}
+		case crdKind.Kind:
+			objects[i] = &apiextensionsv1.CustomResourceDefinition{}
+		case "MutatingWebhookConfiguration":
+			objects[i] = &admissionv1.MutatingWebhookConfiguration{}
+		default:
+			objects[i] = &admissionv1.ValidatingWebhookConfiguration{}
 		}
-		read++
-		secret := &corev1.Secret{}
-		err := r.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, secret)
-		switch {
+		return r.Get(ctx, client.ObjectKey{Namespace: refs[i].Namespace, Name: refs[i].Name}, objects[i])
+	})
+	found := map[Ref]answered{}
+	for i, ref := range refs {
+		found[ref] = answered{objects[i], failed[i]}
+	}
+	return found
+}
+
+// certificates are those that Secrets of the operator hold, for their times alone. Who may not read Secrets is not shown the ages.
+func (r *OperatorReader) certificates(secrets []Ref, found map[Ref]answered) error {
+	for _, ref := range secrets {
+		switch err := found[ref].err; {
 		case apierrors.IsNotFound(err):
 			continue
 		case apierrors.IsForbidden(err):
@@ -150,18 +181,17 @@ func (r *OperatorReader) certificates(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("read %s: %w", ref, err)
 		}
-		if s, ok := servedBy(secret); ok {
+		if s, ok := servedBy(found[ref].Object.(*corev1.Secret)); ok {
 			r.secrets[ref.Namespace+"/"+ref.Name] = s
 		}
 	}
 	return nil
 }
 
-// definition reads a CustomResourceDefinition, and the webhook that converts its custom resources.
-func (r *OperatorReader) definition(ctx context.Context, name string) error {
-	d, live := OwnedDefinition{Name: name}, &apiextensionsv1.CustomResourceDefinition{}
-	err := r.Get(ctx, client.ObjectKey{Name: name}, live)
-	switch {
+// definition adds a CustomResourceDefinition, and the webhook that converts its custom resources.
+func (r *OperatorReader) definition(name string, found answered) error {
+	d := OwnedDefinition{Name: name}
+	switch err := found.err; {
 	case apierrors.IsForbidden(err):
 		r.note(messages.Unseen(err, "CustomResourceDefinitions", "of those of the operator only the names are shown"))
 		d.Established = true // as far as the user can tell
@@ -170,6 +200,7 @@ func (r *OperatorReader) definition(ctx context.Context, name string) error {
 	case err != nil:
 		return fmt.Errorf("read CustomResourceDefinition %s: %w", name, err)
 	default:
+		live := found.Object.(*apiextensionsv1.CustomResourceDefinition)
 		d.read(live)
 		if c := live.Spec.Conversion; c != nil && c.Webhook != nil && c.Webhook.ClientConfig != nil {
 			config := c.Webhook.ClientConfig
@@ -205,14 +236,9 @@ func (d *OwnedDefinition) read(live *apiextensionsv1.CustomResourceDefinition) {
 	}
 }
 
-// webhooks reads a configuration with webhooks of admission.
-func (r *OperatorReader) webhooks(ctx context.Context, ref Ref) error {
-	var object client.Object = &admissionv1.ValidatingWebhookConfiguration{}
-	if ref.Kind == "MutatingWebhookConfiguration" {
-		object = &admissionv1.MutatingWebhookConfiguration{}
-	}
-	err := r.Get(ctx, client.ObjectKey{Name: ref.Name}, object)
-	switch {
+// webhooks adds a configuration with webhooks of admission.
+func (r *OperatorReader) webhooks(ref Ref, found answered) error {
+	switch err := found.err; {
 	case apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsForbidden(err):
@@ -232,7 +258,7 @@ func (r *OperatorReader) webhooks(ctx context.Context, ref Ref) error {
 		}
 		r.hook(hook, config.CABundle)
 	}
-	switch object := object.(type) {
+	switch object := found.Object.(type) {
 	case *admissionv1.ValidatingWebhookConfiguration:
 		for _, w := range object.Webhooks {
 			add(w.Name, w.ClientConfig, w.FailurePolicy)

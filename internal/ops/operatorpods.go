@@ -26,27 +26,46 @@ const (
 	maxLogLine = 300
 )
 
-// pods adds the pods of the Deployments below a node, with why they do not work.
-func (r *OperatorReader) pods(ctx context.Context, n *Node) error {
-	for i := range n.Children {
-		if err := r.pods(ctx, &n.Children[i]); err != nil {
-			return err
+// pods adds the pods of the Deployments of the tree, with why they do not work.
+func (r *OperatorReader) pods(ctx context.Context) error {
+	var nodes []*Node
+	var lists []reading
+	for _, n := range r.out.Tree.below("Deployment") {
+		at := slices.IndexFunc(r.found.deployments.Items, func(d appsv1.Deployment) bool { return d.Name == n.Name })
+		if at < 0 {
+			continue
 		}
+		d := &r.found.deployments.Items[at]
+		selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
+		if err != nil || selector.Empty() {
+			continue // which the API server lets no Deployment have
+		}
+		nodes = append(nodes, n)
+		lists = append(lists, reading{"pods of namespace " + d.Namespace, "why a Deployment does not become available is not shown", &corev1.PodList{},
+			[]client.ListOption{client.InNamespace(d.Namespace), client.MatchingLabelsSelector{Selector: selector}, client.Limit(maxPods)}})
 	}
-	at := slices.IndexFunc(r.found.deployments.Items, func(d appsv1.Deployment) bool { return d.Name == n.Name })
-	if n.Kind != "Deployment" || at < 0 {
-		return nil
-	}
-	d := &r.found.deployments.Items[at]
-	selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
-	if err != nil || selector.Empty() {
-		return nil // which the API server lets no Deployment have
-	}
-	var list corev1.PodList
-	if err := r.list(ctx, "pods of namespace "+d.Namespace, "why a Deployment does not become available is not shown", &list, client.InNamespace(d.Namespace),
-		client.MatchingLabelsSelector{Selector: selector}, client.Limit(maxPods)); err != nil {
+	if _, err := r.lists(ctx, lists...); err != nil {
 		return err
 	}
+	for i, n := range nodes {
+		r.addPods(ctx, n, lists[i].list.(*corev1.PodList))
+	}
+	return nil
+}
+
+// below are the nodes of a kind, those furthest down first.
+func (n *Node) below(kind string) (all []*Node) {
+	for i := range n.Children {
+		all = append(all, n.Children[i].below(kind)...)
+	}
+	if n.Kind == kind {
+		all = append(all, n)
+	}
+	return all
+}
+
+// addPods adds the pods of a Deployment, with the ends of the logs of those that do not work.
+func (r *OperatorReader) addPods(ctx context.Context, n *Node, list *corev1.PodList) {
 	slices.SortFunc(list.Items, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	read := 0
 	for i := range list.Items {
@@ -58,7 +77,6 @@ func (r *OperatorReader) pods(ctx context.Context, n *Node) error {
 		}
 		n.Children = append(n.Children, node)
 	}
-	return nil
 }
 
 // podNode reports whether a pod works, and which of its containers does not, if one is to blame.

@@ -40,6 +40,8 @@ type CRD struct {
 	// Goes says that the CustomResourceDefinition goes, with all its custom resources.
 	Goes bool   `json:"goes"`
 	Why  string `json:"why"`
+	// Advice is what to do with the commands where it is to go all the same.
+	Advice string `json:"advice,omitempty"`
 	// Converted says that a webhook which goes converts its custom resources. Where the definition stays, it is converted no more.
 	Converted bool `json:"converted,omitempty"`
 	// Unseen says that the user may not read it, or who else needs it: it is not deleted, and whether it is there is not known.

@@ -37,7 +37,11 @@ func (r *Removal) Write(w io.Writer) error {
 			case c.Converted:
 				fate = "stays, and is converted no more: "
 			}
-			rows = append(rows, []string{c.Name, c.instances(), strings.Join(c.Finalizers, ","), fate + c.Why})
+			why := c.Why
+			if c.Advice != "" {
+				why += "; " + c.Advice
+			}
+			rows = append(rows, []string{c.Name, c.instances(), strings.Join(c.Finalizers, ","), fate + why})
 		}
 		b.WriteString(messages.Indent(messages.Table(rows...), 2))
 	}

@@ -60,14 +60,11 @@ type Rollback struct {
 // Judge finds out what a step back to a revision does, and whether it can be made: to is its number, or 0 for the one before what is
 // installed. It writes nothing.
 func (h *History) Judge(ctx context.Context, reader client.Reader, to int64) (*Rollback, error) {
-	if len(h.Revisions) == 0 {
-		return nil, fmt.Errorf("go back: ClusterExtension %s has no revision yet", h.Extension)
-	}
-	from := h.Revisions[0]
-	target, err := h.target(from, to)
+	target, err := h.target(to)
 	if err != nil {
 		return nil, err
 	}
+	from := h.Revisions[0]
 	r := &Rollback{Extension: h.Extension, From: from, To: *target, ext: h.ext}
 	at := slices.IndexFunc(h.sets, func(set olmv1.ClusterObjectSet) bool { return set.Spec.Revision == target.Number })
 	before, err := revision.Content(ctx, reader, &h.sets[at])
@@ -89,11 +86,24 @@ func (h *History) Judge(ctx context.Context, reader client.Reader, to int64) (*R
 		return nil, err
 	}
 	r.compare(now, before)
-	return r, r.definitions(ctx, reader, now, before)
+	if err := r.definitions(ctx, reader, now, before); err != nil {
+		return nil, err // what was judged by then would read as if nothing were in the way
+	}
+	return r, nil
+}
+
+// WayBack reports why there is no revision to go back to, as far as that is known without their content: Judge reads it.
+func (h *History) WayBack(to int64) error {
+	_, err := h.target(to)
+	return err
 }
 
 // target is the revision to go back to.
-func (h *History) target(from Revision, to int64) (*Revision, error) {
+func (h *History) target(to int64) (*Revision, error) {
+	if len(h.Revisions) == 0 {
+		return nil, fmt.Errorf("go back: ClusterExtension %s has no revision yet", h.Extension)
+	}
+	from := h.Revisions[0]
 	if to == from.Number {
 		return nil, fmt.Errorf("go back to revision %d: it is the newest one already", to)
 	}
@@ -116,10 +126,11 @@ func (h *History) target(from Revision, to int64) (*Revision, error) {
 		return nil, fmt.Errorf("go back: revision %d is the only one that ClusterExtension %s has", from.Number, h.Extension)
 	}
 	if to == 0 && len(kept) == 0 {
-		return nil, fmt.Errorf("go back: the content of every earlier revision of ClusterExtension %s is lost, as fairlead history shows: %s", h.Extension, revision.Restore)
+		return nil, &messages.AskedError{Lack: messages.NotNow, Text: fmt.Sprintf("go back: the content of every earlier revision of ClusterExtension %s is lost; %s", h.Extension, revision.Restore),
+			Command: "fairlead history " + h.Extension + " shows what is missing"}
 	}
 	if to == 0 {
-		return nil, fmt.Errorf("go back: no revision of ClusterExtension %s that is kept has another version; name one with --to: %s", h.Extension, strings.Join(kept, ", "))
+		return nil, &messages.AskedError{Lack: messages.NotNow, Text: fmt.Sprintf("go back: no revision of ClusterExtension %s that is kept has another version", h.Extension), Command: "name one with --to: " + strings.Join(kept, ", ")}
 	}
 	return nil, fmt.Errorf("go back to revision %d: it is not kept; there is %s", to, strings.Join(kept, ", "))
 }

@@ -60,22 +60,27 @@ func ReadSubscriptionHistory(ctx context.Context, reader client.Reader, key clie
 	if err := reader.List(ctx, &plans, client.InNamespace(key.Namespace)); err != nil {
 		return nil, fmt.Errorf("list the InstallPlans of namespace %s: %w", key.Namespace, err)
 	}
-	h := &SubscriptionHistory{Subscription: key.String(), Installed: sub.Status.InstalledCSV, Plans: []PlanRecord{}, replaced: map[string]string{}}
+	return subscriptionHistoryOf(sub, plans.Items), nil
+}
+
+// subscriptionHistoryOf is the history of a Subscription among the InstallPlans of its namespace, which it sorts.
+func subscriptionHistoryOf(sub *v1alpha1.Subscription, plans []v1alpha1.InstallPlan) *SubscriptionHistory {
+	h := &SubscriptionHistory{Subscription: client.ObjectKeyFromObject(sub).String(), Installed: sub.Status.InstalledCSV, Plans: []PlanRecord{}, replaced: map[string]string{}}
 	if sub.Spec != nil {
 		h.Package = sub.Spec.Package
 	}
-	slices.SortFunc(plans.Items, func(a, b v1alpha1.InstallPlan) int {
+	slices.SortFunc(plans, func(a, b v1alpha1.InstallPlan) int {
 		return cmp.Or(cmp.Compare(b.Spec.Generation, a.Spec.Generation), b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
-	for i := range plans.Items {
-		if p := &plans.Items[i]; plansFor(p, sub) {
+	for i := range plans {
+		if p := &plans[i]; plansFor(p, sub) {
 			h.Plans = append(h.Plans, recordOf(p))
 			for _, l := range p.Status.BundleLookups {
 				h.replaced[l.Identifier] = cmp.Or(h.replaced[l.Identifier], l.Replaces)
 			}
 		}
 	}
-	return h, nil
+	return h
 }
 
 // subscriptionOf reads a Subscription. That there is none is an error.

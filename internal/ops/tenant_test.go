@@ -61,7 +61,7 @@ func TestTenantInstalls(t *testing.T) {
 		"named, not known":     {[]client.Object{installGroup("g")}, func(o *InstallOptions) { o.Catalog = "olm/e" }, "olm/e", nil},
 		"its own":              {[]client.Object{installGroup("g"), sampleCatalog("ops", "mine")}, func(o *InstallOptions) { o.Catalog = "mine" }, "ops/mine", nil},
 		"nothing is known": {[]client.Object{installGroup("g")}, func(*InstallOptions) {}, "",
-			[]string{"install package etcd: CatalogSources of namespace olm cannot be listed as user dev: name the one to subscribe to with --catalog NAMESPACE/NAME"}},
+			[]string{"install package etcd: CatalogSources of namespace olm cannot be listed as user dev; name the one to subscribe to with --catalog NAMESPACE/NAME"}},
 		"named without its namespace": {[]client.Object{installGroup("g")}, func(o *InstallOptions) { o.Catalog = "e" }, "",
 			[]string{"install package etcd from catalog e: CatalogSources of namespace olm cannot be listed as user dev"}},
 		"no group": {nil, func(o *InstallOptions) { o.Offered = []string{"demo/c"} }, "",

@@ -306,6 +306,12 @@ func TestDefinitions(t *testing.T) {
 			if err != nil || len(r.CRDs) != 1 || r.CRDs[0].Goes != test.goes || !strings.Contains(r.CRDs[0].Why, test.why) {
 				t.Errorf("%+v, %v", r, err)
 			}
+			advice := ""
+			if name == "used" {
+				advice = "to delete them, too, add --delete-crd kites.example.com"
+			}
+			must.Equal(t, "what to do with the commands", r.CRDs[0].Advice, advice)
+			must.Lack(t, "the reason", r.CRDs[0].Why, "--")
 		})
 	}
 }

@@ -163,33 +163,47 @@ func (r *Removal) operator(ctx context.Context, reader client.Reader, csv *v1alp
 		}
 		r.Goes = append(r.Goes, migrate.RefOf(m))
 	}
+	var kinds []kindOf
 	for _, kind := range ownedInNamespace {
-		if err := r.see(kind.Kind, each(ctx, reader, kind, owned, client.InNamespace(csv.Namespace))); err != nil {
-			return err
-		}
+		kinds = append(kinds, kindOf{kind, client.InNamespace(csv.Namespace)})
 	}
 	for _, kind := range ownedAnywhere {
-		if err := r.see(kind.Kind, each(ctx, reader, kind, owned, client.MatchingLabels(bundle.OwnerLabels(csv)))); err != nil {
-			return err
-		}
+		kinds = append(kinds, kindOf{kind, client.MatchingLabels(bundle.OwnerLabels(csv))})
+	}
+	if err := r.each(ctx, reader, kinds, owned); err != nil {
+		return err
 	}
 	return failed
 }
 
-// each calls do with the metadata of objects. A kind that the cluster does not have has none.
-func each(ctx context.Context, reader client.Reader, kind schema.GroupVersionKind, do func(*metav1.PartialObjectMetadata), options ...client.ListOption) error {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	err := reader.List(ctx, list, options...)
-	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("list every %s of the operator: %w", kind.Kind, err)
-	}
-	for i := range list.Items {
-		list.Items[i].SetGroupVersionKind(kind)
-		do(&list.Items[i])
+// kindOf is a kind, and which of its objects.
+type kindOf struct {
+	schema.GroupVersionKind
+	of client.ListOption
+}
+
+// each calls do with the metadata of objects of some kinds, in their order; they are listed at once. A kind that the cluster does not have has none.
+func (r *Removal) each(ctx context.Context, reader client.Reader, kinds []kindOf, do func(*metav1.PartialObjectMetadata)) error {
+	lists := make([]metav1.PartialObjectMetadataList, len(kinds))
+	failed := together(len(kinds), func(i int) error {
+		lists[i].SetGroupVersionKind(kinds[i].GroupVersion().WithKind(kinds[i].Kind + "List"))
+		return reader.List(ctx, &lists[i], kinds[i].of)
+	})
+	for i, kind := range kinds {
+		err := failed[i]
+		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			if err := r.see(kind.Kind, fmt.Errorf("list every %s of the operator: %w", kind.Kind, err)); err != nil {
+				return err
+			}
+			continue
+		}
+		for j := range lists[i].Items {
+			lists[i].Items[j].SetGroupVersionKind(kind.GroupVersionKind)
+			do(&lists[i].Items[j])
+		}
 	}
 	return nil
 }

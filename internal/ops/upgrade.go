@@ -12,6 +12,7 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/resolution/snapshot"
 	"fairlead.dev/fairlead/internal/rollout/permissions"
 	"fairlead.dev/fairlead/internal/rollout/revision"
@@ -61,7 +62,7 @@ func changeExtension(ctx context.Context, c client.Client, name string, change E
 		return nil, nil, fmt.Errorf("read ClusterExtension %s: %w", name, err)
 	}
 	if live.Spec.Source.Catalog == nil {
-		return nil, nil, fmt.Errorf("change ClusterExtension %s: it has no spec.source.catalog, and so nothing that can be chosen from", name)
+		return nil, nil, &messages.AskedError{Lack: messages.NotNow, Text: fmt.Sprintf("change ClusterExtension %s: it has no spec.source.catalog, and so nothing that can be chosen from", name)}
 	}
 	wanted := live.DeepCopy()
 	said := change.make(wanted)

@@ -83,17 +83,7 @@ func (p *tab) accessible() {
 			})()`); len(above) > 0 {
 				p.Errorf("%s, %d wide: above the heading are %q", p.at(), width, above)
 			}
-			if over := value[float64](p, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
-				p.Errorf("%s is %v pixels wider than the screen of %d, because of %s", p.at(), over, width, value[string](p, `(() => {
-					const wide = [];
-					for (const e of document.querySelectorAll("body *")) {
-						let hidden = e.getBoundingClientRect().right <= document.documentElement.clientWidth + 1;
-						for (let a = e.parentElement; a && !hidden; a = a.parentElement) hidden = a !== document.body && a !== document.documentElement && getComputedStyle(a).overflowX !== "visible";
-						if (!hidden) wide.push(e.outerHTML.slice(0, 160));
-					}
-					return wide.slice(0, 6).join("\n");
-				})()`))
-			}
+			p.fits()
 			p.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 				_, err := chromedp.Evaluate[any](script+"; null")(ctx, t)
 				return err
@@ -112,4 +102,20 @@ func (p *tab) accessible() {
 	}
 	p.prefers("light")
 	p.size(1280, 800)
+}
+
+// fits says that the page is not wider than the screen.
+func (p *tab) fits() {
+	p.Helper()
+	if over := value[float64](p, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+		p.Errorf("%s is %v pixels wider than the screen of %d, because of %s", p.at(), over, value[int](p, `document.documentElement.clientWidth`), value[string](p, `(() => {
+			const wide = [];
+			for (const e of document.querySelectorAll("body *")) {
+				let hidden = e.getBoundingClientRect().right <= document.documentElement.clientWidth + 1;
+				for (let a = e.parentElement; a && !hidden; a = a.parentElement) hidden = a !== document.body && a !== document.documentElement && getComputedStyle(a).overflowX !== "visible";
+				if (!hidden) wide.push(e.outerHTML.slice(0, 160));
+			}
+			return wide.slice(0, 6).join("\n");
+		})()`))
+	}
 }

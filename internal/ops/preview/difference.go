@@ -54,30 +54,26 @@ func (d *Difference) compare(before, after, beforePowers, afterPowers []*unstruc
 	d.Dropped = strings.ReplaceAll(permissions.Compare(afterPowers, beforePowers).String(), "  + ", "  - ")
 }
 
-// Revisions compares two kept revisions of a ClusterExtension, by their numbers.
-func (p Planner) Revisions(ctx context.Context, extension string, from, to int64) (*Difference, error) {
-	ext := &olmv1.ClusterExtension{}
-	if err := p.Client.Get(ctx, client.ObjectKey{Name: extension}, ext); err != nil {
-		return nil, fmt.Errorf("read ClusterExtension %s: %w", extension, err)
-	}
-	all, err := revision.List(ctx, p.Client, extension, ext.UID)
-	if err != nil {
-		return nil, err
-	}
+// Revisions compares two of the revisions of a ClusterExtension that are kept, by their numbers.
+func (p Planner) Revisions(ctx context.Context, extension string, kept []olmv1.ClusterObjectSet, from, to int64) (*Difference, error) {
 	d := &Difference{Operator: olmv1.ClusterExtensionKind + " " + extension}
-	var contents [2][]*unstructured.Unstructured
-	for i, number := range []int64{from, to} {
-		set := revision.History(all).Numbered(number)
-		if set == nil {
+	numbers := []int64{from, to}
+	var sets [2]*olmv1.ClusterObjectSet
+	for i, number := range numbers {
+		if sets[i] = revision.History(kept).Numbered(number); sets[i] == nil {
 			return nil, fmt.Errorf("compare revision %d of ClusterExtension %s: it is not kept; fairlead history %[2]s lists those that are", number, extension)
 		}
-		name := fmt.Sprintf("revision %s (%s)", strconv.FormatInt(number, 10), set.Annotations[olmv1.BundleVersionKey])
+	}
+	var contents [2][]*unstructured.Unstructured
+	for i, number := range numbers {
+		name := fmt.Sprintf("revision %s (%s)", strconv.FormatInt(number, 10), sets[i].Annotations[olmv1.BundleVersionKey])
 		if i == 0 {
 			d.From = name
 		} else {
 			d.To = name
 		}
-		contents[i], err = revision.Content(ctx, p.Client, set)
+		var err error
+		contents[i], err = revision.Content(ctx, p.Client, sets[i])
 		if errors.As(err, new(*revision.LostContentError)) {
 			d.NotKept = append(d.NotKept, fmt.Sprintf("the content of revision %d is lost: %v", number, err))
 			continue

@@ -44,7 +44,8 @@ func revised(t *testing.T, versions ...string) []client.Object {
 // TestDifferenceOfRevisions: objects, fields, permissions and images, in both directions.
 func TestDifferenceOfRevisions(t *testing.T) {
 	p := planner(t, revised(t, "1.0.0", "1.2.0")...)
-	d := must.Value(p.Revisions(t.Context(), "greeter", 1, 2))(t)
+	kept := must.Value(revision.List(t.Context(), p.Client, "greeter", "ext"))(t)
+	d := must.Value(p.Revisions(t.Context(), "greeter", kept, 1, 2))(t)
 	must.Equal(t, "from", d.From, "revision 1 (1.0.0)")
 	must.Equal(t, "to", d.To, "revision 2 (1.2.0)")
 	if d.Same() || len(d.Changed) == 0 || d.Totals == nil || len(d.ImagesAdded) != 1 || len(d.ImagesRemoved) != 1 {
@@ -56,12 +57,12 @@ func TestDifferenceOfRevisions(t *testing.T) {
 	if i < 0 || len(d.Changed[i].Changes) == 0 {
 		t.Errorf("the Deployment does not change: %+v", d.Changed)
 	}
-	back := must.Value(p.Revisions(t.Context(), "greeter", 2, 1))(t)
+	back := must.Value(p.Revisions(t.Context(), "greeter", kept, 2, 1))(t)
 	must.Equal(t, "what goes one way comes the other", back.ImagesAdded, d.ImagesRemoved)
 	must.Equal(t, "added, the other way", back.Added, d.Removed)
-	same := must.Value(p.Revisions(t.Context(), "greeter", 1, 1))(t)
+	same := must.Value(p.Revisions(t.Context(), "greeter", kept, 1, 1))(t)
 	must.Equal(t, "one with itself", same.Same(), true)
-	_, err := p.Revisions(t.Context(), "greeter", 1, 7)
+	_, err := p.Revisions(t.Context(), "greeter", kept, 1, 7)
 	must.Fail(t, "a revision that is not kept", err, "compare revision 7 of ClusterExtension greeter: it is not kept")
 }
 
@@ -72,7 +73,8 @@ func TestDifferenceOfLostContent(t *testing.T) {
 		s, secret := o.(*corev1.Secret)
 		return secret && s.Labels[olmv1.RevisionNameKey] == "greeter-1"
 	})
-	d := must.Value(planner(t, kept...).Revisions(t.Context(), "greeter", 1, 2))(t)
+	p := planner(t, kept...)
+	d := must.Value(p.Revisions(t.Context(), "greeter", must.Value(revision.List(t.Context(), p.Client, "greeter", "ext"))(t), 1, 2))(t)
 	if len(d.NotKept) != 1 || d.Same() || d.Totals != nil {
 		t.Fatalf("%+v", d)
 	}

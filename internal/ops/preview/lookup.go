@@ -51,12 +51,14 @@ func (o Offer) Modes(w Asked) []string {
 }
 
 // NotOfferedError says that no catalog has what is asked for, and what there is instead.
-type NotOfferedError struct{ Text string }
+type NotOfferedError struct{ messages.AskedError }
 
-func (e *NotOfferedError) Error() string { return e.Text }
+// Unwrap is what is at fault, and what to do with the commands.
+func (e *NotOfferedError) Unwrap() error { return &e.AskedError }
 
-func (w Asked) refuse(format string, args ...any) error {
-	return &NotOfferedError{messages.Clean("install package " + w.Package + ": " + fmt.Sprintf(format, args...))}
+// refuse says why a part of what is asked for is not offered, and what to do with the commands.
+func (w Asked) refuse(part messages.Part, command, format string, args ...any) error {
+	return &NotOfferedError{messages.AskedError{Lack: messages.NotThere, Part: part, Text: messages.Clean("install package " + w.Package + ": " + fmt.Sprintf(format, args...)), Command: messages.Clean(command)}}
 }
 
 // LookUp finds what is asked for. read reads the catalogs: the package that is named, or all of them, from which the nearest name is taken.
@@ -80,11 +82,11 @@ func (w Asked) LookUp(ctx context.Context, read func(ctx context.Context, pkg st
 		if err != nil {
 			return o, err
 		}
-		return o, w.refuse("no catalog has a package of that name (fairlead search lists what there is)%s", messages.DidYouMean(w.Package, Names(all.Packages)))
+		return o, w.refuse(messages.OfPackage, "fairlead search lists what there is", "no catalog has a package of that name%s", messages.DidYouMean(w.Package, Names(all.Packages)))
 	}
 	slices.SortStableFunc(o.Packages, func(a, b *Package) int { return cmp.Compare(b.priority, a.priority) })
 	if w.OneCatalog && len(o.Packages) > 1 {
-		return o, w.refuse("catalogs %s have it; choose one with --catalog", safetext.List(catalogsOf(o.Packages), maxShown, ", "))
+		return o, w.refuse(messages.OfCatalog, "choose one with --catalog", "catalogs %s have it", safetext.List(catalogsOf(o.Packages), maxShown, ", "))
 	}
 	if unread {
 		o.settle(w) // what is not there may be in a catalog that cannot be read
@@ -92,7 +94,7 @@ func (w Asked) LookUp(ctx context.Context, read func(ctx context.Context, pkg st
 		return o, err
 	}
 	if first := w.first(&o); w.OneFirst && len(first) > 1 {
-		return o, w.refuse("catalogs %s have it, and the same priority; choose one with --catalog", safetext.List(first, maxShown, ", "))
+		return o, w.refuse(messages.OfCatalog, "choose one with --catalog", "catalogs %s have it, and the same priority", safetext.List(first, maxShown, ", "))
 	}
 	return o, nil
 }
@@ -105,7 +107,7 @@ func (w Asked) first(o *Offer) []string {
 	}
 	within, err := version.ParseConstraint(w.Version)
 	wanted := func(v Version) bool {
-		return (w.Version == "" || err == nil && within.Contains(v.order.Version)) &&
+		return (w.Version == "" || err == nil && within.Contains(v.released().Version)) &&
 			(len(follow) == 0 || slices.ContainsFunc(v.Channels, func(c string) bool { return slices.Contains(follow, c) }))
 	}
 	var names []string
@@ -135,11 +137,11 @@ func (w Asked) check(o *Offer) error {
 	channels := o.channels()
 	for _, wanted := range w.Channels {
 		if !slices.Contains(channels, wanted) {
-			return w.refuse("it has no channel %s (its channels are %s)%s", wanted, safetext.List(channels, maxShown, ", "), messages.DidYouMean(wanted, channels))
+			return w.refuse(messages.OfChannel, "", "it has no channel %s (its channels are %s)%s", wanted, safetext.List(channels, maxShown, ", "), messages.DidYouMean(wanted, channels))
 		}
 	}
 	if defaults := o.settle(w); len(defaults) > 1 {
-		return w.refuse("the default channels of its catalogs differ (%s); choose one with --channel, or a catalog with --catalog", strings.Join(defaults, ", "))
+		return w.refuse(messages.OfChannel, "choose one with --channel, or a catalog with --catalog", "the default channels of its catalogs differ (%s)", strings.Join(defaults, ", "))
 	}
 	follow := w.Channels
 	if o.Channel != "" {
@@ -151,10 +153,10 @@ func (w Asked) check(o *Offer) error {
 	case w.Version != "":
 		within, err := version.ParseConstraint(w.Version)
 		if err != nil {
-			return fmt.Errorf("install package %s: --version: %w", w.Package, err)
+			return &messages.AskedError{Lack: messages.NotFit, Part: messages.OfVersion, Text: fmt.Sprintf("install package %s: version: %v", w.Package, err), Command: "correct --version"}
 		}
 		return w.version(o, follow, fmt.Sprintf("no version is in the range %q", w.Version), w.Version,
-			func(v *Version) (string, bool) { return v.Version, within.Contains(v.order.Version) })
+			func(v *Version) (string, bool) { return v.Version, within.Contains(v.released().Version) })
 	}
 	return nil
 }
@@ -217,11 +219,10 @@ func (w Asked) version(o *Offer, follow []string, missing, wanted string, is fun
 		if o.Channel != "" {
 			followed += " (the default)"
 		}
-		return w.refuse("%s in channel %s; channel %s has one: add --channel %[3]s", missing, followed, elsewhere[0])
+		return w.refuse(messages.OfChannel, "add --channel "+elsewhere[0], "%s in channel %s; channel %s has one", missing, followed, elsewhere[0])
 	}
-	hint := fmt.Sprintf("fairlead versions %s lists them", w.Package)
 	if newest != "" {
-		hint = "the newest is " + newest + "; " + hint
+		missing += " (the newest is " + newest + ")"
 	}
-	return w.refuse("%s (%s)%s", missing, hint, messages.DidYouMean(wanted, names))
+	return w.refuse(messages.OfVersion, fmt.Sprintf("fairlead versions %s lists them", w.Package), "%s%s", missing, messages.DidYouMean(wanted, names))
 }

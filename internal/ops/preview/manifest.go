@@ -32,9 +32,10 @@ func OfManifest(m *packagesv1.PackageManifest, at time.Time) *Package {
 			if v == nil {
 				v = &Version{Name: e.Name, Version: e.Version, Deprecation: ptr.Deref(e.Deprecation, packagesv1.Deprecation{}).Message}
 				if parsed, err := version.Parse(e.Version); err == nil { // the others come last
-					v.order = version.FromBuild(parsed)
+					order := version.FromBuild(parsed)
+					v.order = &order
 				}
-				v.Support = lifecycle.Support(v.order, at)
+				v.Support = lifecycle.Support(v.released(), at)
 				versions[e.Name] = v
 			}
 			v.Channels = append(v.Channels, c.Name)

@@ -67,18 +67,27 @@ type Version struct {
 	// Support is what the catalog says of how long it is supported.
 	Support catalog.Support `json:"support"`
 
-	order version.VersionRelease
+	order *version.VersionRelease // of the index, mostly; nil where the version is none
+}
+
+// released is the version as it is ordered among those of a package. What is no version comes last.
+func (v *Version) released() version.VersionRelease {
+	if v.order == nil {
+		return version.VersionRelease{}
+	}
+	return *v.order
 }
 
 // arrange puts versions in order, newest first, and channels: the default one first, the others as people count.
 func (p *Package) arrange(versions map[string]*Version) {
+	p.Versions = make([]Version, 0, len(versions)) // exactly: consoles keep those of whole catalogs
 	for _, v := range versions {
 		slices.SortFunc(v.Channels, p.before)
 		slices.SortFunc(v.HeadOf, p.before)
 		p.Versions = append(p.Versions, *v)
 	}
 	slices.SortFunc(p.Versions, func(a, b Version) int {
-		return cmp.Or(b.order.Compare(a.order), safetext.Natural(a.Name, b.Name))
+		return cmp.Or(b.released().Compare(a.released()), safetext.Natural(a.Name, b.Name))
 	})
 	slices.SortFunc(p.Channels, func(a, b Channel) int { return p.before(a.Name, b.Name) })
 }

@@ -49,7 +49,7 @@ func VersionsOf(packages []*Package, name, channel string) Versions {
 		}
 	}
 	slices.SortStableFunc(all.Versions, func(a, b CatalogVersion) int {
-		return cmp.Or(b.order.Compare(a.order), strings.Compare(a.Catalog, b.Catalog), strings.Compare(a.Name, b.Name))
+		return cmp.Or(b.released().Compare(a.released()), strings.Compare(a.Catalog, b.Catalog), strings.Compare(a.Name, b.Name))
 	})
 	return all
 }
