@@ -159,6 +159,7 @@ func (d *Demo) startManager(ctx context.Context) error {
 				// The content store is beside the cluster's own data, so that it goes with it.
 				Config: d.cluster.RESTConfig(), StoreDir: filepath.Join(filepath.Dir(d.cluster.KubeconfigPath), "content"), Log: d.options.Log, Ready: func() { close(ready) },
 				PackageServer: manager.PackageServer{Route: d.cluster.Expose},
+				StableAfter:   -1, // its pods are simulated: that they run for a while shows nothing
 			})
 		}()
 		select {

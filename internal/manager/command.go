@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"time"
 
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/content/signature"
@@ -78,9 +79,7 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 				}
 				o.StoreDir = filepath.Join(cache, "fairlead", "content")
 			}
-			if o.BundleUnpackTimeout == 0 {
-				o.BundleUnpackTimeout = -1 // as the flag says; in the options 0 is the default
-			}
+			o.takeZeros()
 			if o.Debug {
 				verbosity = max(verbosity, 1)
 			}
@@ -122,6 +121,15 @@ func New(log io.Writer, reach Reach) *cobra.Command {
 	flags.StringVar(&logFormat, "log-format", logText, "how each line of the log is written: "+logText+" or "+logJSON)
 	theirs = addOthers(flags)
 	return cmd
+}
+
+// takeZeros makes the options of durations for which a flag says 0: in the options that is the default.
+func (o *Options) takeZeros() {
+	for _, d := range []*time.Duration{&o.BundleUnpackTimeout, &o.StableAfter} {
+		if *d == 0 {
+			*d = -1
+		}
+	}
 }
 
 // globalNamespace is the one that the environment names, else that of the flag.

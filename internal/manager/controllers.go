@@ -91,7 +91,7 @@ func addControllers(mgr manager.Manager, o Options, s stores, c clock.Clock) err
 			return operatorgroup.Setup(mgr, operatorgroup.Options{Clock: c, Namespaces: o.cached()})
 		}},
 		{"ClusterServiceVersion", func() error {
-			return clusterserviceversion.Setup(mgr, clusterserviceversion.Options{Clock: c, Namespaces: o.Namespaces, Dial: dial})
+			return clusterserviceversion.Setup(mgr, clusterserviceversion.Options{Clock: c, Namespaces: o.Namespaces, Dial: dial, StableAfter: o.StableAfter})
 		}},
 		{"OperatorCondition", func() error { return operatorcondition.Setup(mgr, o.cached()) }},
 		{"Operator", func() error { return operatorobject.Setup(mgr, o.Namespaces) }},
@@ -148,7 +148,7 @@ func clusterControllers(mgr manager.Manager, o Options, s stores, c clock.Clock,
 				InUse: func(digest string) bool { return slices.Contains(s.digests(), digest) }, Clock: c, Policies: s.policies})
 		}},
 		{"ClusterObjectSet", func() error {
-			return clusterobjectset.Setup(mgr, clusterobjectset.Options{SystemNamespace: o.GlobalNamespace, Clock: c, Policies: ofSets})
+			return clusterobjectset.Setup(mgr, clusterobjectset.Options{SystemNamespace: o.GlobalNamespace, Clock: c, Policies: ofSets, StableAfter: o.StableAfter})
 		}},
 		{"ClusterExtension", func() error {
 			return clusterextension.Setup(mgr, clusterextension.Options{Catalogs: s.clusterCatalogs, Clock: c, Bundles: bundles, Credentials: credentials,

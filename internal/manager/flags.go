@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/internal/content/image"
 	"fairlead.dev/fairlead/internal/controller/installplan"
 	"fairlead.dev/fairlead/internal/platform"
+	"fairlead.dev/fairlead/internal/rollout"
 )
 
 // Images that pods of catalogs use besides those of the catalogs, and the user that restricted ones run as when one is asked for.
@@ -54,6 +55,8 @@ func addBundleFlags(flags *pflag.FlagSet, o *Options) {
 	flags.StringVar(&o.UpgradeGate, UpgradeGateFlag, "", "https:// URL that is asked with GET whether an upgrade may begin, within its upgrade window: 200 allows it, 403 or 409 holds it with the text of the answer, and so does anything else (default: none is asked)")
 	flags.StringVar(&o.UpgradeGateCA, UpgradeGateCAFlag, "", "PEM file with the CA bundle of upgrade-gate-url (default: that of the system)")
 	flags.DurationVar(&o.InstallPlanRetryTimeout, "install-plan-retry-timeout", installplan.DefaultRetryTimeout, "how long an InstallPlan is tried again after errors before it is Failed")
+	flags.DurationVar(&o.StableAfter, "stable-after", rollout.DefaultStableAfter,
+		"how long a workload that has neither a readiness probe nor minReadySeconds has to be available without a restart until its rollout has succeeded, 0 for not at all")
 }
 
 // addTelemetryFlags adds the flags of what the manager reports of itself, and of how it speaks TLS.

@@ -4,9 +4,25 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/test/must"
+
+	"github.com/spf13/pflag"
 )
+
+// TestZeroIsNotTheDefault: of a duration that a flag gives, 0 is none; without the flag there is the documented one.
+func TestZeroIsNotTheDefault(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": rollout.DefaultStableAfter, "--stable-after=3s": 3 * time.Second, "--stable-after=0": -1} {
+		var o Options
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		addBundleFlags(flags, &o)
+		must.NoError(t, flags.Parse(strings.Fields(text)))
+		o.takeZeros()
+		must.Equal(t, text, o.StableAfter, want)
+	}
+}
 
 // TestFlagsOfTLSGoTogether: a command that names one file without the other ends at once, whatever cluster there is.
 func TestFlagsOfTLSGoTogether(t *testing.T) {

@@ -92,6 +92,9 @@ type Options struct {
 	// installplan.DefaultRetryTimeout.
 	BundleUnpackTimeout     time.Duration
 	InstallPlanRetryTimeout time.Duration
+	// StableAfter is how long a workload without a readiness probe has to be available without a restart until a rollout has succeeded: 0 is
+	// rollout.DefaultStableAfter, less than 0 is not at all, as where pods are simulated.
+	StableAfter time.Duration
 	// Dial opens connections to pods of operators, to check the certificates that they show. Where it is nil that is done in a pod that
 	// knows its address alone: from elsewhere pods are out of reach, or others have their addresses.
 	Dial clusterserviceversion.Dial

@@ -27,44 +27,37 @@ const (
 	maxCause = 300
 )
 
-// Cause is why the pods of the latest template of a Deployment or StatefulSet do not run, of one that has been without enough of them for a while. It is
-// empty where nothing is known: without the right to read pods, and while the API server cannot answer. The text stays the same from one restart of a
-// container to the next, because statuses hold it.
-func Cause(ctx context.Context, reader client.Reader, live client.Object, now time.Time) string {
-	since, selector := unreadySince(live)
-	selects, err := metav1.LabelSelectorAsSelector(selector)
-	if err != nil || selects.Empty() || now.Sub(since) < podsDelay {
-		return ""
+// unreadySince is since when a workload has changed nothing about being unready.
+func unreadySince(live client.Object) time.Time {
+	since := live.GetCreationTimestamp().Time
+	d, ok := live.(*appsv1.Deployment)
+	if !ok {
+		return since
 	}
-	var list corev1.PodList
-	if err := reader.List(ctx, &list, client.InNamespace(live.GetNamespace()), client.MatchingLabelsSelector{Selector: selects}); err != nil {
-		return ""
+	for _, c := range d.Status.Conditions {
+		changed := c.LastTransitionTime
+		if c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionTrue {
+			changed = c.LastUpdateTime // of the last pod that became ready, or of a new template
+		}
+		if changed.After(since) && (c.Type == appsv1.DeploymentAvailable || c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionTrue) {
+			since = changed.Time
+		}
 	}
-	pods := latest(ctx, reader, live, list.Items)
-	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	return podsCause(pods, func(pod *corev1.Pod) []corev1.Event { return complaints(ctx, reader, pod) })
+	return since
 }
 
-// unreadySince is since when a workload has changed nothing about being unready, with what selects its pods.
-func unreadySince(live client.Object) (time.Time, *metav1.LabelSelector) {
-	since := live.GetCreationTimestamp().Time
+// selectorOf selects the pods of a workload.
+func selectorOf(live client.Object) *metav1.LabelSelector {
 	switch w := live.(type) {
 	case *appsv1.Deployment:
-		for _, c := range w.Status.Conditions {
-			changed := c.LastTransitionTime
-			if c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionTrue {
-				changed = c.LastUpdateTime // of the last pod that became ready, or of a new template
-			}
-			if changed.After(since) && (c.Type == appsv1.DeploymentAvailable || c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionTrue) {
-				since = changed.Time
-			}
-		}
-		return since, w.Spec.Selector
+		return w.Spec.Selector
 	case *appsv1.StatefulSet:
-		return since, w.Spec.Selector
+		return w.Spec.Selector
 	}
-	return since, nil
+	return nil
 }
+
+func byName(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) }
 
 // revisionAnnotation numbers the templates of a Deployment, on it and on its ReplicaSets.
 const revisionAnnotation = "deployment.kubernetes.io/revision"

@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/test/must"
@@ -109,13 +110,21 @@ func TestCauseOfTheLatestTemplate(t *testing.T) {
 		must.NoError(t, c.Create(t.Context(), set))
 		must.NoError(t, c.Create(t.Context(), pod))
 	}
-	must.Equal(t, "the pod of the new template", Cause(t.Context(), c, live, now), "pod new failed: Evicted")
-	must.Equal(t, "without ReplicaSets", Cause(t.Context(), without[*appsv1.ReplicaSetList]{c}, live, now), "pod new failed: Evicted")
-	must.Equal(t, "without pods", Cause(t.Context(), without[*corev1.PodList]{c}, live, now), "")
+	cause := func(reader client.Reader, live client.Object) string {
+		said := ""
+		Judge{Reader: reader, Clock: clocktesting.NewFakePassiveClock(now)}.judge(t.Context(), live, func(cause string) Health {
+			said = cause
+			return Health{State: Unready}
+		})
+		return said
+	}
+	must.Equal(t, "the pod of the new template", cause(c, live), "pod new failed: Evicted")
+	must.Equal(t, "without ReplicaSets", cause(without[*appsv1.ReplicaSetList]{c}, live), "pod new failed: Evicted")
+	must.Equal(t, "without pods", cause(without[*corev1.PodList]{c}, live), "")
 	stateful := &appsv1.StatefulSet{ObjectMeta: live.ObjectMeta, Spec: appsv1.StatefulSetSpec{Selector: live.Spec.Selector}}
-	must.Equal(t, "of a StatefulSet", Cause(t.Context(), c, stateful, now), "pod new failed: Evicted")
+	must.Equal(t, "of a StatefulSet", cause(c, stateful), "pod new failed: Evicted")
 	stateful.Status.UpdateRevision = "another"
-	must.Equal(t, "of another template of a StatefulSet", Cause(t.Context(), c, stateful, now), "")
+	must.Equal(t, "of another template of a StatefulSet", cause(c, stateful), "")
 
 	for what, change := range map[string]func(*appsv1.Deployment, metav1.Time){
 		"created": func(d *appsv1.Deployment, at metav1.Time) { d.CreationTimestamp = at },
@@ -129,12 +138,12 @@ func TestCauseOfTheLatestTemplate(t *testing.T) {
 		for age, want := range map[time.Duration]string{0: "", podsDelay - time.Second: "", podsDelay: "pod new failed: Evicted"} {
 			d := live.DeepCopy()
 			change(d, metav1.NewTime(now.Add(-age)))
-			must.Equal(t, what+" for "+age.String(), Cause(t.Context(), c, d, now), want)
+			must.Equal(t, what+" for "+age.String(), cause(c, d), want)
 		}
 	}
 	stuck := live.DeepCopy()
 	stuck.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, LastUpdateTime: metav1.NewTime(now)}}
-	must.Equal(t, "given up just now", Cause(t.Context(), c, stuck, now), "pod new failed: Evicted")
+	must.Equal(t, "given up just now", cause(c, stuck), "pod new failed: Evicted")
 }
 
 // TestComplaints: of the events of a pod those come first that happened most often.

@@ -16,6 +16,7 @@
 //	managedfields.go, normalize.go  when an object is as desired
 //	claim.go, owners.go             who an object belongs to
 //	probe.go, health.go, results.go what comes back
+//	cause.go, stable.go             why the pods of a workload do not run, and whether they stay
 //	responses.go                    what an answer of the API server means
 //	teardown.go                     the way back
 //	accounts.go                     clients that act as a service account

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -30,6 +31,10 @@ const (
 	Unready
 	// ScaledToZero workloads run no pods, although their manifest asks for some.
 	ScaledToZero
+	// CrashLooping workloads have a container that ends again and again, though it may run at the moment: their rollout has failed as long as that is so.
+	CrashLooping
+	// Unproven workloads are available, and have not been so for long enough to know that they stay so.
+	Unproven
 )
 
 // Health is what a workload's status comes to. Reason is one word for programs; Message is for people, and continues a sentence about the
@@ -93,6 +98,8 @@ func StatefulSetHealth(desired, live *appsv1.StatefulSet, cause string) Health {
 		detail = fmt.Sprintf("%d of %d replicas are updated", live.Status.UpdatedReplicas, updated)
 	case live.Status.ReadyReplicas < number:
 		detail = fmt.Sprintf("%d of %d replicas are ready", live.Status.ReadyReplicas, number)
+	case live.Spec.MinReadySeconds > 0 && live.Status.AvailableReplicas < number:
+		detail = fmt.Sprintf("%d of %d replicas are available", live.Status.AvailableReplicas, number)
 	}
 	return assess(live, Health{Unready, "Unavailable", detail}, cause, desired.Spec.Replicas, live.Spec.Replicas, live.Status.ObservedGeneration)
 }
@@ -120,14 +127,13 @@ func assess(live client.Object, reported Health, cause string, desired, replicas
 	return Health{}
 }
 
-// WorkloadProbe waits until a Deployment or StatefulSet is healthy; nil is for desired objects of other kinds. Cause is why the pods of the live one do not run;
-// without one, that is not asked.
-func WorkloadProbe(desired *unstructured.Unstructured, cause func(live client.Object) string) Probe {
+// WorkloadProbe waits until a Deployment or StatefulSet is healthy; nil is for desired objects of other kinds. Seen is called with what it was judged to be.
+func WorkloadProbe(ctx context.Context, desired *unstructured.Unstructured, judge Judge, seen func(Health)) Probe {
 	switch desired.GroupVersionKind().GroupKind() {
 	case schema.GroupKind{Group: appsv1.GroupName, Kind: "Deployment"}:
-		return workloadProbe(desired, cause, DeploymentHealth)
+		return workloadProbe(ctx, desired, judge, DeploymentHealth, seen)
 	case schema.GroupKind{Group: appsv1.GroupName, Kind: "StatefulSet"}:
-		return workloadProbe(desired, cause, StatefulSetHealth)
+		return workloadProbe(ctx, desired, judge, StatefulSetHealth, seen)
 	}
 	return nil
 }
@@ -135,7 +141,7 @@ func WorkloadProbe(desired *unstructured.Unstructured, cause func(live client.Ob
 func workloadProbe[T any, P interface {
 	*T
 	client.Object
-}](desired *unstructured.Unstructured, cause func(client.Object) string, judge func(desired, live P, cause string) Health) Probe {
+}](ctx context.Context, desired *unstructured.Unstructured, judge Judge, status func(desired, live P, cause string) Health, seen func(Health)) Probe {
 	return func(u *unstructured.Unstructured) string {
 		manifest, live := P(new(T)), P(new(T))
 		for object, into := range map[*unstructured.Unstructured]P{desired: manifest, u: live} {
@@ -143,10 +149,8 @@ func workloadProbe[T any, P interface {
 				return fmt.Sprintf("it cannot be read as a %s: %v", object.GetKind(), err)
 			}
 		}
-		health := judge(manifest, live, "")
-		if cause != nil && (health.State == Stuck || health.State == Unready) {
-			health = judge(manifest, live, cause(live))
-		}
+		health := judge.judge(ctx, live, func(cause string) Health { return status(manifest, live, cause) })
+		seen(health)
 		return health.Message
 	}
 }

@@ -6,7 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/utils/clock"
 
 	"fairlead.dev/fairlead/test/must"
 )
@@ -88,13 +88,16 @@ func TestWorkloadHealth(t *testing.T) {
 			if got.State != tc.state || got.Message != tc.message || (got.Reason == "") != (got.State == Healthy) {
 				t.Errorf("%+v, want %d %q", got, tc.state, tc.message)
 			}
-			must.Equal(t, "the probe waits", WorkloadProbe(desired, func(client.Object) string { return tc.cause })(live), tc.message)
+			if tc.cause == "" {
+				judge := Judge{Reader: newCluster(t), Clock: clock.RealClock{}}
+				must.Equal(t, "the probe waits", WorkloadProbe(t.Context(), desired, judge, func(Health) {})(live), tc.message)
+			}
 		})
 	}
 	if DeploymentHealth(nil, nil, "").State != Missing || StatefulSetHealth(nil, nil, "").State != Missing {
 		t.Error("a workload that does not exist is not missing")
 	}
-	if WorkloadProbe(configMap("a", "1"), nil) != nil {
+	if WorkloadProbe(t.Context(), configMap("a", "1"), Judge{}, nil) != nil {
 		t.Error("a ConfigMap has the health of a workload")
 	}
 }

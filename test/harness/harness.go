@@ -117,6 +117,9 @@ func RunAsShipped(t testing.TB, o manager.Options) (stop func()) {
 func start(ctx context.Context, o manager.Options) (ready chan struct{}, ended chan error) {
 	ready, ended = make(chan struct{}), make(chan error, 1)
 	o.Ready = func() { close(ready) }
+	if o.StableAfter == 0 {
+		o.StableAfter = -1 // pods are simulated: that they run for a while shows nothing
+	}
 	go func() { ended <- manager.Run(ctx, o) }()
 	return ready, ended
 }

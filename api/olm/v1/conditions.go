@@ -41,6 +41,7 @@ const (
 	ReasonBlocked                  = "Blocked"
 	ReasonInvalidConfiguration     = "InvalidConfiguration"
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
+	ReasonCrashLoopBackOff         = "CrashLoopBackOff"
 	ReasonDeprecated               = "Deprecated"
 	ReasonNotDeprecated            = "NotDeprecated"
 	ReasonDeprecationStatusUnknown = "DeprecationStatusUnknown"
@@ -65,7 +66,7 @@ func ClusterExtensionConditionTypes() []string {
 func ClusterExtensionReasons() []string {
 	return []string{
 		ReasonSucceeded, ReasonFailed, ReasonAbsent, ReasonRollingOut, ReasonRetrying, ReasonBlocked, ReasonInvalidConfiguration,
-		ReasonProgressDeadlineExceeded, ReasonDeprecated, ReasonNotDeprecated, ReasonDeprecationStatusUnknown,
+		ReasonProgressDeadlineExceeded, ReasonCrashLoopBackOff, ReasonDeprecated, ReasonNotDeprecated, ReasonDeprecationStatusUnknown,
 	}
 }
 

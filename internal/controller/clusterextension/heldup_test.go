@@ -25,18 +25,19 @@ func TestHeldUp(t *testing.T) {
 		o      *outcome
 		want   string
 	}{
-		"nothing":                     {olmv1.ReasonSucceeded, &outcome{}, ""},
-		"it rolls out":                {olmv1.ReasonRollingOut, &outcome{}, ""},
-		"it goes":                     {olmv1.ReasonRollingOut, &outcome{leaving: true, problem: errGone}, ""},
-		"nothing leads there":         {olmv1.ReasonRetrying, &outcome{conflict: &resolution.Conflict{}}, "Unresolvable"},
-		"a definition":                {olmv1.ReasonRetrying, about(errors.Join(&crd.UnsafeError{})), "CustomResourceDefinitions"},
-		"the account":                 {olmv1.ReasonRetrying, about(&permissions.Lacking{}), "Permissions"},
-		"more permissions":            {olmv1.ReasonBlocked, about(revision.Blocked(&revision.IncreaseError{})), "MorePermissions"},
-		"the operator":                {olmv1.ReasonRetrying, about(&revision.NotUpgradeable{}), "NotUpgradeable"},
-		"the configuration":           {olmv1.ReasonInvalidConfiguration, about(revision.Misconfigured(errGone)), "InvalidConfiguration"},
-		"a bundle that is none":       {olmv1.ReasonBlocked, about(revision.Blocked(errGone)), "Blocked"},
-		"a registry":                  {olmv1.ReasonRetrying, about(errGone), "Retrying"},
-		"a roll-out that has stopped": {olmv1.ReasonProgressDeadlineExceeded, &outcome{}, "ProgressDeadlineExceeded"},
+		"nothing":                          {olmv1.ReasonSucceeded, &outcome{}, ""},
+		"it rolls out":                     {olmv1.ReasonRollingOut, &outcome{}, ""},
+		"it goes":                          {olmv1.ReasonRollingOut, &outcome{leaving: true, problem: errGone}, ""},
+		"nothing leads there":              {olmv1.ReasonRetrying, &outcome{conflict: &resolution.Conflict{}}, "Unresolvable"},
+		"a definition":                     {olmv1.ReasonRetrying, about(errors.Join(&crd.UnsafeError{})), "CustomResourceDefinitions"},
+		"the account":                      {olmv1.ReasonRetrying, about(&permissions.Lacking{}), "Permissions"},
+		"more permissions":                 {olmv1.ReasonBlocked, about(revision.Blocked(&revision.IncreaseError{})), "MorePermissions"},
+		"the operator":                     {olmv1.ReasonRetrying, about(&revision.NotUpgradeable{}), "NotUpgradeable"},
+		"the configuration":                {olmv1.ReasonInvalidConfiguration, about(revision.Misconfigured(errGone)), "InvalidConfiguration"},
+		"a bundle that is none":            {olmv1.ReasonBlocked, about(revision.Blocked(errGone)), "Blocked"},
+		"a registry":                       {olmv1.ReasonRetrying, about(errGone), "Retrying"},
+		"a roll-out that has stopped":      {olmv1.ReasonProgressDeadlineExceeded, &outcome{}, "ProgressDeadlineExceeded"},
+		"a roll-out that is begun in vain": {olmv1.ReasonCrashLoopBackOff, &outcome{}, "CrashLoopBackOff"},
 	} {
 		ext := want("my", "a", "")
 		ext.UID = types.UID("uid")

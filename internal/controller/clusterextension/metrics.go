@@ -89,7 +89,7 @@ const (
 
 // heldReasons are all of them.
 var heldReasons = []string{heldByCatalogs, heldByDefinitions, heldByAccount, heldByIncrease, heldByOperator, heldBySignature,
-	olmv1.ReasonBlocked, olmv1.ReasonInvalidConfiguration, olmv1.ReasonRetrying, olmv1.ReasonProgressDeadlineExceeded}
+	olmv1.ReasonBlocked, olmv1.ReasonInvalidConfiguration, olmv1.ReasonRetrying, olmv1.ReasonProgressDeadlineExceeded, olmv1.ReasonCrashLoopBackOff}
 
 // heldUp is why an extension that has something installed does not get what it is to have; empty when it does, or may yet.
 func heldUp(ext *olmv1.ClusterExtension, o *outcome) string {

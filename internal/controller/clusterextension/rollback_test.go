@@ -79,30 +79,34 @@ func TestRollbackToNowhere(t *testing.T) {
 
 // TestRollbackOnFailure goes back when a rollout fails, does not try the same again, and acts on what is new.
 func TestRollbackOnFailure(t *testing.T) {
-	w := newWorld(t, want("my", "a", ""))
-	w.annotate("my", revision.OnFailureKey, revision.OnFailureRollback)
-	w.serve("cat", pkg("a", "1.0.0"))
-	w.settle("my")
-	before := w.objectsOf(w.newest("my"))
-	w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
-	w.pass("my")
-	w.says(w.newest("my"), rolling...)
-	w.pass("my")
-	if got := w.newest("my").Spec.Revision; got != 2 {
-		t.Fatalf("a roll-out that goes on was left for revision %d", got)
+	for name, failed := range map[string][]metav1.Condition{"too long": exceeded, "begun again and again": crashes} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, want("my", "a", ""))
+			w.annotate("my", revision.OnFailureKey, revision.OnFailureRollback)
+			w.serve("cat", pkg("a", "1.0.0"))
+			w.settle("my")
+			before := w.objectsOf(w.newest("my"))
+			w.serve("cat", pkg("a", "1.0.0", "1.1.0"))
+			w.pass("my")
+			w.says(w.newest("my"), rolling...)
+			w.pass("my")
+			if got := w.newest("my").Spec.Revision; got != 2 {
+				t.Fatalf("a roll-out that goes on was left for revision %d", got)
+			}
+			w.says(w.newest("my"), failed...)
+			w.pass("my")
+			must.Equal(t, "objects", w.objectsOf(w.newest("my")), before)
+			must.Equal(t, "revision", w.newest("my").Spec.Revision, 3)
+			w.settle("my")
+			must.Equal(t, "what failed is tried again", w.newest("my").Spec.Revision, 3)
+			if got := w.condition("my", "Progressing"); !strings.HasPrefix(got, "False/Blocked: the rollout of revision my-2 failed, and revision my-3 rolled back") {
+				t.Error(got)
+			}
+			w.serve("cat", strings.Replace(pkg("a", "1.0.0", "1.2.0"), "replaces: a.v1.0.0", "replaces: a.v1.0.0\n  skips: [a.v1.1.0]", 1))
+			w.settle("my")
+			must.Equal(t, "what repairs it is not installed", w.installed("my"), "a.v1.2.0")
+		})
 	}
-	w.says(w.newest("my"), exceeded...)
-	w.pass("my")
-	must.Equal(t, "objects", w.objectsOf(w.newest("my")), before)
-	must.Equal(t, "revision", w.newest("my").Spec.Revision, 3)
-	w.settle("my")
-	must.Equal(t, "what failed is tried again", w.newest("my").Spec.Revision, 3)
-	if got := w.condition("my", "Progressing"); !strings.HasPrefix(got, "False/Blocked: the rollout of revision my-2 failed, and revision my-3 rolled back") {
-		t.Error(got)
-	}
-	w.serve("cat", strings.Replace(pkg("a", "1.0.0", "1.2.0"), "replaces: a.v1.0.0", "replaces: a.v1.0.0\n  skips: [a.v1.1.0]", 1))
-	w.settle("my")
-	must.Equal(t, "what repairs it is not installed", w.installed("my"), "a.v1.2.0")
 }
 
 // loseContent deletes the Secrets of a revision.

@@ -53,6 +53,7 @@ var (
 	rolling   = []metav1.Condition{is("Progressing", "RollingOut", "Revision 2.0.0 is rolling out."), isNot("Available", "ProbeFailure", "Deployment a: not ready")}
 	collides  = []metav1.Condition{is("Progressing", "Retrying", "revision object collisions in phase deploy")}
 	exceeded  = []metav1.Condition{isNot("Progressing", "ProgressDeadlineExceeded", "Revision has not rolled out for 1 minute(s). Last status: x")}
+	crashes   = []metav1.Condition{isNot("Progressing", "CrashLoopBackOff", "Revision 2.0.0 does not keep running. x"), isNot("Available", "ProbeFailure", "x")}
 	unhealthy = []metav1.Condition{is("Succeeded", "Succeeded", ""), is("Progressing", "Succeeded", ""), isNot("Available", "ProbeFailure", "Deployment a: no replicas")}
 )
 
@@ -135,6 +136,12 @@ func TestStatus(t *testing.T) {
 			want: slices.Concat([]string{installed1, "Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 1 minute(s). Last status: x"}, fine,
 				[]string{fineBundle, available}),
 			active: []string{"my-1", "my-2 Progressing"},
+		},
+		"an upgrade that is begun again and again": {
+			verdict:   "Ready=False/CrashLoopBackOff Stalled=True",
+			revisions: revision.History{set(1, "1.0.0", done...), set(2, "2.0.0", crashes...)}, outcome: outcome{resolved: known(resolution.Deprecation{})}, version: "1.0.0",
+			want:   slices.Concat([]string{installed1, "Progressing=False/CrashLoopBackOff: Revision 2.0.0 does not keep running. x"}, fine, []string{fineBundle, available}),
+			active: []string{"my-1", "my-2 Available Progressing"},
 		},
 		"a version that nothing leads to": {
 			verdict:   "Ready=False/NoSuccessor Stalled=True",
@@ -296,7 +303,7 @@ var specified = []string{
 	"Deprecated=False/NotDeprecated", "Deprecated=True/Deprecated", "Deprecated=Unknown/DeprecationStatusUnknown",
 	"Installed=False/Absent", "Installed=False/Failed", "Installed=True/Succeeded", "Installed=Unknown/Failed",
 	"PackageDeprecated=False/NotDeprecated", "PackageDeprecated=True/Deprecated", "PackageDeprecated=Unknown/DeprecationStatusUnknown",
-	"Progressing=False/Blocked", "Progressing=False/InvalidConfiguration", "Progressing=False/ProgressDeadlineExceeded",
+	"Progressing=False/Blocked", "Progressing=False/CrashLoopBackOff", "Progressing=False/InvalidConfiguration", "Progressing=False/ProgressDeadlineExceeded",
 	"Progressing=True/Retrying", "Progressing=True/RollingOut", "Progressing=True/Succeeded",
 }
 

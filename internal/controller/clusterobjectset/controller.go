@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/metrics"
@@ -49,6 +50,8 @@ type environment struct {
 	held  func(context.Context, client.Reader, *apiextensionsv1.CustomResourceDefinition) ([]string, error)
 	// policies judges the admission policies that sets rely on; nil requires none.
 	policies *permissions.PolicyChecker
+	// stableAfter is how long a workload without a readiness probe has to be available without a restart; 0 is not at all.
+	stableAfter time.Duration
 	// namespace holds the Secrets that are referred to without one.
 	namespace string
 }

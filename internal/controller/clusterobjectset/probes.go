@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/rollout"
@@ -76,11 +75,11 @@ func assertion(a olmv1.Assertion) (rollout.Probe, error) {
 	return nil, fmt.Errorf("of type %s asserts nothing", a.Type)
 }
 
-// probeOf is what an object has to satisfy; a controller that has not seen the latest generation has not said anything about it yet. Cause is why
-// the pods of a live workload do not run.
-func probeOf(u *unstructured.Unstructured, users []probe, cause func(live client.Object) string) rollout.Probe {
+// probeOf is what an object has to satisfy; a controller that has not seen the latest generation has not said anything about it yet. Workload is what a
+// workload has to satisfy; nil for other objects.
+func probeOf(u *unstructured.Unstructured, users []probe, workload func(*unstructured.Unstructured) rollout.Probe) rollout.Probe {
 	all := []rollout.Probe{rollout.Observed}
-	if p := rollout.WorkloadProbe(u, cause); p != nil {
+	if p := workload(u); p != nil {
 		all = []rollout.Probe{p}
 	} else if p := defaultProbes[u.GroupVersionKind().GroupKind()]; p != nil {
 		all = append(all, p)

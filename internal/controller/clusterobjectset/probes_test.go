@@ -5,9 +5,11 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/clock"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
-
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -54,6 +56,7 @@ func TestProbes(t *testing.T) {
 		"by another label":      {object: "{apiVersion: v1, kind: ConfigMap, metadata: {labels: {a: b}}}", selects: label(metav1.LabelSelector{MatchLabels: map[string]string{"a": "c"}}), asserts: []olmv1.Assertion{value}},
 		"by expression":         {object: "{apiVersion: v1, kind: ConfigMap, metadata: {labels: {a: b}}}", selects: label(metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: metav1.LabelSelectorOpExists}}}), asserts: []olmv1.Assertion{value}, want: "data.name"},
 	}
+	w := newWorld(t)
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			set := &olmv1.ClusterObjectSet{}
@@ -63,7 +66,9 @@ func TestProbes(t *testing.T) {
 			users := must.Value(userProbes(set))(t)
 			live := object(t, tc.object)
 			// What tests write as YAML has numbers of another type than what the API server sends.
-			got := probeOf(live, users, nil)(integers(live))
+			got := probeOf(live, users, func(u *unstructured.Unstructured) rollout.Probe {
+				return rollout.WorkloadProbe(t.Context(), u, rollout.Judge{Reader: w.Inner, Clock: clock.RealClock{}}, func(rollout.Health) {})
+			})(integers(live))
 			if !strings.Contains(got, tc.want) || (got == "") != (tc.want == "") {
 				t.Errorf("missing: %q, want %q", got, tc.want)
 			}

@@ -34,7 +34,8 @@ func (c *Controller) conclude(ctx context.Context, f *family, o outcome) (ctrl.R
 		return ctrl.Result{}, err
 	}
 	var linger time.Duration
-	if rolledOut {
+	// As long as the API server does not have it that this revision has succeeded, an earlier one is what is installed.
+	if rolledOut && hasSucceeded(f.set) {
 		if linger = c.converters.lingers(ctx, f); linger <= 0 {
 			// Archive the revisions before one that is complete.
 			older := f.older()
@@ -93,7 +94,8 @@ func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_
 	if err != nil {
 		return outcome{err: err}, true
 	}
-	phases, entries := c.wanted(ctx, f, known, content, users, writer)
+	workloads := c.workloads(f.set)
+	phases, entries := c.wanted(ctx, f, known, content, users, writer, workloads)
 	_, extension := revision.ExtensionOf(f.set)
 	result := c.engine.Apply(ctx, phases)
 	for i, p := range result.Phases {
@@ -115,18 +117,17 @@ func (c *Controller) bringAbout(ctx context.Context, f *family, known *notes) (_
 			}
 		}
 	}
-	return c.judge(f.set, result), true
+	return workloads.addTo(c.judge(f.set, result)), true
 }
 
 // wanted are the phases as the engine takes them, with what is known of each object. Phases of the same rank become one. Definitions that come
 // to be converted by another server come twice: the last phase of all leads to that.
-func (c *Controller) wanted(ctx context.Context, f *family, known *notes, content map[int]revision.Phase, users []probe, writer client.Client) (phases []rollout.Phase, entries [][]*entry) {
+func (c *Controller) wanted(ctx context.Context, f *family, known *notes, content map[int]revision.Phase, users []probe, writer client.Client, workloads *workloads) (phases []rollout.Phase, entries [][]*entry) {
 	succeeded := hasSucceeded(f.set)
 	handover := !succeeded && len(f.older()) > 0
 	converted := rollout.Phase{Name: "conversion", Barrier: true, Client: writer}
 	var converters []*entry
 	claims := &revision.Claims{Reader: c.live, Count: c.count, Set: f.set, Siblings: f.siblings}
-	cause := func(live client.Object) string { return rollout.Cause(ctx, c.live, live, c.clock.Now()) }
 	for i := range f.set.Spec.Phases {
 		if !revision.SameRank(f.set, i) || len(phases) == 0 {
 			phases = append(phases, rollout.Phase{Name: f.set.Spec.Phases[i].Name, Barrier: true, Client: writer})
@@ -153,7 +154,7 @@ func (c *Controller) wanted(ctx context.Context, f *family, known *notes, conten
 					return revision.Claim(f.set, f.siblings, o.Protection, live).Verdict == rollout.Ceded
 				},
 				Adjust: f.displace,
-				Probe:  probeOf(o.Unstructured, users, cause),
+				Probe:  probeOf(o.Unstructured, users, func(u *unstructured.Unstructured) rollout.Probe { return workloads.probe(ctx, u) }),
 				// What ran once is corrected as far as it can be.
 				Optional: succeeded,
 			}

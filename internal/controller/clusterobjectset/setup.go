@@ -3,6 +3,7 @@ package clusterobjectset
 import (
 	"context"
 	"fmt"
+	"time"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/internal/metrics"
@@ -42,6 +43,9 @@ type Options struct {
 	SystemNamespace string
 	// Policies judges the admission policies that sets rely on; nil requires none.
 	Policies *permissions.PolicyChecker
+	// StableAfter is how long a workload without a readiness probe has to be available without a restart until a rollout has succeeded:
+	// rollout.DefaultStableAfter when zero, not at all when less.
+	StableAfter time.Duration
 	// Clock tells the time; the real one when nil.
 	Clock clock.PassiveClock
 }
@@ -50,6 +54,9 @@ type Options struct {
 func Setup(mgr manager.Manager, o Options) error {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
+	}
+	if o.StableAfter == 0 {
+		o.StableAfter = rollout.DefaultStableAfter
 	}
 	for name, values := range map[string]client.IndexerFunc{indexByOwner: ownerKeys, indexBySecret: secretKeys(o.SystemNamespace)} {
 		if err := mgr.GetFieldIndexer().IndexField(context.Background(), &olmv1.ClusterObjectSet{}, name, values); err != nil {
@@ -84,8 +91,8 @@ func Setup(mgr manager.Manager, o Options) error {
 		metrics:   counts,
 		kinds:     deletable(server),
 		held:      crd.Held,
-		namespace: o.SystemNamespace,
-		policies:  o.Policies,
+		namespace: o.SystemNamespace, stableAfter: o.StableAfter,
+		policies: o.Policies,
 	})
 	err = builder.ControllerManagedBy(mgr).Named("clusterobjectset").For(&olmv1.ClusterObjectSet{}).
 		WatchesRawSource(source.Func(func(_ context.Context, q queue) error { w.queue = q; return nil })).

@@ -28,6 +28,8 @@ type outcome struct {
 	err error
 	// missing is what objects lack that were applied.
 	missing []string
+	// loops says that a workload is begun again and again, in vain.
+	loops bool
 	// complete says that every object is as desired and available; transition that later revisions keep some.
 	complete, transition bool
 	// retry is when the next pass is due at the latest; 0 is never.
@@ -66,6 +68,9 @@ func progress(set *olmv1.ClusterObjectSet, o outcome, now time.Time) metav1.Cond
 		condition = olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionTrue, olmv1.ReasonRollingOut, "Revision "+version(set)+" is rolling out.")
 	}
 	if limit := deadline(set); limit.IsZero() || o.rolledOut(set) || now.Before(limit) {
+		if o.err == nil && o.loops && !hasSucceeded(set) {
+			return olmv1.NewCondition(olmv1.TypeProgressing, metav1.ConditionFalse, olmv1.ReasonCrashLoopBackOff, "Revision "+version(set)+" does not keep running. "+list(o.missing))
+		}
 		return condition
 	}
 	last := condition.Message
@@ -128,7 +133,7 @@ type reporter struct {
 }
 
 // report writes what a change makes of the status, if anything, and makes an Event of a transition of Progressing. A set that has changed since it was
-// read is left for the next pass.
+// read is left for the next pass. Afterwards the set has the status that the API server has.
 func (r *reporter) report(ctx context.Context, set *olmv1.ClusterObjectSet, change func(*olmv1.ClusterObjectSet)) error {
 	before := r.status.Latest(set).DeepCopy()
 	set.Status = *before.Status.DeepCopy()
@@ -136,10 +141,11 @@ func (r *reporter) report(ctx context.Context, set *olmv1.ClusterObjectSet, chan
 	judge(set, r.clock.Now())
 	defer r.measure(before, set)
 	after, err := r.status.Write(ctx, before, set.Status)
-	if reconcile.IsOutdated(err) {
-		return nil
-	}
 	if err != nil || after == before {
+		set.Status = *before.Status.DeepCopy() // nothing was written: the set has changed or is gone, or this is not new
+		if reconcile.IsOutdated(err) {
+			return nil
+		}
 		return err
 	}
 	after.DeepCopyInto(set)
@@ -149,7 +155,7 @@ func (r *reporter) report(ctx context.Context, set *olmv1.ClusterObjectSet, chan
 	}
 	kind := corev1.EventTypeNormal
 	switch is.Reason {
-	case olmv1.ReasonBlocked, olmv1.ReasonProgressDeadlineExceeded, olmv1.ReasonRetrying:
+	case olmv1.ReasonBlocked, olmv1.ReasonProgressDeadlineExceeded, olmv1.ReasonCrashLoopBackOff, olmv1.ReasonRetrying:
 		kind = corev1.EventTypeWarning
 	}
 	r.events.Event(set, kind, is.Reason, messages.Event(is.Message))
@@ -166,7 +172,8 @@ func missing(r rollout.ObjectResult) string {
 }
 
 // states are the reasons of the condition Progressing.
-var states = []string{olmv1.ReasonRollingOut, olmv1.ReasonSucceeded, olmv1.ReasonRetrying, olmv1.ReasonBlocked, olmv1.ReasonProgressDeadlineExceeded, olmv1.ReasonArchived}
+var states = []string{olmv1.ReasonRollingOut, olmv1.ReasonSucceeded, olmv1.ReasonRetrying, olmv1.ReasonBlocked, olmv1.ReasonProgressDeadlineExceeded,
+	olmv1.ReasonCrashLoopBackOff, olmv1.ReasonArchived}
 
 // measure counts a set as it stands after a pass, and how long it took if it has been rolled out in that.
 func (r *reporter) measure(before, set *olmv1.ClusterObjectSet) {

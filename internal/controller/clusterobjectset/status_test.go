@@ -32,6 +32,7 @@ func TestConditions(t *testing.T) {
 	blocked := fmt.Errorf("read: %w", &revision.BlockedError{Message: "not immutable"})
 	complete := outcome{complete: true}
 	waiting := outcome{missing: []string{"Object ConfigMap.v1 ns/a: not yet", "Object ConfigMap.v1 ns/b: not yet"}}
+	looping := outcome{missing: waiting.missing, loops: true}
 	probing := "Available=False/ProbeFailure: Object ConfigMap.v1 ns/a: not yet\nObject ConfigMap.v1 ns/b: not yet"
 	failed := outcome{err: errors.New("create ConfigMap ns/a: no")}
 	tests := map[string]struct {
@@ -57,8 +58,14 @@ func TestConditions(t *testing.T) {
 			"Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 10 minute(s). Last status: Revision 1.2.3 is rolling out. Object ConfigMap.v1 ns/a: not yet\nObject ConfigMap.v1 ns/b: not yet", probing}},
 		"deadline, failing": {ready: "False/ProgressDeadlineExceeded Stalled", now: failed, after: time.Hour, want: []string{
 			"Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 10 minute(s). Last status: create ConfigMap ns/a: no"}},
-		"before the deadline": {ready: "False/RollingOut Reconciling", now: waiting, after: 10*time.Minute - time.Second, want: []string{rollingOut, probing}},
-		"complete at last":    {ready: "True/Succeeded", before: []outcome{waiting}, now: complete, after: time.Hour, want: []string{rolledOut, available, succeeded}},
+		"begun again and again": {ready: "False/CrashLoopBackOff Stalled", now: looping, want: []string{
+			"Progressing=False/CrashLoopBackOff: Revision 1.2.3 does not keep running. Object ConfigMap.v1 ns/a: not yet\nObject ConfigMap.v1 ns/b: not yet", probing}},
+		"begun again and again, beyond the deadline": {ready: "False/ProgressDeadlineExceeded Stalled", now: looping, after: 10 * time.Minute, want: []string{
+			"Progressing=False/ProgressDeadlineExceeded: Revision has not rolled out for 10 minute(s). Last status: Revision 1.2.3 is rolling out. Object ConfigMap.v1 ns/a: not yet\nObject ConfigMap.v1 ns/b: not yet", probing}},
+		"begun again and again, after success": {ready: "False/RollingOut Reconciling", before: []outcome{complete}, now: looping, want: []string{rollingOut, probing, succeeded}},
+		"runs at last":                         {ready: "True/Succeeded", before: []outcome{looping}, now: complete, want: []string{rolledOut, available, succeeded}},
+		"before the deadline":                  {ready: "False/RollingOut Reconciling", now: waiting, after: 10*time.Minute - time.Second, want: []string{rollingOut, probing}},
+		"complete at last":                     {ready: "True/Succeeded", before: []outcome{waiting}, now: complete, after: time.Hour, want: []string{rolledOut, available, succeeded}},
 	}
 	states := map[string]any{}
 	for name, tc := range tests {

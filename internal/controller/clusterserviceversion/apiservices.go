@@ -20,13 +20,9 @@ import (
 // servers observe what serves the APIs and webhooks of a CSV, and what leads to it.
 type servers struct{ *observer }
 
-// health judges a Deployment, with its pods where it lacks some.
+// health judges whether a Deployment serves now, with its pods where it lacks some.
 func (o servers) health(ctx context.Context, desired, live *appsv1.Deployment) rollout.Health {
-	h := rollout.DeploymentHealth(desired, live, "")
-	if h.State != rollout.Stuck && h.State != rollout.Unready {
-		return h
-	}
-	return rollout.DeploymentHealth(desired, live, rollout.Cause(ctx, o.live, live, o.clock.Now()))
+	return rollout.Judge{Reader: o.live, Clock: o.clock, Proven: true}.Deployment(ctx, desired, live)
 }
 
 // handOver leaves out the APIServices that lead to another server, as long as the one that they are to lead to does not run: clients

@@ -22,6 +22,7 @@ import (
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/internal/reconcile"
+	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 )
 
@@ -60,6 +61,7 @@ const detailInterval = reconcile.StatusInterval
 // limits are the times that a ClusterServiceVersion has.
 type limits struct {
 	install     time.Duration // to become healthy after the install
+	stable      time.Duration // to be available without a restart, where nothing else shows that an operator works; 0 is none
 	certificate time.Duration // of a serving certificate
 	namespaces  []string      // that the manager is limited to, if any
 }
@@ -159,7 +161,7 @@ func (c *Controller) snapshot(csv *v1alpha1.ClusterServiceVersion) *snapshot {
 	o := &observer{cache: c.client, live: c.live, mapper: c.mapper, server: c.server, clock: c.clock, issued: &c.issued, namespaces: c.limits.namespaces,
 		dial: c.dial, unreached: &c.unreached, csv: csv,
 		once: once{endpoints: map[types.NamespacedName][]discoveryv1.EndpointSlice{}, asked: map[string]*asked{}}}
-	return &snapshot{observer: o, limits: c.limits, due: &due{}, findings: map[observation]finding{}, how: observers, tryOut: c.actor().tryOut}
+	return &snapshot{observer: o, limits: c.limits, due: &due{}, findings: map[observation]finding{}, judged: map[string]rollout.Health{}, how: observers, tryOut: c.actor().tryOut}
 }
 
 func (c *Controller) actor() *actor {

@@ -281,11 +281,14 @@ func TestUnavailableForTheCauseOfItsPods(t *testing.T) {
 	const waiting = "installing: waiting for deployment manager to become ready: "
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", waiting+"too few")
 	result, err := k.reconcile("op.v1")
-	if err != nil || result.RequeueAfter != podsInterval {
-		t.Fatalf("its pods are asked after %s (%v), want %s", result.RequeueAfter, err, podsInterval)
+	if err != nil || result.RequeueAfter != 10*time.Second {
+		t.Fatalf("its pods are asked after %s (%v), want 10s", result.RequeueAfter, err)
 	}
 	k.clock.SetTime(k.clock.Now().Add(result.RequeueAfter))
 	expect(t, k.pass("op.v1"), toInstalling, "InstallWaiting", waiting+"container  of pod manager-1 keeps exiting; too few")
+	if result, err = k.reconcile("op.v1"); err != nil || result.RequeueAfter != 30*time.Second {
+		t.Errorf("its pods are asked again after %s (%v), want 30s", result.RequeueAfter, err)
+	}
 }
 
 func TestInstallTimeout(t *testing.T) {

@@ -50,6 +50,7 @@ const (
 	deploymentsChanged      observation = "deploymentsChanged"      // a Deployment was made from another spec
 	deploymentsStuck        observation = "deploymentsStuck"        // a Deployment gave up
 	deploymentsUnready      observation = "deploymentsUnready"      // a Deployment is not available yet
+	deploymentsUnproven     observation = "deploymentsUnproven"     // a Deployment is available, and has not been so for long enough
 	drifted                 observation = "drifted"                 // another client changed what the strategy had set
 	apiServicesForeign      observation = "apiServicesForeign"      // an owned API is registered by another owner
 	apiServicesBroken       observation = "apiServicesBroken"       // an owned API is not registered as it should be

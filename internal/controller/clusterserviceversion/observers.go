@@ -111,8 +111,11 @@ var observers = map[observation]observe{
 	deploymentsStuck: ofWorkload(anyTime, func(ctx context.Context, s *snapshot, w *workload, live deployments) (finding, error) {
 		health := s.health(ctx, live)
 		return w.first(func(d *appsv1.Deployment) string {
-			if h := health(d); h.State == rollout.Stuck {
+			switch h := health(d); h.State {
+			case rollout.Stuck:
 				return fmt.Sprintf("deployment %s not ready before timeout: %s", d.Name, h.Message)
+			case rollout.CrashLooping:
+				return fmt.Sprintf("deployment %s does not keep running: %s", d.Name, h.Message)
 			}
 			return ""
 		}), nil
@@ -123,6 +126,15 @@ var observers = map[observation]observe{
 		return w.first(func(d *appsv1.Deployment) string {
 			if h := health(d); !runs || h.State != rollout.Unobserved {
 				return unready(d, h)
+			}
+			return ""
+		}), nil
+	}),
+	deploymentsUnproven: ofWorkload(anyTime, func(ctx context.Context, s *snapshot, w *workload, live deployments) (finding, error) {
+		health := s.health(ctx, live)
+		return w.first(func(d *appsv1.Deployment) string {
+			if h := health(d); h.State == rollout.Unproven {
+				return fmt.Sprintf("waiting for deployment %s to keep running: %s", d.Name, h.Message)
 			}
 			return ""
 		}), nil

@@ -52,6 +52,9 @@ type Options struct {
 	Namespaces []string
 	// InstallTimeout is the time to become healthy after an install; DefaultInstallTimeout when zero.
 	InstallTimeout time.Duration
+	// StableAfter is how long an operator without a readiness probe has to be available without a restart until it has succeeded: rollout.DefaultStableAfter
+	// when zero, not at all when less.
+	StableAfter time.Duration
 	// CertificateLife is how long serving certificates are valid; serving.DefaultLife when zero.
 	CertificateLife time.Duration
 	// Dial reaches the pods of operators, to check the certificates that they show; nil where the manager cannot, outside of the cluster.
@@ -67,6 +70,9 @@ func Setup(mgr manager.Manager, o Options) error {
 	}
 	if o.InstallTimeout <= 0 {
 		o.InstallTimeout = DefaultInstallTimeout
+	}
+	if o.StableAfter == 0 {
+		o.StableAfter = rollout.DefaultStableAfter
 	}
 	if o.CertificateLife <= 0 {
 		o.CertificateLife = serving.DefaultLife
@@ -98,7 +104,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		events: mgr.GetEventRecorderFor(eventSource),
 		clock:  o.Clock,
 		dial:   o.Dial,
-		limits: limits{install: o.InstallTimeout, certificate: o.CertificateLife, namespaces: o.Namespaces},
+		limits: limits{install: o.InstallTimeout, stable: o.StableAfter, certificate: o.CertificateLife, namespaces: o.Namespaces},
 	}
 	if err := c.watch(mgr, o); err != nil {
 		return fmt.Errorf("set up the ClusterServiceVersion controller: %w", err)

@@ -22,7 +22,9 @@ type snapshot struct {
 	done     effect // of all actions of the pass
 	due      *due
 	findings map[observation]finding
-	how      map[observation]observe
+	// judged is the health of Deployments, by their names.
+	judged map[string]rollout.Health
+	how    map[observation]observe
 	// tryOut makes changes as an install does, without an effect.
 	tryOut func(context.Context, *snapshot, []change) error
 
@@ -106,7 +108,7 @@ func (s *snapshot) look(ctx context.Context, o observation) (finding, error) {
 // after is the snapshot after an action: without what the action has changed, and with what it returned.
 func (s *snapshot) after(e effect) *snapshot {
 	next := *s
-	next.findings = map[observation]finding{}
+	next.findings, next.judged = map[observation]finding{}, map[string]rollout.Health{}
 	d := &next.done
 	if e.csv != nil {
 		next.observer = s.of(e.csv)
@@ -251,13 +253,18 @@ func (s *snapshot) changes(ctx context.Context) ([]change, error) {
 	return out, nil
 }
 
-// health judges the Deployment of a desired one, as it is now. The pods of one that lacks some are not watched, so it is judged again in a while.
+// health judges the Deployment of a desired one, as it is now, once between two actions. An operator that has succeeded, and one that is being replaced, was
+// stable before.
 func (s *snapshot) health(ctx context.Context, live deployments) func(*appsv1.Deployment) rollout.Health {
+	at := s.csv.Status
+	judge := rollout.Judge{Reader: s.live, Clock: s.clock, StableAfter: s.limits.stable, Again: s.due.by,
+		Proven: at.Phase == toSucceeded || at.Phase == toReplacing, Doubtful: at.Phase == toFailed && at.Reason == v1alpha1.CSVReasonInstallCheckFailed}
 	return func(desired *appsv1.Deployment) rollout.Health {
-		h := servers{s.observer}.health(ctx, desired, live[desired.Name])
-		if h.State == rollout.Stuck || h.State == rollout.Unready {
-			s.due.by(s.clock.Now().Add(podsInterval))
+		known, ok := s.judged[desired.Name]
+		if !ok {
+			known = judge.Deployment(ctx, desired, live[desired.Name])
+			s.judged[desired.Name] = known
 		}
-		return h
+		return known
 	}
 }

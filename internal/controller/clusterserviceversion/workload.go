@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,9 +19,6 @@ import (
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout"
 )
-
-// podsInterval is how often the pods of a Deployment that is not available are asked why.
-const podsInterval = 30 * time.Second
 
 // deployments are the live Deployments under the names of those of the strategy, as far as there are any.
 type deployments map[string]*appsv1.Deployment
@@ -251,7 +247,7 @@ func (live deployments) changed(desired *appsv1.Deployment) string {
 // unready is why a Deployment is not available, or that old pods of it are still there; empty when neither is so.
 func unready(desired *appsv1.Deployment, h rollout.Health) string {
 	switch h.State {
-	case rollout.Healthy:
+	case rollout.Healthy, rollout.Unproven:
 		return ""
 	case rollout.Missing:
 		return "missing deployment with name=" + desired.Name

@@ -78,7 +78,7 @@ func (h History) Next() int64 {
 // Failed reports whether the rollout of a revision has ended without success.
 func Failed(r *olmv1.ClusterObjectSet) bool {
 	c := meta.FindStatusCondition(r.Status.Conditions, olmv1.TypeProgressing)
-	return c != nil && (c.Reason == olmv1.ReasonProgressDeadlineExceeded || c.Reason == olmv1.ReasonBlocked) &&
+	return c != nil && (c.Reason == olmv1.ReasonProgressDeadlineExceeded || c.Reason == olmv1.ReasonCrashLoopBackOff || c.Reason == olmv1.ReasonBlocked) &&
 		!meta.IsStatusConditionTrue(r.Status.Conditions, olmv1.TypeSucceeded)
 }
 

@@ -36,9 +36,12 @@ func TestMain(m *testing.M) { harness.Main(m) }
 
 const pkg = "op"
 
+// stableAfter is how long operators have to be available in these scenarios: users get ten seconds.
+const stableAfter = 2 * time.Second
+
 // shared is the manager of all scenarios. It gives InstallPlans up sooner than after a minute, so that what is refused can be followed by something else.
 var shared = sync.OnceValues(func() (client.Client, error) {
-	return harness.Start(manager.Options{InstallPlanRetryTimeout: 2 * time.Second})
+	return harness.Start(manager.Options{InstallPlanRetryTimeout: 2 * time.Second, StableAfter: stableAfter})
 })
 
 var worlds atomic.Int64
@@ -56,6 +59,8 @@ type api interface {
 	follow(image string)
 	// runs is an error until a version is installed and works, or says what there is instead.
 	runs(version string) error
+	// keeps is an error where a version is not the one that people have while the rollout of the next one has failed.
+	keeps(version string) error
 	// told is all that people are told of it.
 	told() string
 	// remove uninstalls it.

@@ -27,6 +27,7 @@ var scenarios = map[string]func(*world){
 	"what others change is changed back":               changed,
 	"an operator scaled to zero does not work":         scaledToZero,
 	"a rollout that is stuck is told with its cause":   stuck,
+	"an operator that ends again and again fails":      looping,
 	"a certificate is issued, trusted, and made again": certificate,
 	"a CRD that stored objects contradict waits":       contradicted,
 	"objects are rewritten before their version goes":  rewritten,
