@@ -5,7 +5,9 @@ import (
 	"log/slog"
 	"maps"
 	"math"
+	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -258,10 +260,15 @@ func TestSecurityAlerts(t *testing.T) {
 	}
 }
 
-// TestEveryAlertHasItsPage, with the expression that is looked for when it fires.
+// TestEveryAlertHasItsPage, at an address that Alertmanager and Grafana link.
 func TestEveryAlertHasItsPage(t *testing.T) {
 	for _, rule := range alertRules(t) {
-		page, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(rule.Annotations().Get("runbook"))))
+		address, err := url.Parse(rule.Annotations().Get("runbook_url"))
+		if err != nil || address.Scheme != "https" || address.Host == "" || path.Base(path.Dir(address.Path)) != "runbooks" {
+			t.Errorf("the annotation runbook_url of %s is not the address of a page that a browser opens: %q, %v", rule.Name(), rule.Annotations().Get("runbook_url"), err)
+			continue
+		}
+		page, err := os.ReadFile(filepath.Join("..", "..", "docs", "runbooks", path.Base(address.Path)))
 		if err != nil || !strings.HasPrefix(string(page), "# "+rule.Name()+"\n") {
 			t.Errorf("the page on %s: %v", rule.Name(), err)
 		}

@@ -5,18 +5,19 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/metrics"
-	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // alert is a rule, as far as it is looked at here.
@@ -25,22 +26,30 @@ type alert struct {
 	Labels, Annotations map[string]string
 }
 
-// TestAlertsAreThoseOfTheAPI: names and times are known to those who route alerts.
-func TestAlertsAreThoseOfTheAPI(t *testing.T) {
-	got := map[string]string{}
+// alerts are those of the PrometheusRule among objects.
+func alerts(t *testing.T, objects []*unstructured.Unstructured) []alert {
+	t.Helper()
 	var rule struct {
 		Spec struct{ Groups []struct{ Rules []alert } }
 	}
-	content := byName(t, harness.Kustomized(t, filepath.Join(config, "monitoring")))["PrometheusRule olm/olm-alert-rules"]
-	text := must.Value(json.Marshal(content))(t)
-	must.NoError(t, json.Unmarshal(text, &rule))
+	content := byName(t, objects)["PrometheusRule olm/olm-alert-rules"]
+	must.NoError(t, json.Unmarshal(must.Value(json.Marshal(content))(t), &rule))
 	var all []alert
 	for _, g := range rule.Spec.Groups {
 		all = append(all, g.Rules...)
 	}
-	for _, a := range all {
+	if len(all) == 0 {
+		t.Fatal("there are no alerts")
+	}
+	return all
+}
+
+// TestAlertsAreThoseOfTheAPI: names and times are known to those who route alerts.
+func TestAlertsAreThoseOfTheAPI(t *testing.T) {
+	got := map[string]string{}
+	for _, a := range alerts(t, kustomized(t, filepath.Join(config, "monitoring"))) {
 		got[a.Alert] = a.For + " " + a.Labels["severity"]
-		page, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(a.Annotations["runbook"])))
+		page, err := os.ReadFile(filepath.Join("..", "..", "docs", "runbooks", path.Base(a.Annotations["runbook_url"])))
 		if err != nil || !strings.HasPrefix(string(page), "# "+a.Alert+"\n") || !strings.Contains(string(page), a.Expr) {
 			t.Errorf("the page on %s, which has its name and its expression: %v", a.Alert, err)
 		}

@@ -49,10 +49,19 @@ func chart(t *testing.T, change func(values map[string]any)) []*unstructured.Uns
 		text := must.Value(os.ReadFile(file))(t)
 		parsed := must.Value(template.New(file).Funcs(functions).Option("missingkey=error").Parse(string(text)))(t)
 		var out bytes.Buffer
-		must.NoError(t, parsed.Execute(&out, map[string]any{"Values": values}))
+		must.NoError(t, parsed.Execute(&out, map[string]any{"Values": values, "Files": chartFiles{t}}))
 		all = append(all, harness.Documents(t, file, out.Bytes())...)
 	}
 	return all
+}
+
+// chartFiles are the files that templates embed.
+type chartFiles struct{ t *testing.T }
+
+// Get returns the content of a file of the chart.
+func (f chartFiles) Get(name string) string {
+	f.t.Helper()
+	return string(must.Value(os.ReadFile(filepath.Join(config, "chart", name)))(f.t))
 }
 
 // byName makes objects comparable.
@@ -72,7 +81,7 @@ func byName(t *testing.T, all []*unstructured.Unstructured) map[string]map[strin
 func TestTheChartMakesTheSame(t *testing.T) {
 	base := slices.Concat(harness.Kustomized(t, config), harness.Kustomized(t, filepath.Join(config, "defaults")))
 	theSame(t, base, chart(t, nil))
-	theSame(t, slices.Concat(base, harness.Kustomized(t, filepath.Join(config, "monitoring"))), chart(t, func(v map[string]any) {
+	theSame(t, slices.Concat(base, kustomized(t, filepath.Join(config, "monitoring"))), chart(t, func(v map[string]any) {
 		v["monitoring"].(map[string]any)["enabled"] = true
 	}))
 }

@@ -22,6 +22,12 @@ func withComponent(t *testing.T, component string) []*unstructured.Unstructured 
 	must.NoError(t, os.Mkdir(dir, 0o755))
 	overlay := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [../config]\ncomponents: [../config/" + component + "]\n"
 	must.NoError(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(overlay), 0o600))
+	return kustomized(t, dir)
+}
+
+// kustomized is what kubectl apply -k makes of a directory.
+func kustomized(t *testing.T, dir string) []*unstructured.Unstructured {
+	t.Helper()
 	made := must.Value(krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir))(t)
 	return harness.Documents(t, dir, must.Value(made.AsYaml())(t))
 }
