@@ -2,5 +2,8 @@
 // the metrics that the manager has then, and each rule has to fire when it is meant to, not before, and for nothing else.
 //
 // The metrics are in testdata, one file for each state of an operator, or of a catalog; the tests TestMetricsOfAlertStates and
-// TestMetricsOfAlertStatesV1 of test/install keep them as the manager writes them. The package has nothing but tests: no program of ours links Prometheus.
+// TestMetricsOfAlertStatesV1 of test/install keep them as the manager writes them.
+//
+// The queries of the alerts and of the dashboard are compared with what a manager exports that runs. The package has nothing but tests: no program of ours links
+// Prometheus.
 package alerts

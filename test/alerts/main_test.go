@@ -1,0 +1,9 @@
+package alerts
+
+import (
+	"testing"
+
+	"fairlead.dev/fairlead/test/harness"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }
