@@ -256,7 +256,11 @@ func (s *SystemChange) Run(ctx context.Context, wait time.Duration, done, waitin
 		result.Available = true
 		done(fmt.Sprintf("Deployment %s/%s is available", s.Options.Namespace, managerName))
 	}
-	for _, ref := range s.Goes {
+	goes, err := s.leftovers(ctx) // as they are now
+	if err != nil {
+		return result, err
+	}
+	for _, ref := range goes {
 		if err := client.IgnoreNotFound(s.client.Delete(ctx, ref.Object())); err != nil {
 			return result, fmt.Errorf("remove %s %s, which this version has no use for: %w", ref.Kind, ref.Name, err)
 		}

@@ -210,8 +210,11 @@ func (o SystemOptions) complete(object *unstructured.Unstructured) error {
 	}
 	object.SetAnnotations(annotations)
 	containers, _, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
-	if err != nil || len(containers) != 1 {
-		return fmt.Errorf("it has %d containers: %w", len(containers), err)
+	if err != nil {
+		return err
+	}
+	if len(containers) != 1 {
+		return fmt.Errorf("it has %d containers, and the manager is the only one", len(containers))
 	}
 	container, _ := containers[0].(map[string]any)
 	container["image"] = o.Image

@@ -314,12 +314,12 @@ func (r *SystemRemoval) ownWork(ctx context.Context) error {
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("find out whether the APIService of PackageManifests is left: %w", err)
 	}
-	for _, o := range []client.Object{
-		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "fairlead-packagemanifests-view"}},
-		&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: managerName}},
+	for kind, o := range map[string]client.Object{
+		"ClusterRole": &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "fairlead-packagemanifests-view"}},
+		"Lease":       &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: managerName}},
 	} {
 		if err := client.IgnoreNotFound(r.client.Delete(ctx, o)); err != nil {
-			return fmt.Errorf("delete %T %s of the manager: %w", o, o.GetName(), err)
+			return fmt.Errorf("delete %s %s of the manager: %w", kind, o.GetName(), err)
 		}
 	}
 	return nil
