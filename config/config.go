@@ -1,8 +1,8 @@
-// Package config embeds those shipped manifests that programs need: the admission policies and the roles of the manager. Everything else in the directory is for kubectl
-// and Helm.
+// Package config embeds the shipped manifests of the manager: the admission policies and its roles, which programs compare a cluster with, and all files of the
+// kustomizations that install it, which fairlead system install applies. The rest of the directory is for kubectl and Helm.
 package config
 
-import _ "embed"
+import "embed"
 
 // Policies is the YAML of the ValidatingAdmissionPolicies and their bindings, for a manager in the namespace olm.
 //
@@ -13,3 +13,8 @@ var Policies []byte
 //
 //go:embed rbac.yaml
 var Rights []byte
+
+// Files are the kustomization of the manager in the namespace olm, its components, and the kustomization of what a new cluster has besides.
+//
+//go:embed *.yaml console/*.yaml defaults/*.yaml profiles/v0/*.yaml
+var Files embed.FS

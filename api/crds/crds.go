@@ -1,7 +1,8 @@
 // Package crds holds the CustomResourceDefinitions of all kinds, generated from the Go types beside it and embedded.
 //
 // It never talks to a cluster. Start reading at All. The YAML files come from go generate: controller-gen writes them
-// and internal/finish makes them small enough for kubectl apply; change the Go types, never the files.
+// and internal/finish makes them small enough for kubectl apply, and copies them to the Helm chart, which has to be whole by itself; change the Go types,
+// never the files.
 package crds
 
 import (
@@ -14,7 +15,7 @@ import (
 )
 
 //go:generate go tool controller-gen crd:generateEmbeddedObjectMeta=true paths=../operators/...;../olm/... output:crd:dir=.
-//go:generate go run ./internal/finish .
+//go:generate go run ./internal/finish . ../../config/chart/crds
 
 //go:embed *.yaml
 var files embed.FS

@@ -76,6 +76,6 @@ func groups(s command.Streams) []group {
 		{"change", "Install and change operators:", []*cobra.Command{
 			newInstallCommand(s), newUpgradeCommand(s), newApproveCommand(s), newHoldCommand(s), newUnholdCommand(s), newRollbackCommand(s), newUninstallCommand(s), newMigrateCommand(s)}},
 		{"author", "Write catalogs and bundles:", []*cobra.Command{newCatalogCommand(s), authoring.NewBundle(s)}},
-		{"run", "Run the manager, and clusters to try it on:", []*cobra.Command{newConsoleCommand(s), newDemoCommand(s), newManagerCommand(s), newClusterCommand(s)}},
+		{"run", "Run the manager, and clusters to try it on:", []*cobra.Command{newConsoleCommand(s), newDemoCommand(s), newManagerCommand(s), newSystemCommand(s), newClusterCommand(s)}},
 	}
 }

@@ -58,7 +58,7 @@ var rules = []rule{
 	{pkg: "internal/tenancy", may: []string{"api/operators", "bundle"}},
 	{pkg: "internal/rollout", may: []string{"api/operators", "catalog/safetext", "internal/messages"}, client: true},
 	{pkg: "internal/ops/migrate", may: []string{"api", "internal/messages", "internal/rollout"}},
-	{pkg: "internal/ops", may: append(libraries, "api"), client: true},
+	{pkg: "internal/ops", may: append(libraries, "api", "config"), client: true},
 	{pkg: "internal/rollout/revision", may: []string{"api/olm", "api/operators", "internal/messages", "internal/rollout", "version"}, client: true},
 	{pkg: "internal/rollout/permissions", may: []string{"catalog/safetext", "config"}, client: true},
 	{pkg: "internal/rollout/crd", may: []string{"catalog/safetext", "internal/messages"}, client: true},

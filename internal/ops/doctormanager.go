@@ -22,15 +22,14 @@ const managerName = "fairlead-manager"
 
 // Where commands of people point who have no manager, or not the one of this version.
 const (
-	installManager = "install the manager: kubectl apply --server-side -k config, or the Helm chart in config/chart (docs/installing.md); or run one from here: fairlead manager"
+	installManager = "install the manager: fairlead system install --image IMAGE, kubectl apply --server-side -k config, or the Helm chart in config/chart (docs/installing.md); or run one from here: fairlead manager"
 	restartManager = "have the manager of this version apply its own, which it does when it starts: update its image, or kubectl -n %s rollout restart deployment %s; or run fairlead manager from here"
 )
 
 // installBeside is how to install a manager for one API alone, where another lifecycle manager works on the other one.
 var installBeside = map[string]string{
-	"v0": "install a manager for the v0 API alone: with kubectl and the component config/profiles/v0, or the Helm chart in config/chart with --set 'apis={v0}' (docs/installing.md); or run one from here: fairlead manager --apis=v0",
-	"v1": "install a manager for the v1 API alone: add --apis=v1 to the arguments in config/deployment.yaml before kubectl apply --server-side -k config, or install the Helm chart in config/chart with " +
-		"--set 'extraArgs={--apis=v1}' (docs/installing.md); or run one from here: fairlead manager --apis=v1",
+	"v0": "install a manager for the v0 API alone: fairlead system install --image IMAGE --apis v0, with kubectl and the component config/profiles/v0, or the Helm chart in config/chart with --set 'apis={v0}' (docs/installing.md); or run one from here: fairlead manager --apis=v0",
+	"v1": "install a manager for the v1 API alone: fairlead system install --image IMAGE --apis v1, or the Helm chart in config/chart with --set 'apis={v1}' (docs/installing.md); or run one from here: fairlead manager --apis=v1",
 }
 
 // settled is how long an object may be without a status before no manager is thought to work on it.

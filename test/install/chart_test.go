@@ -23,16 +23,33 @@ import (
 // here can do, of which Helm has the same.
 func chart(t *testing.T, change func(values map[string]any)) []*unstructured.Unstructured {
 	t.Helper()
+	values := valuesOf(t, change)
+	files, err := filepath.Glob(filepath.Join(config, "chart", "templates", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("templates %q: %v", files, err)
+	}
+	var all []*unstructured.Unstructured
+	for _, file := range files {
+		all = append(all, harness.Documents(t, file, rendered(t, file, values))...)
+	}
+	return all
+}
+
+// valuesOf are the values of the chart, changed as given.
+func valuesOf(t *testing.T, change func(values map[string]any)) map[string]any {
+	t.Helper()
 	values := map[string]any{}
 	data := must.Value(os.ReadFile(filepath.Join(config, "chart", "values.yaml")))(t)
 	must.NoError(t, yaml.UnmarshalStrict(data, &values))
 	if change != nil {
 		change(values)
 	}
-	files, err := filepath.Glob(filepath.Join(config, "chart", "templates", "*.yaml"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("templates %q: %v", files, err)
-	}
+	return values
+}
+
+// rendered is what a template makes of values, as the release fairlead.
+func rendered(t *testing.T, file string, values map[string]any) []byte {
+	t.Helper()
 	functions := template.FuncMap{
 		"quote": func(v any) string { return fmt.Sprintf("%q", fmt.Sprint(v)) },
 		"toYaml": func(v any) (string, error) {
@@ -44,15 +61,11 @@ func chart(t *testing.T, change func(values map[string]any)) []*unstructured.Uns
 			return "\n" + pad + strings.ReplaceAll(s, "\n", "\n"+pad)
 		},
 	}
-	var all []*unstructured.Unstructured
-	for _, file := range files {
-		text := must.Value(os.ReadFile(file))(t)
-		parsed := must.Value(template.New(file).Funcs(functions).Option("missingkey=error").Parse(string(text)))(t)
-		var out bytes.Buffer
-		must.NoError(t, parsed.Execute(&out, map[string]any{"Values": values, "Files": chartFiles{t}}))
-		all = append(all, harness.Documents(t, file, out.Bytes())...)
-	}
-	return all
+	text := must.Value(os.ReadFile(file))(t)
+	parsed := must.Value(template.New(file).Funcs(functions).Option("missingkey=error").Parse(string(text)))(t)
+	var out bytes.Buffer
+	must.NoError(t, parsed.Execute(&out, map[string]any{"Values": values, "Release": map[string]any{"Name": "fairlead"}, "Files": chartFiles{t}}))
+	return out.Bytes()
 }
 
 // chartFiles are the files that templates embed.
@@ -152,7 +165,7 @@ func TestTemporaryFilesAreBounded(t *testing.T) {
 func TestValuesOfTheChart(t *testing.T) {
 	all := byName(t, chart(t, func(v map[string]any) {
 		v["namespace"], v["createNamespaces"], v["defaults"] = "elsewhere", false, false
-		v["image"] = map[string]any{"repository": "registry.example.com/manager", "tag": "v1", "pullPolicy": "Always"}
+		v["image"] = map[string]any{"repository": "registry.example.com/manager", "tag": "v1", "digest": "", "pullPolicy": "Always"}
 		v["imagePullSecrets"], v["extraArgs"], v["replicas"] = []any{"login"}, []any{"--catalog-pods"}, 3
 		v["tolerations"] = []any{map[string]any{"operator": "Exists"}}
 		v["nodeSelector"], v["priorityClassName"] = map[string]any{}, ""

@@ -1,7 +1,6 @@
 package install
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,9 +11,6 @@ import (
 	"fairlead.dev/fairlead/test/must"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/kube-openapi/pkg/validation/spec"
-	"k8s.io/kube-openapi/pkg/validation/strfmt"
-	"k8s.io/kube-openapi/pkg/validation/validate"
 	"sigs.k8s.io/yaml"
 )
 
@@ -80,30 +76,4 @@ func TestValuesOfTheConsole(t *testing.T) {
 		v["console"].(map[string]any)["enabled"] = false
 	})
 	must.Equal(t, "what the values make where the console is off", byName(t, off), byName(t, chart(t, nil)))
-}
-
-// TestSchemaOfTheChart: Helm refuses values of the console that are misspelled or of no use, and takes those of the chart.
-func TestSchemaOfTheChart(t *testing.T) {
-	schema := &spec.Schema{}
-	must.NoError(t, schema.UnmarshalJSON(must.Value(os.ReadFile(filepath.Join(config, "chart", "values.schema.json")))(t)))
-	oidc := map[string]any{"issuer": "https://dex.example.com", "clientID": "c", "scopes": []any{"groups"}}
-	for name, test := range map[string]struct {
-		more map[string]any
-		fits bool
-	}{
-		"as they are":                 {nil, true},
-		"with all":                    {map[string]any{"hosts": []any{"console.example.com:8443"}, "oidc": oidc}, true},
-		"a misspelled value":          {map[string]any{"host": []any{"console.example.com"}}, false},
-		"a host that is a URL":        {map[string]any{"hosts": []any{"https://console.example.com"}}, false},
-		"hosts that are one text":     {map[string]any{"hosts": "console.example.com"}, false},
-		"an issuer without TLS":       {map[string]any{"oidc": map[string]any{"issuer": "http://dex.example.com"}}, false},
-		"a misspelled value for OIDC": {map[string]any{"oidc": map[string]any{"clientId": "c"}}, false},
-	} {
-		values := map[string]any{}
-		must.NoError(t, yaml.Unmarshal(must.Value(os.ReadFile(filepath.Join(config, "chart", "values.yaml")))(t), &values))
-		consoleOn(test.more)(values)
-		if err := validate.AgainstSchema(schema, values, strfmt.Default); (err == nil) != test.fits {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
 }

@@ -127,6 +127,7 @@ func TestRemovingTheManager(t *testing.T) {
 		}
 		return nil
 	})
+	w.installed() // as on a new cluster
 }
 
 // operatorObjects are the ClusterServiceVersion, the Deployment and its pods: who was made again is another one.

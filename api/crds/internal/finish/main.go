@@ -1,7 +1,7 @@
-// Command finish completes the CustomResourceDefinitions that controller-gen wrote to a directory. It never checks
+// Command finish completes the CustomResourceDefinitions that controller-gen wrote to a directory, and copies them to another one. It never checks
 // Go code. Start reading at finish in finish.go.
 //
-// Usage: finish DIRECTORY
+// Usage: finish DIRECTORY [COPY]
 package main
 
 import (
@@ -10,11 +10,15 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: finish DIRECTORY")
+	if len(os.Args) != 2 && len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: finish DIRECTORY [COPY]")
 		os.Exit(2)
 	}
-	if err := finishDirectory(os.Args[1]); err != nil {
+	err := finishDirectory(os.Args[1])
+	if err == nil && len(os.Args) == 3 {
+		err = copyDirectory(os.Args[1], os.Args[2])
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "finish:", err)
 		os.Exit(1)
 	}
