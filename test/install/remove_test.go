@@ -162,7 +162,10 @@ func (w *world) everything() map[string]bool {
 			}
 			gvr := (&unstructured.Unstructured{Object: map[string]any{"apiVersion": kind.GroupVersion}}).GroupVersionKind().GroupVersion().WithResource(r.Name)
 			list, err := objects.Resource(gvr).List(w.t.Context(), metav1.ListOptions{})
-			if err != nil && !apierrors.IsNotFound(err) {
+			if apierrors.IsNotFound(err) {
+				continue // its definition has gone in between
+			}
+			if err != nil {
 				w.t.Fatalf("list %s: %v", gvr, err)
 			}
 			for i := range list.Items {
