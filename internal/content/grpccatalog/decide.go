@@ -64,6 +64,8 @@ type Decision struct {
 	Current bool
 	// Waiting says what the wanted state still lacks; empty is nothing. A pod of an earlier spec may serve meanwhile.
 	Waiting string
+	// Failing says that no pod answers, and that the one that is waited for has failed, as Waiting tells.
+	Failing bool
 	// Problem says why an update failed; empty is no failure.
 	Problem string
 	// Polled says that the poll that was due took place.
@@ -162,6 +164,7 @@ func (d *Decision) choose(s Situation, in inventory) {
 	d.Serving, d.Current = chosen, chosen != nil
 	if chosen != nil && !d.Ready {
 		d.Waiting = fmt.Sprintf("pod %s is not ready: %s", chosen.Name, words(chosen))
+		d.Failing = isFailing(chosen) && last == nil
 	}
 	if last != nil {
 		d.Serving, d.Ready, d.Current = last, true, false
@@ -174,7 +177,7 @@ func (d *Decision) bury(s Situation, in inventory) (held bool) {
 	for i, p := range in.dead {
 		if wait := p.CreationTimestamp.Add(youngDeath).Sub(s.Now); i == 0 && len(in.current) == 0 && wait > 0 {
 			d.Waiting = fmt.Sprintf("pod %s died as soon as it was started: %s; another one is started in %s", p.Name, words(p), wait.Round(time.Second))
-			d.Again, held = wait, true
+			d.Again, held, d.Failing = wait, true, !d.Ready
 			continue
 		}
 		d.add(Delete, p, graceDead, words(p))

@@ -289,7 +289,7 @@ func TestWords(t *testing.T) {
 	p := podAt(t, "a", 0, waits("CrashLoopBackOff", "back-off"))
 	p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Message: "no such table\n\x1b[31m" + strings.Repeat("x", 1000)}
 	got := words(&p)
-	if !strings.Contains(got, "it ended with: no such table") || strings.ContainsAny(got, "\n\x1b") || len(got) > maxWordsSize+3 {
+	if !strings.Contains(got, "it ended with exit code 0 (: no such table") || strings.ContainsAny(got, "\n\x1b") || len(got) > maxWordsSize+3 {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
 	pending := podAt(t, "a", 0, ready(false), noDigest)
