@@ -135,7 +135,7 @@ func (s State) Trusted(now time.Time) []byte {
 var ErrUntrusted = errors.New("it holds a certificate that registered clients do not trust, as that of a restored backup is: they trust both it and the one before, before servers show it")
 
 // Join is the state of a certificate in use that another client has put in the place of the one that clients trust, as a restored backup does. It can be used,
-// so that it stays; its CA bundle gets the authorities that clients trust by now, since servers show the certificate from before until each has read the Secret.
+// so that it stays; its CA bundle gets the certificates that clients trust by now, since servers show the certificate from before until each has read the Secret.
 // It is false where clients trust the certificate, where there are none, and where the CA bundle has all of that.
 func (s State) Join(now time.Time, registered ...[]byte) (State, bool) {
 	untrusted := slices.ContainsFunc(registered, func(bundle []byte) bool {
