@@ -21,9 +21,8 @@ func newStatusCommand(s command.Streams) *cobra.Command {
 		Short: "Show the state of the operators of a namespace, of both APIs, and the reason for what is not done",
 		Long: `Show the state of the operators of a namespace: its OperatorGroup and catalogs, each Subscription with its InstallPlan, its
 ClusterServiceVersion and Deployments, each ClusterExtension with its revisions and Deployments, and the reason for everything that is not
-done yet. With names only what has one of them is shown: of an object, a package, or anything below it; and ClusterExtensions of
-these names, wherever they install. With -A the operators of all namespaces are
-shown.
+done yet, with the pods of Deployments that are not available and the last lines of their logs. With names only what has one of them is shown: of an
+object, a package, or anything below it; and ClusterExtensions of these names, wherever they install. With -A the operators of all namespaces are shown.
 ` + overviewHelp,
 		Example: `  fairlead status -n operators
   fairlead status etcd -A`,
@@ -36,28 +35,47 @@ shown.
 			if err != nil {
 				return err
 			}
-			if o.all {
-				survey, err := ops.InspectAll(cmd.Context(), c)
-				if err != nil {
-					return kubeconfig.Explain(err)
-				}
-				if survey, err = survey.Only(names); err != nil {
-					return err
-				}
-				return o.answer(s, survey)
-			}
-			report, err := ops.InspectNamespace(cmd.Context(), c, namespace, names...)
+			config, err := k.Config()
 			if err != nil {
-				return kubeconfig.Explain(err)
-			}
-			if report, err = report.Only(names); err != nil {
 				return err
 			}
-			return o.answer(s, report)
+			logs, err := kubeconfig.Logs(config)
+			if err != nil {
+				return err
+			}
+			result, err := o.inspect(cmd.Context(), c, logs, namespace, names)
+			if err != nil {
+				return err
+			}
+			return o.answer(s, result)
 		},
 	}
 	o.flags(cmd, "show the operators of all namespaces")
 	return cmd
+}
+
+// inspect reads the state of a namespace, or of all, of what has some names, with the pods of what is not available.
+func (o *overview) inspect(ctx context.Context, c client.Reader, logs ops.Logs, namespace string, names []string) (overviewed, error) {
+	if o.all {
+		survey, err := ops.InspectAll(ctx, c)
+		if err != nil {
+			return nil, kubeconfig.Explain(err)
+		}
+		if survey, err = survey.Only(names); err != nil {
+			return nil, err
+		}
+		err = survey.ReadPods(ctx, c, logs)
+		return survey, kubeconfig.Explain(err)
+	}
+	report, err := ops.InspectNamespace(ctx, c, namespace, names...)
+	if err != nil {
+		return nil, kubeconfig.Explain(err)
+	}
+	if report, err = report.Only(names); err != nil {
+		return nil, err
+	}
+	err = report.ReadPods(ctx, c, logs)
+	return report, kubeconfig.Explain(err)
 }
 
 func newListCommand(s command.Streams) *cobra.Command {

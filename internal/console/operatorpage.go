@@ -2,18 +2,16 @@ package console
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"net/url"
 	"sync"
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/internal/kubeconfig"
 	"fairlead.dev/fairlead/internal/messages"
 	"fairlead.dev/fairlead/internal/ops"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -129,19 +127,15 @@ func (c operatorPages) read(ctx context.Context, q *query, o operatorRef) (*ops.
 }
 
 // logs reads the ends of logs as the user; nil where there is no connection that can.
-func (u *User) logs() func(context.Context, client.ObjectKey, string, bool) (io.ReadCloser, error) {
+func (u *User) logs() ops.Logs {
 	if u.config == nil {
 		return nil
 	}
-	pods, err := kubernetes.NewForConfig(u.config)
+	logs, err := kubeconfig.Logs(u.config)
 	if err != nil {
 		return nil // NewUser has connected with the same
 	}
-	return func(ctx context.Context, pod client.ObjectKey, container string, previous bool) (io.ReadCloser, error) {
-		const lines, size = 3, 16 << 10
-		options := &corev1.PodLogOptions{Container: container, Previous: previous, TailLines: new(int64(lines)), LimitBytes: new(int64(size))}
-		return pods.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, options).Stream(ctx)
-	}
+	return logs
 }
 
 func (c operatorPages) operator(ctx context.Context, q *query) (any, error) {

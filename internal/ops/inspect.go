@@ -329,7 +329,7 @@ func deployment(d *appsv1.Deployment) Node {
 	if d.Spec.Replicas != nil {
 		wanted = *d.Spec.Replicas
 	}
-	n := Node{Kind: "Deployment", Name: d.Name, State: fmt.Sprintf("%d/%d available", d.Status.AvailableReplicas, wanted)}
+	n := Node{Kind: "Deployment", Name: d.Name, of: d, State: fmt.Sprintf("%d/%d available", d.Status.AvailableReplicas, wanted)}
 	n.Done = d.Status.AvailableReplicas >= wanted && d.Status.ObservedGeneration >= d.Generation
 	if old := d.Status.Replicas - d.Status.UpdatedReplicas; old > 0 { // those that are available may be the ones that are to be replaced
 		n.Done = false

@@ -9,6 +9,8 @@ import (
 
 	"fairlead.dev/fairlead/catalog/safetext"
 	"fairlead.dev/fairlead/internal/messages"
+
+	appsv1 "k8s.io/api/apps/v1"
 )
 
 // Node is an object and what belongs to it.
@@ -25,8 +27,9 @@ type Node struct {
 	// Signatures report who signed what the object is made of, or why the signature policy refuses it.
 	Signatures []string `json:"signatures,omitempty"`
 	// LastLog is the last line that a container of a pod has written which does not work, without credentials.
-	LastLog  string `json:"lastLog,omitempty"`
-	Children []Node `json:"children,omitempty"`
+	LastLog  string             `json:"lastLog,omitempty"`
+	Children []Node             `json:"children,omitempty"`
+	of       *appsv1.Deployment // of the node of a Deployment; nil of others
 }
 
 // Report is the state of the operators of a namespace.
@@ -183,6 +186,9 @@ func write(b *strings.Builder, nodes []Node, indent string) {
 			if !strings.Contains(n.Reason, s) {
 				lines = append(lines, s)
 			}
+		}
+		if n.LastLog != "" && !strings.Contains(n.Reason, n.LastLog) {
+			lines = append(lines, "last log line: "+n.LastLog)
 		}
 		if text := strings.Join(lines, "\n"); text != "" {
 			bar := "    "

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/messages"
-	"fairlead.dev/fairlead/internal/rollout"
 	"fairlead.dev/fairlead/internal/rollout/revision"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -58,8 +56,7 @@ type Holding struct {
 // OperatorReader reads one operator, as its user. What the user may not read is noted, and the rest is read all the same.
 type OperatorReader struct {
 	client.Reader
-	// Logs opens the end of the log of a container, or of the one before it; nil reads no logs.
-	Logs func(ctx context.Context, pod client.ObjectKey, container string, previous bool) (io.ReadCloser, error)
+	Logs Logs // nil reads no logs
 	Now  time.Time
 
 	out     Operator
@@ -96,16 +93,9 @@ func (r OperatorReader) Operator(ctx context.Context, kind string, key client.Ob
 	return &r.out, nil
 }
 
-// listed is what became of a list. A kind that the user may not list is noted, and one that the cluster does not have has none.
+// listed is what became of a list.
 func (r *OperatorReader) listed(err error, what, follows string) (refused bool, _ error) {
-	switch {
-	case apierrors.IsForbidden(err):
-		r.note(messages.Unseen(err, what, follows))
-		return true, nil
-	case rollout.IsUnknownKind(err), err == nil:
-		return false, nil
-	}
-	return false, fmt.Errorf("list the %s: %w", what, err)
+	return judgeList(err, what, follows, r.note)
 }
 
 func (r *OperatorReader) note(text string) {

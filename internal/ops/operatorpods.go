@@ -11,8 +11,8 @@ import (
 
 	"fairlead.dev/fairlead/internal/messages"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -26,30 +26,43 @@ const (
 	maxLogLine = 300
 )
 
-// pods adds the pods of the Deployments of the tree, with why they do not work.
+// Logs opens the end of the log of a container, or of the one before it.
+type Logs = func(ctx context.Context, pod client.ObjectKey, container string, previous bool) (io.ReadCloser, error)
+
+// podReader adds pods to Deployments of a tree, with why they do not work, as its user.
+type podReader struct {
+	client.Reader
+	logs Logs // nil reads none
+	note func(text string)
+	most int // pods of a Deployment that are shown, those that do not work before the others
+}
+
+// pods adds the pods of the Deployments of the tree.
 func (r *OperatorReader) pods(ctx context.Context) error {
+	return podReader{r.Reader, r.Logs, r.note, maxPods}.add(ctx, r.out.Tree.below("Deployment"))
+}
+
+// add adds the pods of some Deployments. Those that may not be listed are noted.
+func (r podReader) add(ctx context.Context, deployments []*Node) error {
 	var nodes []*Node
 	var lists []reading
-	for _, n := range r.out.Tree.below("Deployment") {
-		at := slices.IndexFunc(r.found.deployments.Items, func(d appsv1.Deployment) bool { return d.Name == n.Name })
-		if at < 0 {
-			continue
-		}
-		d := &r.found.deployments.Items[at]
-		selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
+	for _, n := range deployments {
+		selector, err := metav1.LabelSelectorAsSelector(n.of.Spec.Selector)
 		if err != nil || selector.Empty() {
 			continue // which the API server lets no Deployment have
 		}
 		nodes = append(nodes, n)
-		lists = append(lists, reading{"pods of namespace " + d.Namespace, "why a Deployment does not become available is not shown", &corev1.PodList{},
-			[]client.ListOption{client.InNamespace(d.Namespace), client.MatchingLabelsSelector{Selector: selector}, client.Limit(maxPods)}})
+		lists = append(lists, reading{"pods of namespace " + n.of.Namespace, "why a Deployment does not become available is not shown", &corev1.PodList{},
+			[]client.ListOption{client.InNamespace(n.of.Namespace), client.MatchingLabelsSelector{Selector: selector}, client.Limit(maxPods)}})
 	}
-	if _, err := r.lists(ctx, lists...); err != nil {
+	if _, err := readLists(ctx, r.Reader, r.note, lists...); err != nil {
 		return err
 	}
+	var all []logged
 	for i, n := range nodes {
-		r.addPods(ctx, n, lists[i].list.(*corev1.PodList))
+		all = append(all, r.below(n, lists[i].list.(*corev1.PodList))...)
 	}
+	r.lastLines(ctx, all)
 	return nil
 }
 
@@ -64,18 +77,51 @@ func (n *Node) below(kind string) (all []*Node) {
 	return all
 }
 
-// addPods adds the pods of a Deployment, with the ends of the logs of those that do not work.
-func (r *OperatorReader) addPods(ctx context.Context, n *Node, list *corev1.PodList) {
-	slices.SortFunc(list.Items, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	read := 0
-	for i := range list.Items {
-		pod := &list.Items[i]
-		node, failing := podNode(pod)
-		if failing != nil && r.Logs != nil && read < maxLogs {
-			read++
-			node.LastLog = r.lastLine(ctx, pod, failing)
+// logged is the node of a pod whose container does not work, so that its log is read.
+type logged struct {
+	node    *Node
+	pod     *corev1.Pod
+	failing *corev1.ContainerStatus
+}
+
+// below puts the pods of a Deployment below it, and returns those whose logs are to be read.
+func (r podReader) below(n *Node, list *corev1.PodList) (all []logged) {
+	pods := list.Items
+	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	if more := len(pods) - r.most; more > 0 {
+		faults := func(pod *corev1.Pod) int {
+			if node, _ := podNode(pod); node.Done {
+				return 1
+			}
+			return 0
 		}
-		n.Children = append(n.Children, node)
+		slices.SortStableFunc(pods, func(a, b corev1.Pod) int { return faults(&a) - faults(&b) })
+		pods = pods[:r.most]
+		r.note(fmt.Sprintf("%d of the pods of Deployment %s are not shown: kubectl get pods -n %s lists them", more, n.Name, n.of.Namespace))
+	}
+	n.Children = make([]Node, len(pods))
+	for i := range pods {
+		var failing *corev1.ContainerStatus
+		if n.Children[i], failing = podNode(&pods[i]); failing != nil && r.logs != nil && len(all) < maxLogs {
+			all = append(all, logged{&n.Children[i], &pods[i], failing})
+		}
+	}
+	return all
+}
+
+// lastLines reads the last lines of logs, at once. Those that cannot be read are noted, those that the user may not read once for a namespace.
+func (r podReader) lastLines(ctx context.Context, all []logged) {
+	failed := together(len(all), func(i int) (err error) {
+		all[i].node.LastLog, err = r.lastLine(ctx, all[i].pod, all[i].failing)
+		return err
+	})
+	for i, err := range failed {
+		switch l := all[i]; {
+		case apierrors.IsForbidden(err):
+			r.note(messages.Unseen(err, "logs of pods of namespace "+l.pod.Namespace, "their last lines are not shown"))
+		case err != nil:
+			r.note(fmt.Sprintf("the log of container %s of pod %s cannot be read: %s", l.failing.Name, l.pod.Name, messages.Line(err.Error(), maxLogLine)))
+		}
 	}
 }
 
@@ -153,8 +199,8 @@ func ended(t *corev1.ContainerStateTerminated) string {
 	return text
 }
 
-// lastLine is the last line of the log of a container, of the run before where it has none yet. A log that cannot be read is noted.
-func (r *OperatorReader) lastLine(ctx context.Context, pod *corev1.Pod, s *corev1.ContainerStatus) string {
+// lastLine is the last line of the log of a container, of the run before where it has none yet.
+func (r podReader) lastLine(ctx context.Context, pod *corev1.Pod, s *corev1.ContainerStatus) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, logTime)
 	defer cancel()
 	var failed error
@@ -162,20 +208,16 @@ func (r *OperatorReader) lastLine(ctx context.Context, pod *corev1.Pod, s *corev
 		if previous && s.LastTerminationState.Terminated == nil || !previous && s.State.Waiting != nil && s.RestartCount == 0 {
 			continue
 		}
-		in, err := r.Logs(ctx, client.ObjectKeyFromObject(pod), s.Name, previous)
+		in, err := r.logs(ctx, client.ObjectKeyFromObject(pod), s.Name, previous)
 		if err != nil {
 			failed = err
 			continue
 		}
 		text, err := io.ReadAll(io.LimitReader(in, maxLogRead))
 		_ = in.Close()
-		if lines := strings.Fields(string(text)); err == nil && len(lines) > 0 {
-			all := strings.Split(strings.TrimSpace(string(text)), "\n")
-			return messages.Line(messages.Redact(all[len(all)-1]), maxLogLine)
+		if line := strings.TrimSpace(string(text)); err == nil && line != "" {
+			return messages.Line(messages.Redact(line[strings.LastIndex(line, "\n")+1:]), maxLogLine), nil
 		}
 	}
-	if failed != nil {
-		r.note(fmt.Sprintf("the log of container %s of pod %s cannot be read: %s", s.Name, pod.Name, messages.Line(failed.Error(), maxLogLine)))
-	}
-	return ""
+	return "", failed
 }

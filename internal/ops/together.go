@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"fairlead.dev/fairlead/internal/messages"
+	"fairlead.dev/fairlead/internal/rollout"
+
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -48,12 +52,29 @@ type reading struct {
 
 // lists lists objects at once. Refused are those that the user may not list.
 func (r *OperatorReader) lists(ctx context.Context, all ...reading) (refused map[client.ObjectList]bool, err error) {
+	return readLists(ctx, r.Reader, r.note, all...)
+}
+
+// readLists lists objects at once. Refused are those that the user may not list, which are noted.
+func readLists(ctx context.Context, reader client.Reader, note func(string), all ...reading) (refused map[client.ObjectList]bool, err error) {
 	refused = map[client.ObjectList]bool{}
-	failed := together(len(all), func(i int) error { return r.List(ctx, all[i].list, all[i].options...) })
+	failed := together(len(all), func(i int) error { return reader.List(ctx, all[i].list, all[i].options...) })
 	for i, one := range all {
-		if refused[one.list], err = r.listed(failed[i], one.what, one.follows); err != nil {
+		if refused[one.list], err = judgeList(failed[i], one.what, one.follows, note); err != nil {
 			return nil, err
 		}
 	}
 	return refused, nil
+}
+
+// judgeList is what became of a list. A kind that the user may not list is noted, and one that the cluster does not have has none.
+func judgeList(err error, what, follows string, note func(string)) (refused bool, _ error) {
+	switch {
+	case apierrors.IsForbidden(err):
+		note(messages.Unseen(err, what, follows))
+		return true, nil
+	case rollout.IsUnknownKind(err), err == nil:
+		return false, nil
+	}
+	return false, fmt.Errorf("list the %s: %w", what, err)
 }

@@ -74,10 +74,19 @@ func TestAnUpdateIsPromoted(t *testing.T) {
 	}
 	p := &corev1.Pod{}
 	c.get(p, fresh.Name)
-	if p.Labels[v1alpha1.CatalogSourceLabel] != "operators" || p.Labels[v1alpha1.CatalogSourceUpdateLabel] != "" || len(c.livePods()) != 1 {
-		t.Errorf("labels %v, %d pods", p.Labels, len(c.livePods()))
+	if p.Labels[v1alpha1.CatalogSourceLabel] != "operators" || p.Labels[v1alpha1.CatalogSourceUpdateLabel] != "" || len(c.livePods()) != 2 || out.Again <= 0 || out.Again > handOver {
+		t.Errorf("labels %v, %d pods, again in %s: nodes send clients to the old pod until they hear of the new one", p.Labels, len(c.livePods()), out.Again)
+	}
+	if out = c.ensure(); len(out.Changes) != 0 || out.Again <= 0 {
+		t.Errorf("while it is handed over: %q, again in %s", out.Changes, out.Again)
+	}
+	r = c.request()
+	r.Now = r.Now.Add(2 * handOver)
+	if out = must.Value(c.Ensure(t.Context(), r))(t); out.Serving.Name != fresh.Name || len(c.livePods()) != 1 || out.Again != 0 {
+		t.Errorf("after that it is served by %s, %d pods, again in %s", out.Serving.Name, len(c.livePods()), out.Again)
 	}
 	c.quiet()
+	r.PollDue, r.RegistryDigest = true, digestTwo
 	if out, err = c.Ensure(t.Context(), r); err != nil || !out.Polled || len(out.Changes) > 0 {
 		t.Errorf("the next poll, without news: %v, %q", err, out.Changes)
 	}

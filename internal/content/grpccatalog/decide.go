@@ -64,6 +64,8 @@ type Decision struct {
 	Current bool
 	// Waiting says what the wanted state still lacks; empty is nothing. A pod of an earlier spec may serve meanwhile.
 	Waiting string
+	// Failing says that no pod answers, and that the one that is waited for has failed, as Waiting tells.
+	Failing bool
 	// Problem says why an update failed; empty is no failure.
 	Problem string
 	// Polled says that the poll that was due took place.
@@ -142,8 +144,9 @@ func (d *Decision) add(verb Verb, p *corev1.Pod, grace int64, why string) {
 func (d *Decision) choose(s Situation, in inventory) {
 	chosen := first(in.current)
 	d.Ready = chosen != nil && isReady(chosen)
+	wait := handingOver(chosen, s.Now)
 	for _, p := range in.current {
-		if p != chosen {
+		if p != chosen && !d.keep(s, p, wait) {
 			d.add(Delete, p, graceReplaced, "another pod serves the same")
 		}
 	}
@@ -155,17 +158,55 @@ func (d *Decision) choose(s Situation, in inventory) {
 		}
 	}
 	for _, p := range in.outdated {
-		if p != last {
+		if p != last && !d.keep(s, p, wait) {
 			d.add(Delete, p, graceReplaced, "it is of an earlier spec")
 		}
 	}
 	d.Serving, d.Current = chosen, chosen != nil
 	if chosen != nil && !d.Ready {
 		d.Waiting = fmt.Sprintf("pod %s is not ready: %s", chosen.Name, words(chosen))
+		d.Failing = isFailing(chosen) && last == nil
 	}
 	if last != nil {
 		d.Serving, d.Ready, d.Current = last, true, false
 	}
+}
+
+// handOver is how long a pod that was replaced continues to serve beside the one that replaces it: nodes hear of a change of a Service late, a second or two as a
+// rule, and send clients to the pod from before until then.
+const handOver = 5 * time.Second
+
+// handingOver is how long the pods from before are still needed beside the one that serves; 0 is no longer.
+func handingOver(serving *corev1.Pod, now time.Time) time.Duration {
+	if serving == nil {
+		return 0
+	}
+	since, err := time.Parse(time.RFC3339, serving.Annotations[promotedAnnotation])
+	if err != nil {
+		since = time.Time{} // one that cannot be read is none
+	}
+	c := condition(serving, corev1.PodReady)
+	if c == nil {
+		return 0
+	}
+	if c.LastTransitionTime.After(since) {
+		since = c.LastTransitionTime.Time
+	}
+	if wait := since.Add(handOver).Sub(now); !since.IsZero() && wait > 0 && wait <= 2*handOver { // a clock that is far ahead is not waited for
+		return wait
+	}
+	return 0
+}
+
+// keep lets a pod that was replaced and answers serve while others are sent to it. A signature policy that may not accept its image does not wait.
+func (d *Decision) keep(s Situation, replaced *corev1.Pod, wait time.Duration) bool {
+	if wait == 0 || !isReady(replaced) || s.Verified && sourceImage(replaced) != sourceImage(s.Wanted) {
+		return false
+	}
+	if d.Again == 0 || wait < d.Again {
+		d.Again = wait
+	}
+	return true
 }
 
 // bury deletes what is dead. A pod that died young is kept for a while, and holds its successor up: what killed it, such as a node that
@@ -174,7 +215,7 @@ func (d *Decision) bury(s Situation, in inventory) (held bool) {
 	for i, p := range in.dead {
 		if wait := p.CreationTimestamp.Add(youngDeath).Sub(s.Now); i == 0 && len(in.current) == 0 && wait > 0 {
 			d.Waiting = fmt.Sprintf("pod %s died as soon as it was started: %s; another one is started in %s", p.Name, words(p), wait.Round(time.Second))
-			d.Again, held = wait, true
+			d.Again, held, d.Failing = wait, true, !d.Ready
 			continue
 		}
 		d.add(Delete, p, graceDead, words(p))

@@ -195,7 +195,7 @@ func TestDecide(t *testing.T) {
 		"poll: the pod does not answer": {pods: []corev1.Pod{pod("a", 0, ready(false))}, due: true, want: "create update; a serves, polled, again in 30s", waiting: "pod a is not ready"},
 
 		"update: not ready": {pods: []corev1.Pod{pod("a", 0), pod("u", 1, asUpdate, waits("ImagePullBackOff", "unauthorized"))}, want: "a serves, ready, again in 30s", waiting: "ImagePullBackOff: unauthorized"},
-		"update: newer":     {pods: []corev1.Pod{pod("a", 0), pod("u", 1, asUpdate, runsImage(digestTwo))}, want: "promote u; delete a within 1s; u serves, ready"},
+		"update: newer":     {pods: []corev1.Pod{pod("a", 0), pod("u", 1, asUpdate, runsImage(digestTwo))}, want: "promote u; u serves, ready, again in 5s"},
 		"update: the same":  {pods: []corev1.Pod{pod("a", 0), pod("u", 1, asUpdate)}, want: "delete u within 1s; a serves, ready"},
 		"update: the same, by a digest of another kind": {
 			pods: []corev1.Pod{pod("a", 0), pod("u", 1, asUpdate, confirmed(digestTwo))}, want: "annotate a; delete u within 1s; a serves, ready",
@@ -208,7 +208,7 @@ func TestDecide(t *testing.T) {
 		"update: its node is lost":        {pods: []corev1.Pod{pod("a", 0), pod("u", 1, asUpdate, func(p *corev1.Pod) { p.Status.Phase = corev1.PodUnknown })}, want: "delete u within 1s; a serves, ready", problem: "it is Unknown"},
 		"update: of an earlier spec":      {pods: []corev1.Pod{pod("a", 0), pod("u", 1, asUpdate, oldSpec, runsImage(digestTwo))}, want: "delete u within 1s; a serves, ready"},
 		"update: being deleted":           {pods: []corev1.Pod{pod("a", 0), pod("u", 1, asUpdate, leaving, runsImage(digestTwo))}, want: "a serves, ready"},
-		"update: two of them":             {pods: []corev1.Pod{pod("a", 0), pod("u", 1, asUpdate), pod("v", 2, asUpdate, runsImage(digestTwo))}, want: "delete u within 1s; promote v; delete a within 1s; v serves, ready"},
+		"update: two of them":             {pods: []corev1.Pod{pod("a", 0), pod("u", 1, asUpdate), pod("v", 2, asUpdate, runsImage(digestTwo))}, want: "delete u within 1s; promote v; v serves, ready, again in 5s"},
 		"update: nothing else is there":   {pods: []corev1.Pod{pod("u", 1, asUpdate, ready(false))}, want: "promote u; u serves", waiting: "pod u is not ready"},
 		"update: the other does not work": {pods: []corev1.Pod{pod("a", 0, ready(false)), pod("u", 1, asUpdate)}, want: "promote u; delete a within 1s; u serves, ready"},
 		"update: interrupted after the promotion": {
@@ -228,6 +228,45 @@ func TestDecide(t *testing.T) {
 			if !strings.Contains(d.Problem, test.problem) || (d.Problem == "") != (test.problem == "") {
 				t.Errorf("the problem is %q, want %q", d.Problem, test.problem)
 			}
+		})
+	}
+}
+
+// TestHandOver: a pod that answers continues to serve for a moment beside the one that replaces it. One that does not, and one whose image may not be accepted, goes at once.
+func TestHandOver(t *testing.T) {
+	now := epoch.Add(time.Hour)
+	since := func(at time.Duration) change {
+		return func(p *corev1.Pod) { condition(p, corev1.PodReady).LastTransitionTime = metav1.NewTime(now.Add(at)) }
+	}
+	promotedAt := func(text string) change {
+		return func(p *corev1.Pod) {
+			wasPromoted(p)
+			p.Annotations = map[string]string{promotedAnnotation: text}
+		}
+	}
+	ago := func(at time.Duration) string { return now.Add(at).Format(time.RFC3339) }
+	otherSource := func(p *corev1.Pod) {
+		oldSpec(p)
+		p.Spec.Containers[0].Image = "registry.example.com/catalog@" + digestTwo
+	}
+	pod := func(name string, minute int, changes ...change) corev1.Pod { return podAt(t, name, minute, changes...) }
+	for name, test := range map[string]struct {
+		pods     []corev1.Pod
+		verified bool
+		want     string
+	}{
+		"promoted a moment ago":                 {pods: []corev1.Pod{pod("a", 0), pod("u", 1, promotedAt(ago(-2*time.Second)))}, want: "u serves, ready, again in 3s"},
+		"promoted a while ago":                  {pods: []corev1.Pod{pod("a", 0), pod("u", 1, promotedAt(ago(-handOver)))}, want: "delete a within 1s; u serves, ready"},
+		"promoted, the old one does not answer": {pods: []corev1.Pod{pod("a", 0, ready(false)), pod("u", 1, promotedAt(ago(0)))}, want: "delete a within 1s; u serves, ready"},
+		"promoted, by a clock that is ahead":    {pods: []corev1.Pod{pod("a", 0), pod("u", 1, promotedAt(ago(time.Hour)))}, want: "delete a within 1s; u serves, ready"},
+		"promoted, garbage":                     {pods: []corev1.Pod{pod("a", 0), pod("u", 1, promotedAt("x"))}, want: "delete a within 1s; u serves, ready"},
+		"the spec changed, ready a moment ago":  {pods: []corev1.Pod{pod("a", 0, oldSpec), pod("b", 1, since(-time.Second))}, want: "b serves, ready, again in 4s"},
+		"the spec changed, ready a while ago":   {pods: []corev1.Pod{pod("a", 0, oldSpec), pod("b", 1, since(-time.Minute))}, want: "delete a within 1s; b serves, ready"},
+		"an image that may not be accepted":     {pods: []corev1.Pod{pod("a", 0, otherSource), pod("b", 1, since(-time.Second))}, verified: true, want: "delete a within 1s; b serves, ready"},
+		"the same image, verified":              {pods: []corev1.Pod{pod("a", 0, oldSpec), pod("b", 1, since(-time.Second))}, verified: true, want: "b serves, ready, again in 4s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			must.Equal(t, "result", story(Decide(Situation{Wanted: wantedPod(t), Pods: test.pods, Verified: test.verified, Now: now})), test.want)
 		})
 	}
 }
@@ -289,7 +328,7 @@ func TestWords(t *testing.T) {
 	p := podAt(t, "a", 0, waits("CrashLoopBackOff", "back-off"))
 	p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Message: "no such table\n\x1b[31m" + strings.Repeat("x", 1000)}
 	got := words(&p)
-	if !strings.Contains(got, "it ended with: no such table") || strings.ContainsAny(got, "\n\x1b") || len(got) > maxWordsSize+3 {
+	if !strings.Contains(got, "it ended with exit code 0 (: no such table") || strings.ContainsAny(got, "\n\x1b") || len(got) > maxWordsSize+3 {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
 	pending := podAt(t, "a", 0, ready(false), noDigest)

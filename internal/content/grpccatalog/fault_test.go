@@ -48,7 +48,9 @@ func life(t *testing.T, f *fakeapi.Server) (interruptions int) {
 				t.Fatalf("step %d does not come to an end", step)
 			}
 			k := &Keeper{Client: f, Reader: f, FieldOwner: "fairlead-test", Settings: defaults().Settings} // a manager that was just started
+			request.Now = f.Clock.Now()
 			out, err := k.Ensure(t.Context(), request)
+			f.Clock.Step(out.Again)
 			if err != nil {
 				if !errors.Is(err, fakeapi.ErrKilled) && !strings.Contains(err.Error(), fakeapi.ErrKilled.Error()) {
 					t.Fatalf("step %d: %v", step, err)
@@ -75,7 +77,7 @@ func life(t *testing.T, f *fakeapi.Server) (interruptions int) {
 				runsImage(digest)(p)
 				must.NoError(t, f.Inner.Status().Update(t.Context(), p))
 			}
-			if err == nil && len(out.Changes) == 0 && out.Waiting == "" {
+			if err == nil && len(out.Changes) == 0 && out.Waiting == "" && out.Again == 0 {
 				break
 			}
 		}

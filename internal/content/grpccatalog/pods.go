@@ -38,6 +38,7 @@ func (k *Keeper) carryOut(ctx context.Context, wanted *corev1.Pod, out *Outcome)
 			u.SetName(a.Pod.Name)
 			u.SetUID(a.Pod.UID)
 			u.SetLabels(PromotedLabels(wanted))
+			u.SetAnnotations(map[string]string{promotedAnnotation: a.Pod.Annotations[promotedAnnotation]})
 			err = rollout.Assert(ctx, k.Client, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(k.FieldOwner))
 		case Annotate:
 			err = k.patchPod(ctx, a.Pod, nil, map[string]string{RegistryDigestAnnotation: a.Why})

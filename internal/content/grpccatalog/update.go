@@ -22,6 +22,9 @@ func UpdatePod(wanted *corev1.Pod) *corev1.Pod {
 	return p
 }
 
+// promotedAnnotation is when the pod of an update began to serve.
+const promotedAnnotation = "operators.fairlead.dev/promoted-at"
+
 // PromotedLabels are what makes the pod of an update serve.
 func PromotedLabels(wanted *corev1.Pod) map[string]string {
 	return map[string]string{
@@ -74,8 +77,12 @@ func (d *Decision) settleUpdate(s Situation, in inventory) []*corev1.Pod {
 // promote makes a pod serve in place of all others. It is the only one that is current from then on, also for who decides again after
 // an interruption: it is the newest.
 func (d *Decision) promote(s Situation, in inventory, p *corev1.Pod, why string) []*corev1.Pod {
-	d.add(Promote, p, 0, why)
 	p = p.DeepCopy()
+	if p.Annotations == nil {
+		p.Annotations = map[string]string{}
+	}
+	p.Annotations[promotedAnnotation] = s.Now.UTC().Format(time.RFC3339)
+	d.add(Promote, p, 0, why)
 	for key, value := range PromotedLabels(s.Wanted) {
 		p.Labels[key] = value
 	}

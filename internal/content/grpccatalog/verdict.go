@@ -84,13 +84,16 @@ func rawWords(p *corev1.Pod) string {
 	for _, s := range containerStatuses(p) {
 		if w := s.State.Waiting; w != nil && w.Reason != "" && w.Reason != "PodInitializing" && w.Reason != "ContainerCreating" {
 			message := w.Message
-			if t := s.LastTerminationState.Terminated; t != nil && t.Message != "" { // that it is being restarted explains nothing
-				message += "; it ended with: " + t.Message
+			if t := s.LastTerminationState.Terminated; t != nil { // that it is being restarted explains nothing
+				message += "; it " + ended(t)
 			}
 			return fmt.Sprintf("container %s waits (%s: %s)", s.Name, w.Reason, message)
 		}
 		if t := s.State.Terminated; t != nil && t.ExitCode != 0 {
-			return fmt.Sprintf("container %s ended with exit code %d (%s: %s)", s.Name, t.ExitCode, t.Reason, t.Message)
+			return fmt.Sprintf("container %s %s", s.Name, ended(t))
+		}
+		if t := s.LastTerminationState.Terminated; t != nil && !s.Ready && s.State.Running != nil {
+			return fmt.Sprintf("container %s was started again, because it %s", s.Name, ended(t))
 		}
 	}
 	if p.Status.Reason != "" || p.Status.Message != "" {
@@ -102,6 +105,20 @@ func rawWords(p *corev1.Pod) string {
 		}
 	}
 	return fmt.Sprintf("it is %s, and its server does not answer the health probe yet", cmp.Or(p.Status.Phase, corev1.PodPending))
+}
+
+// ended is how a container ended: with its exit code, such as that of one that has used more memory than it may, and its last words.
+func ended(t *corev1.ContainerStateTerminated) string {
+	return fmt.Sprintf("ended with exit code %d (%s)", t.ExitCode, strings.TrimSuffix(t.Reason+": "+t.Message, ": "))
+}
+
+// isFailing tells whether a pod that is not ready does not come to serve by waiting alone, as far as is known: it is dead, or one of its containers cannot be started or
+// has ended, even when it is being started again.
+func isFailing(p *corev1.Pod) bool {
+	return isDead(p) || slices.ContainsFunc(containerStatuses(p), func(s corev1.ContainerStatus) bool {
+		t, last, w := s.State.Terminated, s.LastTerminationState.Terminated, s.State.Waiting
+		return t != nil && t.ExitCode != 0 || last != nil && !s.Ready && t == nil || w != nil && w.Reason != "" && w.Reason != "PodInitializing" && w.Reason != "ContainerCreating"
+	})
 }
 
 func containerStatuses(p *corev1.Pod) []corev1.ContainerStatus {

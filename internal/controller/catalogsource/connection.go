@@ -47,6 +47,9 @@ func connection(source *v1alpha1.CatalogSource, known content, offered offer, co
 	}
 	if connected.address != "" && (!isAddress(source) || connected.address == source.Spec.Address) {
 		next.Address, next.LastObservedState = connected.address, connected.state.String()
+		if offered.failing { // an attempt to reach a Service without a pod that answers may take for ever
+			next.LastObservedState = connectivity.TransientFailure.String()
+		}
 		if !connected.connected.IsZero() {
 			next.LastConnectTime = *stamp(connected.connected)
 		}
@@ -59,7 +62,7 @@ func connection(source *v1alpha1.CatalogSource, known content, offered offer, co
 	switch {
 	case known.index != nil && !known.outdated() && !isAddress(source) && !offered.podded:
 		next.LastObservedState, next.LastConnectTime = connectivity.Ready.String(), *later(later(&next.LastConnectTime, known.loaded), known.reached)
-	case known.problem != nil:
+	case known.problem != nil || offered.failing:
 		next.LastObservedState = connectivity.TransientFailure.String()
 	default:
 		next.LastObservedState = connectivity.Connecting.String()

@@ -67,7 +67,7 @@ func (p *pods) asked(source *v1alpha1.CatalogSource) bool {
 func (p *pods) keep(ctx context.Context, run runnable, known *content, otherSecrets bool) offer {
 	out, err := p.keeper.Ensure(ctx, grpccatalog.Request{Source: run.source, PollDue: known.polled != "", RegistryDigest: known.polled, Verified: run.verified,
 		Now: p.server.clock.Now(), PullAgain: otherSecrets})
-	offered := offer{podded: true, waiting: out.Waiting, again: out.Again}
+	offered := offer{podded: true, waiting: out.Waiting, failing: out.Failing, again: out.Again}
 	if err != nil {
 		offered.err = fmt.Errorf("run the image: %w", err)
 	} else if known.polled != "" {

@@ -217,7 +217,7 @@ func TestAPodThatDoesNotStart(t *testing.T) {
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name,
 		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "pull access denied"}}}}}
 	must.NoError(t, w.client.Status().Update(t.Context(), &p))
-	if _, s = w.reconcile(); !strings.Contains(s.Status.Message, "pull access denied") || readyReason(s) != "False Loading" || s.Status.GRPCConnectionState.LastObservedState != "CONNECTING" {
+	if _, s = w.reconcile(); !strings.Contains(s.Status.Message, "pull access denied") || readyReason(s) != "False Loading" || s.Status.GRPCConnectionState.LastObservedState != "TRANSIENT_FAILURE" {
 		t.Errorf("status %+v", s.Status)
 	}
 	w.Taken()

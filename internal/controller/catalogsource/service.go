@@ -74,6 +74,7 @@ type offer struct {
 	undecided bool          // nothing is known yet of where it is to be served
 	refused   bool          // err is why its image may not be run
 	waiting   string        // what is still missing of a pod
+	failing   bool          // no pod answers, and that is why
 	again     time.Duration // when to reconcile again without an event; 0 is not
 }
 

@@ -151,7 +151,32 @@ func (k *keeper) of(ctx context.Context, r *olmv1.ClusterObjectSet, o *outcome) 
 			o.soonest(max(at.Sub(k.clock.Now()), recheck))
 		}
 	}
-	return found, all, nil
+	if r == nil || r != k.newest || r.Annotations[authoritiesKey] == found.digest() {
+		return found, all, nil
+	}
+	return found, all, k.join(ctx, found, all)
+}
+
+// join lets certificates that another client has put in the place of those that the objects of the newest revision trust be trusted besides them.
+func (k *keeper) join(ctx context.Context, found authorities, all []*certificate) error {
+	objects, err := revision.Objects(ctx, k.client, k.newest)
+	if revision.Lost(err) {
+		return nil // what it trusts is not known
+	} else if err != nil {
+		return fmt.Errorf("read revision %s, for the CA bundles that its objects trust: %w", k.newest.Name, err)
+	}
+	for _, one := range all {
+		joined, untrusted := one.Join(k.clock.Now(), serving.Injected(objects, k.ext.Spec.Namespace, one.need.Service)...)
+		if !untrusted {
+			continue
+		}
+		one.State = joined
+		if err := k.save(ctx, one); err != nil {
+			return err
+		}
+		found[one.need.Service] = one.Trusted(k.clock.Now())
+	}
+	return nil
 }
 
 // ensure reads a certificate. One that cannot be used is issued again; one that is due gets a successor, which is staged.

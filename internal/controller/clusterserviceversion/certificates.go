@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -70,6 +71,14 @@ var (
 	unstaged = stepDue(serving.StepStage, serving.StepPublish)
 )
 
+// untrusted is why clients have to trust the certificate in use first; nil when they do.
+func untrusted(c *certificate) error {
+	if errors.Is(c.next.Reason, serving.ErrUntrusted) {
+		return c.next.Reason
+	}
+	return nil
+}
+
 // stepDue is why one of some steps is next.
 func stepDue(of ...serving.Step) reasonOf {
 	return func(c *certificate) error {
@@ -110,6 +119,8 @@ func (o *observer) certificates(ctx context.Context, chain *chain) (certificates
 				return nil, err
 			}
 			c.decide(now)
+		} else if err := (servers{o}).join(ctx, c); err != nil {
+			return nil, err
 		}
 		if c.next.Step == serving.StepLimited && c.unusable != nil {
 			c.hold(c.next.Reason)
@@ -131,41 +142,34 @@ func (c *chain) secretHeld(live *corev1.Secret) string {
 	return c.claim(live, unowned).Reason
 }
 
-// inherit reads the CA bundles that are registered for the servers of a Deployment. A certificate that only lacks its CA bundle, as early
-// versions of another implementation left it, is completed with them.
-func (o servers) inherit(ctx context.Context, c *certificate) error {
-	var found [][]byte
-	service := bundle.ServingServiceName(c.deployment)
-	for _, description := range o.csv.OwnedAPIServices() {
-		if description.DeploymentName != c.deployment {
-			continue
-		}
-		live, err := o.apiService(ctx, description.APIServiceName())
-		if err != nil {
-			return err
-		}
-		if live == nil || live.Spec.Service == nil || live.Spec.Service.Namespace != c.namespace {
-			continue
-		}
-		// Another implementation named the Service in front of an owned API so, when it made one for each.
-		former := live.Spec.Service.Name == description.Version+"-"+strings.ReplaceAll(description.Group, ".", "-")
-		keeper, err := o.keeper(ctx, live)
-		if err != nil {
-			return err
-		}
-		if keeper != "" || !former && live.Spec.Service.Name != service {
-			continue
-		}
-		if found = append(found, live.Spec.CABundle); former {
-			c.inherited.former = append(c.inherited.former, live)
-		}
+// join makes clients trust a certificate that another client has put in the place of theirs, before the pods get it: those that run have read another Secret.
+func (o servers) join(ctx context.Context, c *certificate) error {
+	pods, err := read[*appsv1.Deployment](ctx, o.cache, key(c.namespace, c.deployment))
+	if err != nil || pods == nil || pods.Spec.Template.Annotations[v1alpha1.CAHashAnnotation] == bundle.CAHash(c.Current.CABundle) {
+		return err
 	}
-	hooks, err := o.hookAuthorities(ctx, service)
+	registered, err := o.trustedBy(ctx, c)
 	if err != nil {
 		return err
 	}
 	now := o.clock.Now()
-	c.inherited.authorities = serving.Merge(now, maxInherited, append(append(found, hooks...), c.Current.CABundle)...)
+	if joined, untrusted := c.Join(now, registered...); untrusted {
+		c.State = joined
+		c.decide(now)
+		c.next, c.trusted = serving.Decision{Step: serving.StepPublish, Reason: serving.ErrUntrusted}, c.Trusted(now)
+	}
+	return nil
+}
+
+// inherit reads the CA bundles that are registered for the servers of a Deployment. A certificate that only lacks its CA bundle, as early
+// versions of another implementation left it, is completed with them.
+func (o servers) inherit(ctx context.Context, c *certificate) error {
+	found, err := o.trustedBy(ctx, c)
+	if err != nil {
+		return err
+	}
+	now := o.clock.Now()
+	c.inherited.authorities = serving.Merge(now, maxInherited, append(found, c.Current.CABundle)...)
 	if len(c.Current.CABundle) > 0 || len(c.inherited.authorities) == 0 {
 		return nil
 	}
@@ -175,6 +179,38 @@ func (o servers) inherit(ctx context.Context, c *certificate) error {
 		c.Current, c.completed = completed, true
 	}
 	return nil
+}
+
+// trustedBy are the CA bundles that are registered for the servers of a Deployment. It notes the APIServices that lead to them by another Service.
+func (o servers) trustedBy(ctx context.Context, c *certificate) ([][]byte, error) {
+	var found [][]byte
+	service := bundle.ServingServiceName(c.deployment)
+	for _, description := range o.csv.OwnedAPIServices() {
+		if description.DeploymentName != c.deployment {
+			continue
+		}
+		live, err := o.apiService(ctx, description.APIServiceName())
+		if err != nil {
+			return nil, err
+		}
+		if live == nil || live.Spec.Service == nil || live.Spec.Service.Namespace != c.namespace {
+			continue
+		}
+		// Another implementation named the Service in front of an owned API so, when it made one for each.
+		former := live.Spec.Service.Name == description.Version+"-"+strings.ReplaceAll(description.Group, ".", "-")
+		keeper, err := o.keeper(ctx, live)
+		if err != nil {
+			return nil, err
+		}
+		if keeper != "" || !former && live.Spec.Service.Name != service {
+			continue
+		}
+		if found = append(found, live.Spec.CABundle); former {
+			c.inherited.former = append(c.inherited.former, live)
+		}
+	}
+	hooks, err := o.hookAuthorities(ctx, service)
+	return append(found, hooks...), err
 }
 
 // hookAuthorities are the CA bundles of the webhooks of the CSV that lead to a Service.

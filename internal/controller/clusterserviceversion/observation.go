@@ -58,6 +58,7 @@ const (
 	apisDisrupted           observation = "apisDisrupted"           // an owned API is not available because its pods are just being replaced
 	certificatesDue         observation = "certificatesDue"         // a serving certificate is to be recreated
 	certificatesUnstaged    observation = "certificatesUnstaged"    // one is due for renewal, and its successor is not staged or not trusted yet
+	certificatesUntrusted   observation = "certificatesUntrusted"   // another client has put one into its Secret that clients do not trust
 	ownCertificatesUnstaged observation = "ownCertificatesUnstaged" // the same of one that no successor has adopted
 	ownCertificatesDue      observation = "ownCertificatesDue"      // a serving certificate that no successor has adopted is to be recreated
 	webhooksMissing         observation = "webhooksMissing"         // a webhook is not registered as it should be

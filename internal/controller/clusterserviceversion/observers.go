@@ -158,6 +158,7 @@ var observers = map[observation]observe{
 	}),
 	certificatesDue:         ofCertificates(replaceable),
 	certificatesUnstaged:    ofCertificates(unstaged),
+	certificatesUntrusted:   ofCertificates(untrusted),
 	ownCertificatesUnstaged: ofOwnCertificates(unstaged),
 	ownCertificatesDue:      ofOwnCertificates(replaceable),
 	webhooksMissing: func(ctx context.Context, s *snapshot) (finding, error) {

@@ -131,6 +131,29 @@ func (s State) Trusted(now time.Time) []byte {
 	return Merge(now, maxTrusted, s.Staged.CABundle, s.Current.CABundle)
 }
 
+// ErrUntrusted is why clients have to trust a certificate that is in use already.
+var ErrUntrusted = errors.New("it holds a certificate that registered clients do not trust, as that of a restored backup is: they trust both it and the one before, before servers show it")
+
+// Join is the state of a certificate in use that another client has put in the place of the one that clients trust, as a restored backup does. It can be used,
+// so that it stays; its CA bundle gets the certificates that clients trust by now, since servers show the certificate from before until each has read the Secret.
+// It is false where clients trust the certificate, where there are none, and where the CA bundle has all of that.
+func (s State) Join(now time.Time, registered ...[]byte) (State, bool) {
+	untrusted := slices.ContainsFunc(registered, func(bundle []byte) bool {
+		asked := s.Current
+		asked.CABundle = bundle
+		return len(Certificates(bundle)) > 0 && asked.Check(nil, now) != nil
+	})
+	if !untrusted || s.Current.Check(s.Hosts, now) != nil {
+		return s, false
+	}
+	joined := Merge(now, maxAuthorities, append([][]byte{s.Current.CABundle}, registered...)...)
+	if bytes.Equal(joined, Merge(now, maxAuthorities, s.Current.CABundle)) {
+		return s, false
+	}
+	s.Current.CABundle = joined
+	return s, true
+}
+
 // After is the state after a step. Hosts of the request are those of the state, and the old certificate is Current, where they are not given.
 func (s State) After(step Step, r Request) (State, error) {
 	switch step {

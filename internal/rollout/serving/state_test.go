@@ -141,3 +141,40 @@ func TestIssues(t *testing.T) {
 		t.Errorf("recent are %v, of %d Secrets", got, len(i.at))
 	}
 }
+
+// TestJoin: a certificate that clients do not trust, which can be used, is trusted besides the one from before; any other stays as it is.
+func TestJoin(t *testing.T) {
+	before, restored := issue(t, Request{}), issue(t, Request{Now: start.Add(time.Hour)})
+	now := start.Add(2 * time.Hour)
+	renewed := issue(t, Request{Old: before, Now: now})
+	for name, test := range map[string]struct {
+		current    Certificate
+		registered [][]byte
+		joined     bool
+	}{
+		"restored":                            {restored, [][]byte{before.CABundle}, true},
+		"restored, one client knows it":       {restored, [][]byte{restored.CABundle, before.CABundle}, true},
+		"trusted":                             {before, [][]byte{before.CABundle}, false},
+		"trusted besides others":              {before, [][]byte{renewed.CABundle}, false},
+		"made here, and not registered yet":   {renewed, [][]byte{before.CABundle}, false},
+		"no clients":                          {restored, nil, false},
+		"clients that trust nothing":          {restored, [][]byte{nil, []byte("x")}, false},
+		"one that cannot be used":             {issue(t, Request{Hosts: []string{"svc.other"}}), [][]byte{before.CABundle}, false},
+		"a client that trusts what is over":   {restored, [][]byte{issue(t, Request{Life: time.Minute}).CABundle}, false},
+		"restored, with what is over as well": {restored, [][]byte{issue(t, Request{Life: time.Minute}).CABundle, before.CABundle}, true},
+	} {
+		s := State{Current: test.current, Hosts: hosts}
+		after, joined := s.Join(now, test.registered...)
+		must.Equal(t, name, joined, test.joined)
+		if !joined {
+			must.Equal(t, name+": CA bundle", string(after.Current.CABundle), string(test.current.CABundle))
+			continue
+		}
+		for which, shown := range map[string]Certificate{"before": before, "restored": restored} {
+			shown.CABundle = after.Current.CABundle
+			must.NoErrorf(t, shown.Check(hosts, now), "%s: the certificate %s", name, which)
+		}
+		_, again := after.Join(now, after.Current.CABundle)
+		must.Equal(t, name+", registered", again, false)
+	}
+}
