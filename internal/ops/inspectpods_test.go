@@ -83,7 +83,7 @@ func TestStatusOfWhatWorksReadsNoPods(t *testing.T) {
 // TestStatusOfUserWithoutPods: what the user may not read becomes a note, and so does a log that cannot be read.
 func TestStatusOfUserWithoutPods(t *testing.T) {
 	forbidden := func(verb, resource string) error {
-		return apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", fmt.Errorf("User %q cannot %s resource %q", "dev", verb, resource)) //nolint:staticcheck // ST1005: the words of API servers
+		return apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", fmt.Errorf("User %q cannot %s resource %q", "dev", verb, resource))
 	}
 	c, _ := podLists(removalCluster(t, failingOperator(t)...), forbidden("list", "pods"))
 	report, text := status(t, c, endsWith("x"))

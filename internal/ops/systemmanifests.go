@@ -252,10 +252,10 @@ func inNamespace(part any, namespace string) any {
 			part[i] = inNamespace(value, namespace)
 		}
 	case string:
-		switch {
-		case part == shippedNamespace:
+		switch part {
+		case shippedNamespace:
 			return namespace
-		case part == "--global-namespace="+shippedNamespace:
+		case "--global-namespace=" + shippedNamespace:
 			return "--global-namespace=" + namespace
 		}
 		return strings.ReplaceAll(part, account+shippedNamespace+":", account+namespace+":")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
@@ -51,7 +52,7 @@ func (e exported) unknown(expression string) []string {
 func (e exported) selected(s *parser.VectorSelector) []string {
 	var names []string
 	for name := range e {
-		if !slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool { return m.Name == labels.MetricName && !m.Matches(name) }) {
+		if !slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool { return m.Name == model.MetricNameLabel && !m.Matches(name) }) {
 			names = append(names, name)
 		}
 	}
@@ -74,7 +75,7 @@ func (e exported) within(expression parser.Expr) []string {
 func (e exported) missing(names []string, wanted ...string) []string {
 	var wrong []string
 	for _, label := range wanted {
-		if label != labels.MetricName && !slices.Contains(ofTarget, label) && !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(e[name], label) }) {
+		if label != model.MetricNameLabel && !slices.Contains(ofTarget, label) && !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(e[name], label) }) {
 			wrong = append(wrong, fmt.Sprintf("none of %q has the label %s", names, label))
 		}
 	}
@@ -91,7 +92,7 @@ func TestUnknownMetricsAreNoticed(t *testing.T) {
 		`csv_abnormal * on(namespace, name) csv_succeeded`:                 0,
 		`count({__name__=~"csv_.*"}) by (namespace)`:                       0,
 		`histogram_quantile(0.5, sum by(le) (rate(d_seconds_bucket[5m])))`: 0,
-		`time() - max(csv_suceeded)`:                                       1, // misspelled
+		`time() - max(csv_succeed)`:                                        1, // another word
 		`csv_succeeded or vector(0) or csv_gone`:                           1,
 		`csv_succeeded{phase="Failed"}`:                                    1, // a label of another metric
 		`count by(reason) (csv_abnormal)`:                                  1,
