@@ -172,14 +172,14 @@ func (w *world) waits(name string) {
 	}
 }
 
-// secret is the one that the pods of an extension mount.
+// secret is the one that the pods of an extension mount. It is empty as long as nobody has written it: simulated pods do not wait for it.
 func (w *world) secret(name string) *corev1.Secret {
 	w.Helper()
 	d, secret := &appsv1.Deployment{}, &corev1.Secret{}
 	must.NoError(w, w.Get(w.Context(), client.ObjectKey{Namespace: name, Name: name}, d))
 	for _, v := range d.Spec.Template.Spec.Volumes {
 		if v.Secret != nil {
-			must.NoError(w, w.Get(w.Context(), client.ObjectKey{Namespace: name, Name: v.Secret.SecretName}, secret))
+			harness.Read(w.T, w, name, v.Secret.SecretName, secret)
 		}
 	}
 	return secret
