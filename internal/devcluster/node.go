@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 
 	"fairlead.dev/fairlead/internal/devcluster/realnode"
 )
@@ -135,6 +136,10 @@ func (c *Cluster) exposeOnNode(from, to string) (remove func(), err error) {
 	target, err := netip.ParseAddrPort(to)
 	if err != nil || !target.Addr().IsLoopback() {
 		return nil, fmt.Errorf("route %s to %s: the server must be on loopback", from, to)
+	}
+	if conn, err := net.DialTimeout("tcp", from, time.Second); err == nil {
+		_ = conn.Close() // the server listens on all addresses of this machine
+		return func() {}, nil
 	}
 	forward, err := realnode.Forward(from, to)
 	if err != nil {

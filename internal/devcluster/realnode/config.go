@@ -71,7 +71,9 @@ func (c Config) writeFiles() error {
 		"kube-proxy.json":           c.proxy(),
 		"cni/10-fairlead.conflist":  c.podNetwork(),
 		"containerd.toml":           c.containerd(),
-		c.registryHosts(c.Registry): registryHost(c.Registry),
+		c.registryHosts(c.Registry): registryHost("server = \"http://"+c.Registry+"\"\n", c.Registry),
+		// Before any other registry, the cluster's is asked.
+		filepath.Join("registries", "_default", "hosts.toml"): registryHost("", c.Registry),
 	} {
 		text, isText := content.(string)
 		if !isText {
@@ -187,7 +189,7 @@ func (c Config) registryHosts(registry string) string {
 	return filepath.Join("registries", host+"_"+port+"_", "hosts.toml")
 }
 
-// registryHost is for a registry without TLS.
-func registryHost(registry string) string {
-	return fmt.Sprintf("server = \"http://%[1]s\"\n[host.\"http://%[1]s\"]\n  capabilities = [\"pull\", \"resolve\"]\n", registry)
+// registryHost asks a registry without TLS; server is what follows when it has not got an image.
+func registryHost(server, registry string) string {
+	return server + fmt.Sprintf("[host.\"http://%s\"]\n  capabilities = [\"pull\", \"resolve\"]\n", registry)
 }
