@@ -104,6 +104,7 @@ func TestStopCleansUp(t *testing.T) {
 		}
 		return nil
 	})
+	must.Contain(t, "what a killed cluster leaves", strings.Join(w.traces(), "\n"), "process /pause", "table ip kube-proxy", "mount ", "kubepods")
 	must.Contain(t, "what stop says", w.run("stop"), "is not running")
 	must.Equal(t, "what is on the machine afterwards", w.traces(), before)
 }
