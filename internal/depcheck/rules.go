@@ -74,6 +74,7 @@ var rules = []rule{
 	{pkg: "internal/kubeconfig", may: []string{"catalog/safetext", "api", "internal/messages", "internal/rollout"}, client: true},
 	{pkg: "internal/manager", may: append(libraries, "api", "internal/console", "internal/controller", "internal/kubeconfig", "internal/ops", "internal/packageserver", "internal/metrics", "internal/platform"), client: true},
 	{pkg: "internal/devcluster", may: []string{"catalog/safetext", "internal/content/image", "internal/messages"}, client: true},
+	{pkg: "internal/devcluster/realnode", client: true}, // the machine, and nothing of the control plane
 	{pkg: "internal/ops/preview", may: append(libraries, "api/operators", "bundle", "internal/content/bundleio", "api", "internal/kubeconfig", "internal/messages"), client: true},
 	{pkg: "internal/console", may: []string{"api", "catalog/safetext", "docs", "internal/kubeconfig", "internal/messages", "internal/ops"}, client: true}, // no rule that decides
 	{pkg: "internal/demo", may: []string{anything}, client: true},
