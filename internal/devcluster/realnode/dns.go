@@ -179,10 +179,10 @@ func reply(asked dnsmessage.Header, question dnsmessage.Question, code dnsmessag
 	return packed
 }
 
-// forward asks the machine's resolvers one after the other.
+// forward asks the machine's resolvers one after the other, by the transport of the question.
 func (s *dnsServer) forward(ctx context.Context, message []byte, transport string) []byte {
 	for _, resolver := range s.upstream() {
-		conn, err := (&net.Dialer{Timeout: answerLimit / 2}).DialContext(ctx, transport, net.JoinHostPort(resolver, "53"))
+		conn, err := (&net.Dialer{Timeout: answerLimit / 2}).DialContext(ctx, transport, resolver)
 		if err != nil {
 			continue
 		}

@@ -82,7 +82,7 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// systemResolvers reads the addresses in this machine's configuration; they change while it runs.
+// systemResolvers reads host and port of the resolvers in this machine's configuration; they change while it runs.
 func systemResolvers() []string {
 	content, _ := os.ReadFile("/etc/resolv.conf")
 	return parseResolvers(string(content))
@@ -93,7 +93,7 @@ func parseResolvers(config string) []string {
 	for line := range strings.Lines(config) {
 		fields := strings.Fields(line)
 		if len(fields) >= 2 && fields[0] == "nameserver" {
-			found = append(found, fields[1])
+			found = append(found, net.JoinHostPort(fields[1], "53"))
 		}
 	}
 	return found

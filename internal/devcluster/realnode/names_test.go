@@ -120,6 +120,50 @@ func TestAnswersOfDNS(t *testing.T) {
 	}
 }
 
+// TestForwardedQuestions go to the machine's resolvers, the next one when one does not answer, and come back as they are.
+func TestForwardedQuestions(t *testing.T) {
+	packets := must.Value(net.ListenPacket("udp", "127.0.0.1:0"))(t)
+	listener := must.Value(net.Listen("tcp", packets.LocalAddr().String()))(t)
+	defer closers{packets, listener}.Close()
+	go func() {
+		buffer := make([]byte, maxDatagram)
+		if n, from, err := packets.ReadFrom(buffer); err == nil {
+			_, _ = packets.WriteTo(outsideAnswer(buffer[:n], 4), from)
+		}
+	}()
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		if asked, err := readFramed(conn); err == nil {
+			_ = writeFramed(conn, outsideAnswer(asked, 6))
+		}
+	}()
+	gone := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
+	must.NoError(t, gone.Close())
+	s := &dnsServer{upstream: func() []string { return []string{gone.Addr().String(), packets.LocalAddr().String()} }}
+	for transport, last := range map[string]byte{"udp": 4, "tcp": 6} {
+		var got dnsmessage.Message
+		must.NoError(t, got.Unpack(s.answer(question("web.ns.svc.cluster.local.example.", dnsmessage.TypeA), transport)))
+		must.Equal(t, "identity by "+transport, got.ID, 77)
+		if len(got.Answers) != 1 {
+			t.Fatalf("by %s: %+v", transport, got)
+		}
+		must.Equal(t, "address by "+transport, got.Answers[0].Body.(*dnsmessage.AResource).A, [4]byte{192, 0, 2, last})
+	}
+}
+
+// outsideAnswer is that of a resolver to which every name has an address.
+func outsideAnswer(message []byte, last byte) []byte {
+	var asked dnsmessage.Message
+	if err := asked.Unpack(message); err != nil {
+		return nil
+	}
+	return reply(asked.Header, asked.Questions[0], dnsmessage.RCodeSuccess, []net.IP{net.IPv4(192, 0, 2, last)}, "udp")
+}
+
 // TestLongAnswers are cut off by UDP, so that the resolver asks again by TCP, where they are whole.
 func TestLongAnswers(t *testing.T) {
 	many := func(context.Context, string) (found []net.IP, exists bool, err error) {
@@ -138,5 +182,5 @@ func TestLongAnswers(t *testing.T) {
 }
 
 func TestResolversOfTheMachine(t *testing.T) {
-	must.Equal(t, "resolvers", parseResolvers("# nameserver 9.9.9.9\nsearch example.com\nnameserver 192.0.2.1\nnameserver\t2001:db8::1 \nnameserver\n"), []string{"192.0.2.1", "2001:db8::1"})
+	must.Equal(t, "resolvers", parseResolvers("# nameserver 9.9.9.9\nsearch example.com\nnameserver 192.0.2.1\nnameserver\t2001:db8::1 \nnameserver\n"), []string{"192.0.2.1:53", "[2001:db8::1]:53"})
 }
