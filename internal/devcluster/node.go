@@ -37,6 +37,14 @@ func nodesOf(real bool) string {
 	return "simulated nodes"
 }
 
+// checkMachine says what a real node lacks on this machine, before anything is made.
+func (o Options) checkMachine() error {
+	if !o.RealNode {
+		return nil
+	}
+	return realnode.Check(serviceNetwork)
+}
+
 // CleanUpNode removes what a real node of a killed cluster left on this machine. Start does so too.
 func CleanUpNode() error { return realnode.CleanUp() }
 

@@ -27,6 +27,9 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start a cluster: %w", err)
 	}
+	if err := options.checkMachine(); err != nil {
+		return nil, fmt.Errorf("start cluster %s: %w", options.Name, err)
+	}
 	c := &Cluster{
 		opts:        options,
 		layout:      layout{dir: dataDir(options.DataDir)},
@@ -79,11 +82,6 @@ func (c *Cluster) start(ctx context.Context) error {
 	// Before anything is deleted from the data directory: what a killed cluster had mounted there would be deleted with it.
 	if err := realnode.CleanUp(); err != nil {
 		return err
-	}
-	if c.opts.RealNode {
-		if err := realnode.Check(serviceNetwork); err != nil {
-			return err
-		}
 	}
 	if err := c.prepare(); err != nil {
 		return err

@@ -68,6 +68,11 @@ func TestOperatorsDoTheirJob(t *testing.T) {
 		return nil
 	})
 
+	// The API server asks the manager, which listens on loopback of this machine.
+	packages, err := client.Resource(schema.GroupVersionResource{Group: "packages.operators.coreos.com", Version: "v1", Resource: "packagemanifests"}).Namespace("demo").List(t.Context(), metav1.ListOptions{})
+	must.NoErrorf(t, err, "list the packages that are offered")
+	must.Equal(t, "number of packages that are offered", len(packages.Items), 2)
+
 	must.NoError(t, demo.Process.Signal(syscall.SIGINT))
 	ended = true
 	_ = demo.Wait() // an interrupted program has an exit code of its own

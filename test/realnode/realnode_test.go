@@ -3,6 +3,8 @@ package realnode
 import (
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,6 +22,13 @@ func TestRealNode(t *testing.T) {
 	before := w.traces()
 	w.start()
 	must.Contain(t, "the status", w.run("status"), "1, real: this machine", "kubelet", "kube-proxy", "containerd")
+	second := exec.Command(w.program, "cluster", "start", "--real-node", "--name", "second", "--data-dir", w.dir+"2")
+	if output, err := second.CombinedOutput(); err == nil || !strings.Contains(string(output), "is the real node of a cluster already (process ") {
+		t.Errorf("a second cluster on the machine: %v\n%s", err, output)
+	}
+	if _, err := os.Stat(w.dir + "2"); err == nil {
+		t.Error("a cluster that cannot be started has a directory")
+	}
 	w.pushImage()
 	const namespace = "real"
 	must.Value(w.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{

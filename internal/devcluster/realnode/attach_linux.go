@@ -11,6 +11,9 @@ import (
 // runDir is what the machine knows of its node. It is gone after a reboot, as are the interfaces and mounts that it is about.
 const runDir = "/run/fairlead-node"
 
+// maxSocketPath is what Linux allows.
+const maxSocketPath = 107
+
 // Node is this machine as the node of a cluster, until Detach.
 type Node struct {
 	Config
@@ -25,6 +28,10 @@ func Attach(c Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{Config: c, lock: lock}
+	if socket := n.path("kubelet", "pod-resources", "kubelet.sock"); len(socket) > maxSocketPath {
+		_ = lock.Close()
+		return nil, fmt.Errorf("the directory of the node, %s, has too long a name: kubelet's socket %s would have %d characters, and the kernel allows %d; choose another --data-dir", n.Dir, socket, len(socket), maxSocketPath)
+	}
 	if err := n.attach(); err != nil {
 		return nil, errors.Join(err, n.Detach())
 	}
@@ -38,11 +45,18 @@ func (n *Node) attach() error {
 	if err := checkAddresses(); err != nil {
 		return err
 	}
+	// After a reboot there is no record any more, and files of pods that ended with it are still there.
+	if err := unmountBelow(n.Dir); err != nil {
+		return err
+	}
+	if err := empty(n.Dir); err != nil {
+		return err
+	}
 	r := record{Dir: n.Dir, Socket: n.Socket, Sysctls: map[string]string{}, KubeletDirWasThere: exists(kubeletDefaultDir)}
 	for _, key := range sysctls {
 		value, err := readSysctl(key)
 		if err != nil {
-			return fmt.Errorf("read the kernel's setting %s (its module may have to be loaded: modprobe br_netfilter): %w", key, err)
+			return fmt.Errorf("read the kernel's setting %s: %w", key, err)
 		}
 		r.Sysctls[key] = value
 	}

@@ -45,7 +45,12 @@ func Check(serviceNetwork string) error {
 	if text := missing(requirements, exec.LookPath); text != "" {
 		why = append(why, text)
 	}
-	why = append(why, otherNode()...)
+	if _, err := readSysctl(sysctls[1]); err != nil {
+		why = append(why, "the kernel's module for bridges is not there: load it with: modprobe br_netfilter")
+	}
+	if os.Geteuid() == 0 {
+		why = append(why, otherNode()...)
+	}
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
 		why = append(why, fmt.Sprintf("the machine's addresses cannot be read: %v", err))
@@ -88,6 +93,14 @@ func otherNode() []string {
 		return nil
 	}
 	_ = conn.Close()
+	var taken *TakenError
+	lock, err := lockMachine("")
+	if errors.As(err, &taken) {
+		return []string{taken.Error()}
+	}
+	if err == nil {
+		_ = lock.Close()
+	}
 	return []string{"a kubelet runs here already (it answers on " + devicePlugins + "): stop it, or use another machine"}
 }
 

@@ -42,15 +42,23 @@ func cleanRecorded() error {
 	if err := errors.Join(failed...); err != nil {
 		return err
 	}
-	for _, dir := range emptied {
-		if err := os.RemoveAll(filepath.Join(r.Dir, dir)); err != nil {
-			return fmt.Errorf("empty the directory of the node: %w", err)
-		}
+	if err := empty(r.Dir); err != nil {
+		return err
 	}
 	if !r.KubeletDirWasThere {
 		_ = os.RemoveAll(kubeletDefaultDir) // only the socket of device plugins was put there
 	}
 	return os.Remove(filepath.Join(runDir, recordFile))
+}
+
+// empty deletes what is of pods. Nothing may be mounted there any more: it would be deleted too.
+func empty(dir string) error {
+	for _, name := range emptied {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("empty the directory of the node: %w", err)
+		}
+	}
+	return nil
 }
 
 // endContainers kills the shims of our containerd, which have its socket in their command line, and before them the containers, which are

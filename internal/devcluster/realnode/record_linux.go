@@ -26,11 +26,11 @@ type record struct {
 	KubeletDirWasThere bool `json:"kubeletDirWasThere"`
 }
 
-// TakenError says that another cluster has its node here.
+// TakenError says that a cluster has its node here.
 type TakenError struct{ Owner string }
 
 func (e *TakenError) Error() string {
-	return fmt.Sprintf("this machine is the real node of another cluster (%s): stop that one first; a machine is one node", e.Owner)
+	return fmt.Sprintf("this machine is the real node of a cluster already (%s): stop that one first; a machine is one node", e.Owner)
 }
 
 // lockMachine is held by the supervisor for as long as the node is there; the kernel drops it when that ends.
