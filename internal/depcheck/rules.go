@@ -5,8 +5,9 @@ const module = "fairlead.dev/fairlead/"
 
 // maxInternal is how many packages there are under internal at most. The last ones are internal/schedule: when upgrades may begin is one pure rule for
 // both APIs and for commands, and belongs to none of them; and internal/rollout/claims: whose the objects are that an InstallPlan meets is one rule for the
-// controller and for what tells of a plan before it is made; and internal/console, which shows and changes what internal/ops has.
-const maxInternal = 48
+// controller and for what tells of a plan before it is made; and internal/console, which shows and changes what internal/ops has; and
+// internal/devcluster/realnode, which changes the machine and knows nothing of clusters, as devcluster does the other way round.
+const maxInternal = 49
 
 // maxMethods is how many methods a type has at most.
 const maxMethods = 25
