@@ -38,7 +38,7 @@ func ServeDNS(address string, client kubernetes.Interface) (io.Closer, error) {
 	}
 	listener, err := net.Listen("tcp", at)
 	if err != nil {
-		packets.Close()
+		_ = packets.Close()
 		return nil, fmt.Errorf("serve DNS for pods: %w", err)
 	}
 	go s.serveUDP(packets)
@@ -87,7 +87,7 @@ func (s *dnsServer) serveTCP(listener net.Listener) {
 			continue
 		}
 		go func() {
-			defer conn.Close()
+			defer hangUp(conn)
 			for {
 				_ = conn.SetDeadline(time.Now().Add(2 * answerLimit))
 				question, err := readFramed(conn)
@@ -187,7 +187,7 @@ func (s *dnsServer) forward(ctx context.Context, message []byte, transport strin
 			continue
 		}
 		answer, err := exchange(conn, message, transport)
-		conn.Close()
+		hangUp(conn)
 		if err == nil && len(answer) > 2 && [2]byte(answer[:2]) == [2]byte(message[:2]) {
 			return answer
 		}

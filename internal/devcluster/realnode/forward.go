@@ -32,13 +32,16 @@ func Forward(listen, target string) (io.Closer, error) {
 	return listener, nil
 }
 
+// hangUp closes a connection that is not needed any more; whether that fails changes nothing.
+func hangUp(conn net.Conn) { _ = conn.Close() }
+
 func pass(from net.Conn, target string) {
-	defer from.Close()
+	defer hangUp(from)
 	to, err := net.DialTimeout("tcp", target, 5*time.Second)
 	if err != nil {
 		return // the client sees its connection end, as it would at a server that has stopped
 	}
-	defer to.Close()
+	defer hangUp(to)
 	var both sync.WaitGroup
 	for _, way := range []struct{ to, from net.Conn }{{to, from}, {from, to}} {
 		both.Go(func() {
