@@ -70,6 +70,9 @@ func newClusterStopCommand(s command.Streams, which *clusterFlags) *cobra.Comman
 			if err := client.Stop(cmd.Context()); err != nil {
 				return err
 			}
+			if err := devcluster.CleanUpNode(); err != nil { // what the supervisor could not remove, and why
+				return err
+			}
 			fmt.Fprintf(s.Out, "Cluster %s is stopped.\n", which.name)
 			return nil
 		},

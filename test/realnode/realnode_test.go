@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -115,5 +116,29 @@ func TestStopCleansUp(t *testing.T) {
 	})
 	must.Contain(t, "what a killed cluster leaves", strings.Join(w.traces(), "\n"), "process /pause", "table ip kube-proxy", "mount ", "kubepods")
 	must.Contain(t, "what stop says", w.run("stop"), "is not running")
+	must.Equal(t, "what is on the machine afterwards", w.traces(), before)
+}
+
+// TestLossOfContainerd: a cluster that stops because one of its components ended gives the machine back too, and says which.
+func TestLossOfContainerd(t *testing.T) {
+	w := newWorld(t)
+	before := w.traces()
+	w.start()
+	w.pushImage()
+	w.serve("default", "web", 1)
+	began := time.Now()
+	for _, c := range w.status.Components {
+		if c.Name == "containerd" {
+			must.NoError(t, syscall.Kill(c.PID, syscall.SIGKILL))
+		}
+	}
+	w.eventually("the supervisor ends", func(context.Context) error {
+		if err := syscall.Kill(w.status.PID, 0); err == nil {
+			return fmt.Errorf("process %d runs", w.status.PID)
+		}
+		return nil
+	})
+	t.Logf("stopped after %s", time.Since(began).Round(100*time.Millisecond))
+	must.Contain(t, "the log of the supervisor", string(must.Value(os.ReadFile(filepath.Join(w.dir, "logs", "fairlead-cluster.log")))(t)), "containerd ended (signal: killed)")
 	must.Equal(t, "what is on the machine afterwards", w.traces(), before)
 }
