@@ -50,20 +50,7 @@ for it is listed before anything is done. A machine is the node of one cluster a
 			fmt.Fprintf(w, "%5.1fs  %-24s %s\n", time.Since(began).Seconds(), component, state)
 		}
 		report := func(status devcluster.Status) error {
-			pods := "Its pods are simulated: they become ready, but nothing runs in them."
-			if status.RealNode {
-				pods = "Its pods run on this machine. They pull what was pushed to the registry as " + status.Registry + "/NAME:TAG."
-			}
-			return format.Write(s.Out, status, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, `Cluster %s is ready after %.1f s, with %s of memory.
-  API server  %s
-  registry    %s
-  kubeconfig  %s
-  console     fairlead console --kubeconfig %s
-%s
-`, status.Name, status.StartSeconds, mebibytes(status.MemoryBytes), status.APIServer, status.Registry, status.Kubeconfig, preview.Quoted(status.Kubeconfig), pods)
-				return err
-			})
+			return format.Write(s.Out, status, func(w io.Writer) error { return writeStarted(w, status) })
 		}
 		if *foreground {
 			// Keep a cluster until the context ends or it stops by itself.
@@ -94,4 +81,20 @@ for it is listed before anything is done. A machine is the node of one cluster a
 		return report(status)
 	}
 	return cmd
+}
+
+// writeStarted says how a cluster is reached, and what its pods are.
+func writeStarted(w io.Writer, status devcluster.Status) error {
+	pods := "Its pods are simulated: they become ready, but nothing runs in them."
+	if status.RealNode {
+		pods = "Its pods run on this machine. They pull what was pushed to the registry as " + status.Registry + "/NAME:TAG."
+	}
+	_, err := fmt.Fprintf(w, `Cluster %s is ready after %.1f s, with %s of memory.
+  API server  %s
+  registry    %s
+  kubeconfig  %s
+  console     fairlead console --kubeconfig %s
+%s
+`, status.Name, status.StartSeconds, mebibytes(status.MemoryBytes), status.APIServer, status.Registry, status.Kubeconfig, preview.Quoted(status.Kubeconfig), pods)
+	return err
 }
