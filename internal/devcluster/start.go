@@ -192,27 +192,7 @@ func (c *Cluster) prepare() (err error) {
 	if err != nil {
 		return err
 	}
-	c.KubeconfigPath = c.dir.path(kubeconfigFile)
-	// Write the kubeconfigs of the administrator and of the components, and keep the configuration of the former.
-	admin, err := c.writeClient(c.KubeconfigPath, adminUser, adminsGroup)
-	if err != nil {
-		return err
-	}
-	c.config = &rest.Config{
-		Host: c.apiURL(),
-		TLSClientConfig: rest.TLSClientConfig{
-			CAData:   c.certs.CA(),
-			CertData: admin.Cert,
-			KeyData:  admin.Key,
-		},
-		QPS: -1,
-	}
-	for _, user := range []string{managerUser, schedulerUser} {
-		if _, err := c.writeClient(c.dir.path(clientsDir, user), user); err != nil {
-			return err
-		}
-	}
-	if _, err = c.writeClient(c.dir.path(clientsDir, simulationUser), simulationUser, adminsGroup); err != nil {
+	if err := c.writeClients(); err != nil {
 		return err
 	}
 	if c.opts.RealNode {
@@ -234,6 +214,31 @@ egressSelections:
       uds:
         udsName: %q
 `, c.socket("egress")), 0o600)
+}
+
+// writeClients writes the kubeconfigs of the administrator and of the components, and keeps the configuration of the former.
+func (c *Cluster) writeClients() error {
+	c.KubeconfigPath = c.dir.path(kubeconfigFile)
+	admin, err := c.writeClient(c.KubeconfigPath, adminUser, adminsGroup)
+	if err != nil {
+		return err
+	}
+	c.config = &rest.Config{
+		Host: c.apiURL(),
+		TLSClientConfig: rest.TLSClientConfig{
+			CAData:   c.certs.CA(),
+			CertData: admin.Cert,
+			KeyData:  admin.Key,
+		},
+		QPS: -1,
+	}
+	for _, user := range []string{managerUser, schedulerUser} {
+		if _, err := c.writeClient(c.dir.path(clientsDir, user), user); err != nil {
+			return err
+		}
+	}
+	_, err = c.writeClient(c.dir.path(clientsDir, simulationUser), simulationUser, adminsGroup)
+	return err
 }
 
 // serve starts what the supervisor itself serves, and then records where.
