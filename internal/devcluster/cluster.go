@@ -72,7 +72,7 @@ func (c *Cluster) Err() error {
 // IP, IP:PORT, NAMESPACE/SERVICE or NAMESPACE/SERVICE:PORT; to is HOST:PORT on loopback.
 func (c *Cluster) Route(from, to string) (remove func(), err error) {
 	if c.opts.RealNode {
-		return c.exposeOnNode(from, to)
+		return exposeOnNode(from, to)
 	}
 	origin, err := parseOrigin(from)
 	if err != nil {

@@ -136,7 +136,7 @@ func exposedAt(real bool) netip.Addr {
 }
 
 // exposeOnNode lets pods and the API server reach a server on loopback by the address of the node. Pods are reached without it.
-func (c *Cluster) exposeOnNode(from, to string) (remove func(), err error) {
+func exposeOnNode(from, to string) (remove func(), err error) {
 	address, err := netip.ParseAddrPort(from)
 	if err != nil || address.Addr() != exposedAt(true) {
 		return nil, fmt.Errorf("route %s to %s: the API server of a cluster with a real node calls pods themselves; only %s, the node's own address, can lead elsewhere", from, to, realnode.Address)
