@@ -14,7 +14,7 @@ import (
 
 func newClusterCommand(s command.Streams) *cobra.Command {
 	which := &clusterFlags{}
-	cmd := command.Group("cluster", "Run a Kubernetes cluster with simulated pods on this machine",
+	cmd := command.Group("cluster", "Run a Kubernetes cluster on this machine, with simulated pods or real ones",
 		newClusterStartCommand(s, which),
 		newClusterStopCommand(s, which),
 		newClusterStatusCommand(s, which),
@@ -22,7 +22,7 @@ func newClusterCommand(s command.Streams) *cobra.Command {
 		newClusterLogsCommand(s, which),
 	)
 	cmd.Long = `Run a Kubernetes cluster on this machine: a real control plane, simulated nodes and an image registry.
-Pods are simulated: they are scheduled and become ready, but nothing runs in them.`
+Pods are simulated: they are scheduled and become ready, but nothing runs in them. With 'cluster start --real-node' they run.`
 	cmd.PersistentFlags().StringVar(&which.name, "name", devcluster.DefaultName, "name of the cluster")
 	cmd.PersistentFlags().StringVar(&which.dataDir, "data-dir", "", "directory of its data (default: one for each name, in the user's cache directory)")
 	return cmd
@@ -58,6 +58,9 @@ func newClusterStopCommand(s command.Streams, which *clusterFlags) *cobra.Comman
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := which.connect()
 			if errors.Is(err, devcluster.ErrNotRunning) {
+				if err := devcluster.CleanUpNode(); err != nil {
+					return err
+				}
 				fmt.Fprintf(s.Out, "Cluster %s is not running.\n", which.name)
 				return nil
 			}
@@ -65,6 +68,9 @@ func newClusterStopCommand(s command.Streams, which *clusterFlags) *cobra.Comman
 				return err
 			}
 			if err := client.Stop(cmd.Context()); err != nil {
+				return err
+			}
+			if err := devcluster.CleanUpNode(); err != nil { // what the supervisor could not remove, and why
 				return err
 			}
 			fmt.Fprintf(s.Out, "Cluster %s is stopped.\n", which.name)

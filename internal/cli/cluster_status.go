@@ -52,7 +52,11 @@ func newClusterStatusCommand(s command.Streams, which *clusterFlags) *cobra.Comm
 			fmt.Fprintf(table, "Memory:\t%s\n", mebibytes(status.MemoryBytes))
 			fmt.Fprintf(table, "API server:\t%s\n", status.APIServer)
 			fmt.Fprintf(table, "Registry:\t%s\n", status.Registry)
-			fmt.Fprintf(table, "Nodes:\t%d, simulated\n", status.Nodes)
+			kind := "simulated"
+			if status.RealNode {
+				kind = "real: this machine"
+			}
+			fmt.Fprintf(table, "Nodes:\t%d, %s\n", status.Nodes, kind)
 			fmt.Fprintf(table, "Kubeconfig:\t%s\n", status.Kubeconfig)
 			fmt.Fprintf(table, "Data:\t%s\n\n", status.DataDir)
 			if err := table.Flush(); err != nil {

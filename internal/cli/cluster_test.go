@@ -125,7 +125,7 @@ func TestUsageErrors(t *testing.T) {
 		"unknown flag":            {"cluster start --nodse 3", "unknown flag: --nodse"},
 		"bad number":              {"cluster start --nodes many", `"many"`},
 		"bad format":              {"cluster status -o xml", `output format "xml": choose text, json or yaml`},
-		"unknown component":       {"cluster logs kube-proxy", `invalid argument "kube-proxy"`},
+		"unknown component":       {"cluster logs kube-dns", `invalid argument "kube-dns"`},
 		"arguments for none":      {"version please", `"please"`},
 		"a v1 flag for v0":        {"install web --create-namespace", "--create-namespace is for the v1 API: add --api v1"},
 		"a v0 flag for v1":        {"install web --api v1 --manual", "--manual is for the v0 API: leave it out"},

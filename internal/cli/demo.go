@@ -27,6 +27,9 @@ A control plane (etcd, kube-apiserver, kube-controller-manager, kube-scheduler) 
 this process. Sample bundles and a catalog are pushed to a registry inside it, a Subscription brings an operator and the operator
 that it depends on, and a newer catalog upgrades both. The pods are simulated: no operator code runs.
 
+With --real-node the operators run, on this machine: they are built from this repository, whose clone has to be the working directory,
+and what 'fairlead cluster start --real-node' needs is needed here too.
+
 Without --exit the cluster stays up until you press Ctrl-C, with a kubeconfig for kubectl.
 
 With --bundles DIR --install PKG,PKG the catalog is made from a directory of registry+v1 bundles, laid out as
@@ -59,6 +62,7 @@ func newDemoCommand(s command.Streams) *cobra.Command {
 	flags.BoolVar(&o.Keep, "keep", false, "keep the data of the cluster when it stops; start it again with: fairlead cluster start --name NAME")
 	flags.StringVar(&o.Name, "name", "demo", "name of the embedded cluster")
 	flags.StringVar(&o.DataDir, "data-dir", "", "directory of the embedded cluster (default: one in the user's cache directory)")
+	flags.BoolVar(&o.RealNode, "real-node", false, "run the operators on this machine; Linux, as root, with containerd, Go and a clone of the repository")
 	flags.StringVar(&o.Bundles, "bundles", "", "directory of bundles to make the catalog from")
 	flags.StringSliceVar(&o.Install, "install", nil, "packages to install, with --bundles")
 	flags.DurationVar(&o.Timeout, "timeout", 2*time.Minute, "how long to wait for each part of the story")

@@ -36,6 +36,8 @@ type Options struct {
 	DataDir string
 	// Keep leaves the data of the cluster behind, so that it can be started again.
 	Keep bool
+	// RealNode runs the operators on this machine instead of simulating their pods.
+	RealNode bool
 	// Bundles is a directory of bundles, laid out as <package>/<version>, to use in place of the samples, and Install lists
 	// the packages to install from it.
 	Bundles string
@@ -97,7 +99,7 @@ func Run(ctx context.Context, o Options, show *command.ProgressPrinter) (*Demo, 
 	if o.Bundles != "" {
 		story = d.bundles
 	}
-	for _, step := range []func(context.Context) error{d.readBundles, d.startCluster, d.startManager, d.prepareNamespace, story} {
+	for _, step := range []func(context.Context) error{d.readBundles, d.startCluster, d.pushPrograms, d.startManager, d.prepareNamespace, story} {
 		if err := step(ctx); ctx.Err() != nil {
 			return d, ErrInterrupted
 		} else if err != nil {
@@ -119,7 +121,7 @@ func (d *Demo) startCluster(ctx context.Context) error {
 	d.show.Title("Starting a Kubernetes control plane in this process tree")
 	return d.timed("clusterReady", func() error {
 		cluster, err := devcluster.Start(ctx, devcluster.Options{
-			Name: d.options.Name, DataDir: d.options.DataDir, Throwaway: !d.options.Keep,
+			Name: d.options.Name, DataDir: d.options.DataDir, Throwaway: !d.options.Keep, RealNode: d.options.RealNode,
 			Progress: func(component string, state devcluster.State) {
 				if state == devcluster.Ready {
 					d.show.Done("%s is ready", component)
@@ -151,6 +153,10 @@ func (d *Demo) startManager(ctx context.Context) error {
 		if d.client, err = client.NewWithWatch(d.cluster.RESTConfig(), client.Options{Scheme: scheme}); err != nil {
 			return fmt.Errorf("connect to the cluster: %w", err)
 		}
+		stableAfter := time.Duration(-1) // its pods are simulated: that they run for a while shows nothing
+		if d.options.RealNode {
+			stableAfter = 0 // as long as the manager waits by default
+		}
 		running, stop := context.WithCancel(context.WithoutCancel(ctx))
 		d.stop, d.manager = stop, make(chan error, 1)
 		ready := make(chan struct{})
@@ -159,7 +165,7 @@ func (d *Demo) startManager(ctx context.Context) error {
 				// The content store is beside the cluster's own data, so that it goes with it.
 				Config: d.cluster.RESTConfig(), StoreDir: filepath.Join(filepath.Dir(d.cluster.KubeconfigPath), "content"), Log: d.options.Log, Ready: func() { close(ready) },
 				PackageServer: manager.PackageServer{Route: d.cluster.Expose},
-				StableAfter:   -1, // its pods are simulated: that they run for a while shows nothing
+				StableAfter:   stableAfter,
 			})
 		}()
 		select {

@@ -3,8 +3,11 @@ package devcluster
 import (
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"fairlead.dev/fairlead/internal/devcluster/realnode"
 )
 
 const (
@@ -41,6 +44,8 @@ type layout struct {
 	certs   *Directory
 	sockets string
 	apiPort int
+	// realNode is the configuration of a real node, nil with simulated ones.
+	realNode *realnode.Config
 }
 
 func (l layout) socket(name string) string { return filepath.Join(l.sockets, name+".sock") }
@@ -58,18 +63,16 @@ func (l layout) args(throwaway bool) map[string][]string {
 			"--peer-socket=" + l.socket("etcd-peer"),
 			"--unsafe-no-fsync=" + strconv.FormatBool(throwaway),
 		},
-		APIServer: {
+		APIServer: slices.Concat([]string{
 			"--etcd-servers=unix://" + l.socket("etcd"),
 			"--bind-address=" + loopback,
 			"--secure-port=" + strconv.Itoa(l.apiPort),
 			"--permit-port-sharing=true",
-			"--advertise-address=" + advertised,
 			"--cert-dir=" + l.dir.path(pkiDir),
 			"--tls-cert-file=" + l.certs.Path(ServerCert),
 			"--tls-private-key-file=" + l.certs.Path(ServerKey),
 			"--client-ca-file=" + l.certs.Path(CACert),
 			"--anonymous-auth=false",
-			"--authorization-mode=RBAC",
 			"--allow-privileged=true",
 			"--service-cluster-ip-range=" + serviceNetwork,
 			"--service-account-issuer=https://kubernetes.default.svc",
@@ -83,9 +86,8 @@ func (l layout) args(throwaway bool) map[string][]string {
 			"--proxy-client-cert-file=" + l.certs.Path(FrontProxyClientCert),
 			"--proxy-client-key-file=" + l.certs.Path(FrontProxyClientKey),
 			"--enable-aggregator-routing=true",
-			"--egress-selector-config-file=" + l.dir.path(egressFile),
 			"--profiling=false",
-		},
+		}, l.reachingPods()),
 		ControllerManager: {
 			"--kubeconfig=" + l.dir.path(clientsDir, managerUser),
 			"--leader-elect=false",
@@ -109,6 +111,25 @@ func (l layout) args(throwaway bool) map[string][]string {
 			"--kubeconfig=" + l.dir.path(clientsDir, simulationUser),
 			"--pod-cidr=" + podNetwork,
 		},
+	}
+}
+
+// reachingPods is how the API server reaches pods and kubelet, and they it: through the tunnel, or by the network of a real node.
+func (l layout) reachingPods() []string {
+	if l.realNode == nil {
+		return []string{
+			"--advertise-address=" + advertised,
+			"--authorization-mode=RBAC",
+			"--egress-selector-config-file=" + l.dir.path(egressFile),
+		}
+	}
+	return []string{
+		"--advertise-address=" + realnode.Address,
+		"--authorization-mode=Node,RBAC",
+		"--kubelet-preferred-address-types=InternalIP", // no DNS knows the node's name
+		"--kubelet-certificate-authority=" + l.certs.Path(CACert),
+		"--kubelet-client-certificate=" + l.certs.Path(kubeletClientCert),
+		"--kubelet-client-key=" + l.certs.Path(kubeletClientKey),
 	}
 }
 

@@ -62,7 +62,7 @@ func (c *Cluster) nodesReady(ctx context.Context) error {
 		}
 	}
 	if ready < c.opts.Nodes {
-		return fmt.Errorf("%d of %d simulated nodes are ready", ready, c.opts.Nodes)
+		return fmt.Errorf("%d of %d nodes are ready", ready, c.opts.Nodes)
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"fairlead.dev/fairlead/internal/devcluster/realnode"
 )
 
 const loopback = "127.0.0.1"
@@ -33,6 +35,7 @@ type Cluster struct {
 	routes   *routeTable
 	leases   *leases
 	servers  []io.Closer // what the supervisor itself serves
+	node     *realnode.Node
 
 	mu        sync.Mutex
 	processes []*process
@@ -68,6 +71,9 @@ func (c *Cluster) Err() error {
 // Route makes the API server's connections for a simulated pod end at a local server, until remove is called. From is
 // IP, IP:PORT, NAMESPACE/SERVICE or NAMESPACE/SERVICE:PORT; to is HOST:PORT on loopback.
 func (c *Cluster) Route(from, to string) (remove func(), err error) {
+	if c.opts.RealNode {
+		return exposeOnNode(from, to)
+	}
 	origin, err := parseOrigin(from)
 	if err != nil {
 		return nil, err
@@ -100,6 +106,9 @@ func (c *Cluster) spawn(name string, args []string) error {
 	return nil
 }
 
+// passedOn are further variables of the user that a component needs: containerd pulls images as the user's other programs do.
+var passedOn = map[string][]string{Containerd: {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"}}
+
 // startProcess starts nothing once the cluster is being stopped: no one would stop it.
 func (c *Cluster) startProcess(name string, args []string) (*process, error) {
 	c.mu.Lock()
@@ -109,7 +118,7 @@ func (c *Cluster) startProcess(name string, args []string) (*process, error) {
 	}
 	// Deliberately small: proxies, kubeconfigs and Go settings of the user must not change what the components do.
 	env := slices.Clone(runtimeSettings[name])
-	for _, key := range []string{"PATH", "HOME", "TMPDIR", "TZ"} {
+	for _, key := range slices.Concat([]string{"PATH", "HOME", "TMPDIR", "TZ"}, passedOn[name]) {
 		if value, ok := os.LookupEnv(key); ok {
 			env = append(env, key+"="+value)
 		}

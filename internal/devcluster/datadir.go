@@ -26,6 +26,7 @@ const (
 	etcdDir        = "etcd"
 	registryDir    = "registry"
 	egressFile     = "egress.yaml"
+	nodeDir        = "node"
 )
 
 func (d dataDir) path(elem ...string) string {
@@ -138,6 +139,7 @@ type record struct {
 	APIPort      int       `json:"apiPort"`
 	RegistryPort int       `json:"registryPort"`
 	Throwaway    bool      `json:"throwaway,omitempty"`
+	RealNode     bool      `json:"realNode,omitempty"`
 }
 
 func (d dataDir) readRecord() (record, error) {

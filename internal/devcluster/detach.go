@@ -26,6 +26,9 @@ func Detach(ctx context.Context, options Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start a cluster: %w", err)
 	}
+	if err := options.checkMachine(); err != nil {
+		return nil, fmt.Errorf("start cluster %s: %w", options.Name, err)
+	}
 	dir := dataDir(options.DataDir)
 	if err := dir.create(); err != nil {
 		return nil, err

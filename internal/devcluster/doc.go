@@ -1,7 +1,7 @@
 // Package devcluster runs a real Kubernetes control plane on this machine, for tests, for demonstrations and for trying
 // operators out: etcd, kube-apiserver, kube-controller-manager and kube-scheduler as child processes, simulated nodes and
 // pods, and an OCI registry on loopback. Simulated pods become ready but run nothing; Route lets a server on the host
-// answer in the place of one.
+// answer in the place of one. With Options.RealNode this machine is the node instead, and pods run on it (node.go, package realnode).
 //
 // This package is the supervisor and its clients, and the harness that gives all tests of a run one shared cluster. It
 // never links Kubernetes, etcd or kwok itself: package components does, and the children are the program's own binary

@@ -24,9 +24,14 @@ func (d *Directory) Client(user string, groups ...string) (Pair, error) {
 	return d.ca.issue(pkix.Name{CommonName: user, Organization: groups}, x509.ExtKeyUsageClientAuth, nil)
 }
 
+// server makes a serving certificate; each host is an IP address or a DNS name.
+func (d *Directory) server(name string, hosts ...string) (Pair, error) {
+	return d.ca.issue(pkix.Name{CommonName: name}, x509.ExtKeyUsageServerAuth, hosts)
+}
+
 // WriteServer makes the serving certificate of the API server; each host is an IP address or a DNS name.
 func (d *Directory) WriteServer(hosts ...string) error {
-	pair, err := d.ca.issue(pkix.Name{CommonName: "kube-apiserver"}, x509.ExtKeyUsageServerAuth, hosts)
+	pair, err := d.server("kube-apiserver", hosts...)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 // LogNames are the logs of a cluster: those of its components, and of its supervisor when that is a process of its own.
 func LogNames() []string {
-	return []string{Etcd, APIServer, ControllerManager, Scheduler, Kwok, Supervisor}
+	return []string{Etcd, APIServer, ControllerManager, Scheduler, Kwok, Containerd, Kubelet, KubeProxy, Supervisor}
 }
 
 // LogOptions choose what WriteLogs writes.

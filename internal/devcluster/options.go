@@ -17,6 +17,10 @@ const (
 	ControllerManager = "kube-controller-manager"
 	Scheduler         = "kube-scheduler"
 	Kwok              = "kwok"
+	// Those of a real node, in the place of Kwok.
+	Containerd = "containerd"
+	Kubelet    = "kubelet"
+	KubeProxy  = "kube-proxy"
 	// Supervisor is argument 0 of the process that runs a detached cluster.
 	Supervisor = "fairlead-cluster"
 )
@@ -46,6 +50,8 @@ type Options struct {
 	DataDir string `json:"dataDir,omitempty"`
 	// Nodes is the number of simulated nodes, 1 by default.
 	Nodes int `json:"nodes,omitempty"`
+	// RealNode makes this machine the cluster's node, with pods that really run, in the place of simulated ones. It needs Linux and root.
+	RealNode bool `json:"realNode,omitempty"`
 	// Throwaway trades durability for speed and deletes the data directory when the cluster stops without a failure.
 	Throwaway bool `json:"throwaway,omitempty"`
 	// IdleTimeout stops the cluster when no client has held a lease for that long; 0 means never.
@@ -96,6 +102,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if !namePattern.MatchString(o.Name) {
 		return o, errors.Join(err, fmt.Errorf("cluster name %q: use up to 42 lower-case letters, digits and dashes", o.Name))
+	}
+	if o.RealNode && o.Nodes != 1 {
+		return o, errors.Join(err, fmt.Errorf("%d nodes: a real node is this machine, so there is one", o.Nodes))
 	}
 	if o.Nodes < 0 || o.Nodes > maxNodes {
 		return o, errors.Join(err, fmt.Errorf("%d nodes: give a number from 1 to %d", o.Nodes, maxNodes))

@@ -18,6 +18,7 @@ func TestOptions(t *testing.T) {
 		"a long name":         {Options{Name: strings.Repeat("x", 43), Executable: "x"}, "up to 42"},
 		"negative nodes":      {Options{Nodes: -1, Executable: "x"}, "from 1 to 200"},
 		"too many nodes":      {Options{Nodes: 201, Executable: "x"}, "from 1 to 200"},
+		"several real nodes":  {Options{RealNode: true, Nodes: 2, Executable: "x"}, "a real node is this machine"},
 		"no control plane":    {Options{}, "does not contain the control plane"},
 		"nothing is required": {Options{Executable: "x"}, ""},
 	}

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"fairlead.dev/fairlead/internal/devcluster/realnode"
 )
 
 const (
@@ -27,6 +29,10 @@ func (c *Cluster) proveWorkloads(ctx context.Context) error {
 		return fmt.Errorf("delete the probes of earlier starts: %w", err)
 	}
 	labels := map[string]string{probeLabel: ""}
+	image, about := "simulated", Kwok
+	if c.opts.RealNode {
+		image, about = realnode.PauseImage, Kubelet
+	}
 	probe, err := deployments.Create(ctx, &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "devcluster-probe-", Labels: labels},
 		Spec: appsv1.DeploymentSpec{
@@ -35,7 +41,7 @@ func (c *Cluster) proveWorkloads(ctx context.Context) error {
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec: corev1.PodSpec{
 					TerminationGracePeriodSeconds: ptr.To[int64](0),
-					Containers:                    []corev1.Container{{Name: "probe", Image: "simulated"}},
+					Containers:                    []corev1.Container{{Name: "probe", Image: image}},
 				},
 			},
 		},
@@ -50,7 +56,7 @@ func (c *Cluster) proveWorkloads(ctx context.Context) error {
 		}
 		return err
 	}
-	if err := c.await(ctx, available, ControllerManager, Scheduler, Kwok); err != nil {
+	if err := c.await(ctx, available, ControllerManager, Scheduler, about); err != nil {
 		return err
 	}
 	c.isReady(ControllerManager)

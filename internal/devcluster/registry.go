@@ -22,7 +22,7 @@ func serveRegistry(dir string, port int) (*http.Server, *net.TCPAddr, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("listen for the image registry: %w", err)
 	}
-	server := &http.Server{Handler: image.NewRegistry(dir), ErrorLog: log.New(io.Discard, "", 0)}
+	server := &http.Server{Handler: mirrorOthers(image.NewRegistry(dir)), ErrorLog: log.New(io.Discard, "", 0)}
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			log.Printf("the image registry stopped: %v", err)

@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
+
+	"fairlead.dev/fairlead/internal/devcluster/realnode"
 )
 
 // Start brings a cluster up and returns when a Deployment on it has become available, so when all of it works. The calling
@@ -24,6 +26,9 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	options, err := options.complete()
 	if err != nil {
 		return nil, fmt.Errorf("start a cluster: %w", err)
+	}
+	if err := options.checkMachine(); err != nil {
+		return nil, fmt.Errorf("start cluster %s: %w", options.Name, err)
 	}
 	c := &Cluster{
 		opts:        options,
@@ -74,11 +79,20 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 }
 
 func (c *Cluster) start(ctx context.Context) error {
+	// Before anything is deleted from the data directory: what a killed cluster had mounted there would be deleted with it.
+	if err := realnode.CleanUp(); err != nil {
+		return err
+	}
 	if err := c.prepare(); err != nil {
 		return err
 	}
 	if err := c.serve(); err != nil {
 		return err
+	}
+	if c.opts.RealNode {
+		if err := c.attachNode(); err != nil {
+			return err
+		}
 	}
 	args := c.args(c.opts.Throwaway)
 	if err := c.spawn(Etcd, args[Etcd]); err != nil {
@@ -109,9 +123,24 @@ func (c *Cluster) start(ctx context.Context) error {
 	c.isReady(APIServer)
 	err := errors.Join(
 		c.spawn(ControllerManager, args[ControllerManager]),
-		c.spawn(Scheduler, args[Scheduler]),
-		c.spawn(Kwok, args[Kwok]))
+		c.spawn(Scheduler, args[Scheduler]))
 	if err != nil {
+		return err
+	}
+	if c.opts.RealNode {
+		err = c.startRealNode(ctx)
+	} else {
+		err = c.startSimulation(ctx, args[Kwok])
+	}
+	if err != nil {
+		return err
+	}
+	return c.proveWorkloads(ctx)
+}
+
+// startSimulation starts simulated nodes and what plays their kubelet.
+func (c *Cluster) startSimulation(ctx context.Context, args []string) error {
+	if err := c.spawn(Kwok, args); err != nil {
 		return err
 	}
 	// Add the simulated nodes that an existing data directory does not have yet.
@@ -130,13 +159,17 @@ func (c *Cluster) start(ctx context.Context) error {
 		return err
 	}
 	c.isReady(Kwok)
-	return c.proveWorkloads(ctx)
+	return nil
 }
 
 // prepare does everything on disk, from certificates to configuration files.
 func (c *Cluster) prepare() (err error) {
 	if c.previous, err = c.dir.reuse(c.opts.Throwaway); err != nil {
 		return err
+	}
+	if c.previous.Name != "" && c.previous.RealNode != c.opts.RealNode {
+		return fmt.Errorf("data directory %s is that of a cluster with %s: its pods are bound to them; choose another --name or --data-dir, or delete the directory",
+			c.dir, nodesOf(c.previous.RealNode))
 	}
 	if c.sockets, err = c.dir.sockets(); err != nil {
 		return err
@@ -148,15 +181,44 @@ func (c *Cluster) prepare() (err error) {
 	if c.certs, err = Open(c.dir.path(pkiDir)); err != nil {
 		return err
 	}
+	hosts := []string{loopback, "localhost", kubernetesServiceIP, "kubernetes", "kubernetes.default",
+		"kubernetes.default.svc", "kubernetes.default.svc.cluster.local"}
+	if c.opts.RealNode {
+		hosts = append(hosts, realnode.Address)
+	}
 	err = errors.Join(
-		c.certs.WriteServer(loopback, "localhost", kubernetesServiceIP, "kubernetes", "kubernetes.default",
-			"kubernetes.default.svc", "kubernetes.default.svc.cluster.local"),
+		c.certs.WriteServer(hosts...),
 		c.certs.WriteFrontProxyClient())
 	if err != nil {
 		return err
 	}
+	if err := c.writeClients(); err != nil {
+		return err
+	}
+	if c.opts.RealNode {
+		if err := c.prepareNode(); err != nil {
+			return err
+		}
+	}
+	if c.client, err = kubernetes.NewForConfig(c.config); err != nil {
+		return err
+	}
+	c.routes.Endpoints = serviceEndpoints(c.client)
+	return os.WriteFile(c.dir.path(egressFile), fmt.Appendf(nil, `apiVersion: apiserver.k8s.io/v1beta1
+kind: EgressSelectorConfiguration
+egressSelections:
+- name: cluster
+  connection:
+    proxyProtocol: HTTPConnect
+    transport:
+      uds:
+        udsName: %q
+`, c.socket("egress")), 0o600)
+}
+
+// writeClients writes the kubeconfigs of the administrator and of the components, and keeps the configuration of the former.
+func (c *Cluster) writeClients() error {
 	c.KubeconfigPath = c.dir.path(kubeconfigFile)
-	// Write the kubeconfigs of the administrator and of the components, and keep the configuration of the former.
 	admin, err := c.writeClient(c.KubeconfigPath, adminUser, adminsGroup)
 	if err != nil {
 		return err
@@ -175,23 +237,8 @@ func (c *Cluster) prepare() (err error) {
 			return err
 		}
 	}
-	if _, err = c.writeClient(c.dir.path(clientsDir, simulationUser), simulationUser, adminsGroup); err != nil {
-		return err
-	}
-	if c.client, err = kubernetes.NewForConfig(c.config); err != nil {
-		return err
-	}
-	c.routes.Endpoints = serviceEndpoints(c.client)
-	return os.WriteFile(c.dir.path(egressFile), fmt.Appendf(nil, `apiVersion: apiserver.k8s.io/v1beta1
-kind: EgressSelectorConfiguration
-egressSelections:
-- name: cluster
-  connection:
-    proxyProtocol: HTTPConnect
-    transport:
-      uds:
-        udsName: %q
-`, c.socket("egress")), 0o600)
+	_, err = c.writeClient(c.dir.path(clientsDir, simulationUser), simulationUser, adminsGroup)
+	return err
 }
 
 // serve starts what the supervisor itself serves, and then records where.
@@ -236,6 +283,7 @@ func (c *Cluster) serve() error {
 		APIPort:      c.apiPort,
 		RegistryPort: address.Port,
 		Throwaway:    c.opts.Throwaway,
+		RealNode:     c.opts.RealNode,
 	})
 }
 

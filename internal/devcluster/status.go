@@ -14,6 +14,7 @@ type Status struct {
 	APIServer  string    `json:"apiServer,omitempty"`
 	Registry   string    `json:"registry,omitempty"`
 	Nodes      int       `json:"nodes,omitempty"`
+	RealNode   bool      `json:"realNode,omitempty"`
 	PID        int       `json:"pid,omitempty"`
 	Started    time.Time `json:"started,omitzero"`
 	// StartSeconds is the time from the start to the first available Deployment; 0 while the cluster starts.
@@ -44,6 +45,7 @@ func (c *Cluster) Status() Status {
 		APIServer:   c.apiURL(),
 		Registry:    c.Registry,
 		Nodes:       c.opts.Nodes,
+		RealNode:    c.opts.RealNode,
 		PID:         os.Getpid(),
 		Started:     c.started,
 		MemoryBytes: own,

@@ -29,7 +29,7 @@ func (c *Cluster) stop(cause error) {
 
 		// End the API server only after its clients, and etcd after the API server: each would otherwise spend its grace period on waiting
 		// for connections to end.
-		for _, group := range [][]string{{ControllerManager, Scheduler, Kwok}, {APIServer}, {Etcd}} {
+		for _, group := range [][]string{{ControllerManager, Scheduler, Kwok, Kubelet, KubeProxy}, {APIServer, Containerd}, {Etcd}} {
 			var all sync.WaitGroup
 			for _, p := range running {
 				if slices.Contains(group, p.Name) {
@@ -40,6 +40,11 @@ func (c *Cluster) stop(cause error) {
 				}
 			}
 			all.Wait()
+		}
+		if c.node != nil {
+			if err := c.node.Detach(); err != nil {
+				c.cause = errors.Join(c.cause, fmt.Errorf("give the machine back: %w", err))
+			}
 		}
 		for _, s := range slices.Backward(c.servers) {
 			_ = s.Close() // what is not closed ends with the process
@@ -65,8 +70,8 @@ func (c *Cluster) stop(cause error) {
 }
 
 const (
-	// politeStop is the time for an orderly stop, which takes at most three grace periods, before signals are used.
-	politeStop = 3*stopGrace + 5*time.Second
+	// politeStop is the time for an orderly stop, which takes at most three grace periods and the end of a real node, before signals are used.
+	politeStop = 3*stopGrace + 15*time.Second
 	signalStop = 10 * time.Second
 )
 

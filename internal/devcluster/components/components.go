@@ -1,5 +1,5 @@
 // Package components runs the parts of an embedded cluster that are other projects' programs: etcd, kube-apiserver,
-// kube-controller-manager, kube-scheduler and kwok. It is the only package that links them. Each part runs in a process of
+// kube-controller-manager, kube-scheduler and kwok, and on Linux kubelet and kube-proxy for a real node. It is the only package that links them. Each part runs in a process of
 // its own, which is this same binary started again with the part's name as argument 0, because the parts install
 // process-wide signal handlers, flags and logging.
 //
@@ -34,12 +34,19 @@ var commands = map[string]func() *cobra.Command{
 	devcluster.Kwok:              newKwokCommand,
 }
 
+// openUmask are the components whose files others than the owner read.
+var openUmask = map[string]bool{}
+
 // Main must be the first call of a program that is to host embedded clusters. When argument 0 names a component or the
 // cluster supervisor it runs that and exits; otherwise it returns, having told devcluster that this program can do so.
 func Main() {
 	name := filepath.Base(os.Args[0])
 	if command, ok := commands[name]; ok {
-		syscall.Umask(0o077) // what components create is for the owner only
+		if openUmask[name] {
+			syscall.Umask(0o022)
+		} else {
+			syscall.Umask(0o077) // what components create is for the owner only
+		}
 		go exitWithParent()
 		gitVersion, gitMajor, gitMinor = Release, "1", "36"
 		if err := version.SetDynamicVersion(Release); err != nil {

@@ -1,0 +1,101 @@
+// Command program is what the pods of the real node's tests run.
+//
+//	program serve             answers HTTP on port 8080, and with a certificate in CERT and KEY an admission review on port 8443
+//	program fetch URL...      prints what each answers, asking again for up to 20 s
+//	program say WORD          prints it
+package main
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("usage: program serve|fetch URL...|say WORD")
+	}
+	switch args[0] {
+	case "serve":
+		return serve()
+	case "say":
+		fmt.Println(strings.Join(args[1:], " "))
+		return nil
+	case "fetch":
+		for _, url := range args[1:] {
+			if err := fetch(url); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("unknown command %s", args[0])
+}
+
+func serve() error {
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	if os.Getenv("CERT") != "" {
+		pair, err := tls.X509KeyPair([]byte(os.Getenv("CERT")), []byte(os.Getenv("KEY")))
+		if err != nil {
+			return err
+		}
+		server := &http.Server{Addr: ":8443", Handler: http.HandlerFunc(review), TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}}, ReadHeaderTimeout: time.Minute}
+		go func() {
+			fmt.Fprintln(os.Stderr, server.ListenAndServeTLS("", ""))
+			os.Exit(1)
+		}()
+	}
+	http.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, "served by %s\n", host) })
+	fmt.Println("serving")
+	return (&http.Server{Addr: ":8080", ReadHeaderTimeout: time.Minute}).ListenAndServe()
+}
+
+// review refuses every object whose name is bad.
+func review(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Request struct {
+			UID  string `json:"uid"`
+			Name string `json:"name"`
+		} `json:"request"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	answer := map[string]any{"uid": asked.Request.UID, "allowed": asked.Request.Name != "bad", "status": map[string]any{"message": "refused by a pod"}}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": answer})
+}
+
+func fetch(url string) error {
+	client := &http.Client{Timeout: 2 * time.Second}
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		response, err := client.Get(url)
+		if err == nil {
+			defer response.Body.Close()
+			fmt.Printf("%s: ", url)
+			_, err := io.Copy(os.Stdout, response.Body)
+			return err
+		}
+		if time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
