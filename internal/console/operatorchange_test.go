@@ -31,6 +31,36 @@ func (v *tour) planned(address string) (text string) {
 	return text
 }
 
+// keeps makes sure that what a page says is kept until the object that it is about changes. made counts how often it was made.
+func (v *tour) keeps(address string, made *atomic.Int32, key client.ObjectKey, about client.Object) {
+	v.Helper()
+	before := made.Load()
+	v.planned(address)
+	must.Equal(v, "how often it is made while nothing changes", made.Load(), before)
+	must.NoError(v, v.cluster.Get(v.Context(), key, about))
+	about.SetAnnotations(map[string]string{"x": "y"})
+	must.NoError(v, v.cluster.Update(v.Context(), about))
+	must.Eventually(v, "that it is made for the object as it is", func() error {
+		v.shows(http.StatusOK, address)
+		if made.Load() == before {
+			return errors.New("it is not")
+		}
+		return nil
+	})
+}
+
+// fails makes sure that a page whose plan or proof cannot be made says what to do, and that a program has an error of at least a status. It returns
+// the text of the page.
+func (v *tour) fails(address string, status int) string {
+	v.Helper()
+	text := v.planned(address)
+	must.Contain(v, "the page", text, "What to do:")
+	if w := v.ask(http.MethodGet, "/api"+address, nil); w.Code < status || !strings.Contains(w.Body.String(), "remedy") {
+		v.Errorf("a program is answered %d: %s", w.Code, w.Body)
+	}
+	return text
+}
+
 // TestPlanOfAnUpgradeThatTakesLong: the page is there at once and says that the plan is being made, programs wait for it, and it is kept until the object changes.
 func TestPlanOfAnUpgradeThatTakesLong(t *testing.T) {
 	gate := make(chan struct{})
@@ -56,20 +86,7 @@ func TestPlanOfAnUpgradeThatTakesLong(t *testing.T) {
 	must.Equal(t, "what would be installed", program.Subscription.Install[0].Name, "mine.v1.1.0")
 	must.Contain(t, "then", v.planned(at), "mine.v1.0.0 → mine.v1.1.0")
 
-	before := made.Load()
-	v.planned(at)
-	must.Equal(t, "the plan is kept", made.Load(), before)
-	sub := &v1alpha1.Subscription{}
-	must.NoError(t, v.cluster.Get(t.Context(), client.ObjectKey{Namespace: "ops", Name: "mine"}, sub))
-	sub.Annotations = map[string]string{"x": "y"}
-	must.NoError(t, v.cluster.Update(t.Context(), sub))
-	must.Eventually(t, "another plan of another object", func() error {
-		v.shows(http.StatusOK, at)
-		if made.Load() == before {
-			return errors.New("none is made")
-		}
-		return nil
-	})
+	v.keeps(at, &made, client.ObjectKey{Namespace: "ops", Name: "mine"}, &v1alpha1.Subscription{})
 }
 
 // TestPlanOfAnUpgradeThatFails: the page says why, and what to do; a program has it as an error.
@@ -83,8 +100,5 @@ func TestPlanOfAnUpgradeThatFails(t *testing.T) {
 		}})
 	}, append(offeredBy(), subscribes("ops", "mine")...)...)
 	const at = "/operator/Subscription/ops/mine/upgrade?channel=beta"
-	must.Contain(t, "the page", v.planned(at), "What would come of it is not known:", "the disk is full "+hostile, "What to do:")
-	if w := v.ask(http.MethodGet, "/api"+at, nil); w.Code < http.StatusInternalServerError || !strings.Contains(w.Body.String(), "remedy") {
-		t.Errorf("a program is answered %d: %s", w.Code, w.Body)
-	}
+	must.Contain(t, "the page", v.fails(at, http.StatusInternalServerError), "What would come of it is not known:", "the disk is full "+hostile)
 }
