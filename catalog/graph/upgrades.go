@@ -24,6 +24,7 @@ type Version struct {
 	Listed   bool     // in a channel
 	Bundle   bool     // the catalog has the bundle
 	Withheld string   // why no channel offers it, where it is listed
+	Position catalog.Position
 }
 
 // UpgradesOf lists the upgrades of a package. Those of v1 lead to a higher version: anything else is only made for who asks for that very version.
@@ -42,6 +43,9 @@ func UpgradesOf(c *catalog.Catalog, pkg string, semantics Semantics) (*Upgrades,
 	}
 	for _, to := range nodes {
 		version := Version{Stop: to.stop(), Listed: len(to.entries) > 0, Bundle: to.bundle != nil}
+		if to.bundle != nil {
+			version.Position = to.bundle.Position
+		}
 		sources := map[*node]bool{}
 		for _, e := range to.entries {
 			if semantics == V0 && !e.offered() || !to.usable {

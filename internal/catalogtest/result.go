@@ -1,6 +1,10 @@
 package catalogtest
 
-import "time"
+import (
+	"time"
+
+	"fairlead.dev/fairlead/catalog"
+)
 
 // API is the API through which an operator is installed.
 type API string
@@ -18,6 +22,8 @@ type Edge struct {
 	FromVersion string   `json:"fromVersion,omitempty"`
 	ToVersion   string   `json:"toVersion,omitempty"`
 	Channels    []string `json:"channels,omitempty"` // those that have the edge
+	// Position is where the catalog has the bundle that the edge leads to; zero where that is not known.
+	Position catalog.Position `json:"position,omitzero"`
 }
 
 // Walk is a path of edges: the first is an installation, each following begins where the one before ended.
@@ -85,7 +91,9 @@ type Result struct {
 
 // Report is all of a run.
 type Report struct {
-	Catalog string        `json:"catalog"`
+	Catalog string `json:"catalog"`
+	// Root is the directory that the positions of edges are below, as it was given; empty where the catalog is none.
+	Root    string        `json:"root,omitempty"`
 	Began   time.Time     `json:"began"`
 	Took    time.Duration `json:"tookNanoseconds"`
 	Results []Result      `json:"results"`

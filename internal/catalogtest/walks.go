@@ -91,11 +91,12 @@ func (p *plan) walk(first int, way []int) Walk {
 
 func (p *plan) installation(i int) Edge {
 	v := p.upgrades.Versions[i]
-	return Edge{Package: p.upgrades.Package, To: v.Name, ToVersion: v.Version, Channels: v.Channels}
+	return Edge{Package: p.upgrades.Package, To: v.Name, ToVersion: v.Version, Channels: v.Channels, Position: v.Position}
 }
 
 func (p *plan) edge(hop graph.Hop) Edge {
-	e := Edge{Package: p.upgrades.Package, From: hop.From.Name, FromVersion: hop.From.Version, To: hop.To.Name, ToVersion: hop.To.Version}
+	e := Edge{Package: p.upgrades.Package, From: hop.From.Name, FromVersion: hop.From.Version, To: hop.To.Name, ToVersion: hop.To.Version,
+		Position: p.upgrades.Versions[p.number[hop.To.Name]].Position}
 	for _, reason := range hop.Edges {
 		e.Channels = append(e.Channels, reason.Channel)
 	}

@@ -166,8 +166,8 @@ func TestEdgesSayWhereTheyAre(t *testing.T) {
 `, "1.0.0", "1.1.0")
 	walks, skipped := Walks(must.Value(graph.UpgradesOf(c, "p", graph.V1))(t), nil)
 	must.Equal(t, "walks", walks, []Walk{{Package: "p", Edges: []Edge{
-		{Package: "p", To: "p.v1.0.0", ToVersion: "1.0.0", Channels: []string{"stable"}},
-		{Package: "p", From: "p.v1.0.0", FromVersion: "1.0.0", To: "p.v1.1.0", ToVersion: "1.1.0", Channels: []string{"fast", "stable"}},
+		{Package: "p", To: "p.v1.0.0", ToVersion: "1.0.0", Channels: []string{"stable"}, Position: catalog.Position{File: "p.yaml", Line: 6}},
+		{Package: "p", From: "p.v1.0.0", FromVersion: "1.0.0", To: "p.v1.1.0", ToVersion: "1.1.0", Channels: []string{"fast", "stable"}, Position: catalog.Position{File: "p.yaml", Line: 12}},
 	}}})
 	must.Equal(t, "skipped", len(skipped), 0)
 	if _, err := graph.UpgradesOf(c, "q", graph.V1); err == nil || !strings.Contains(err.Error(), `package "q": the catalog has no such package`) {
