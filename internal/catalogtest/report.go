@@ -64,6 +64,7 @@ func (s *Summary) add(results []Result) {
 		switch {
 		case result.Skipped != "":
 			s.Skipped++
+		case result.Edge.To == "": // a channel
 		case result.Edge.From == "":
 			s.Installations++
 		default:
@@ -106,13 +107,16 @@ func (s *suite) summary() Summary {
 // was skipped counts only where it always was.
 func (r *Report) suites() []suite {
 	type key struct {
-		api           API
-		pkg, from, to string
+		api                    API
+		pkg, from, to, channel string
 	}
 	place := map[key]int{}
 	var merged []Result
 	for _, result := range r.Results {
-		k := key{result.API, result.Edge.Package, result.Edge.From, result.Edge.To}
+		k := key{api: result.API, pkg: result.Edge.Package, from: result.Edge.From, to: result.Edge.To}
+		if k.to == "" {
+			k.channel = strings.Join(result.Edge.Channels, " ")
+		}
 		i, known := place[k]
 		if !known {
 			place[k] = len(merged)
@@ -154,6 +158,9 @@ func distinct(findings []Finding) []Finding {
 
 // String is the edge in one line.
 func (e Edge) String() string {
+	if e.To == "" {
+		return "channel " + safetext.OneLine(strings.Join(e.Channels, ", "))
+	}
 	if e.From == "" {
 		return "install " + safetext.OneLine(e.To)
 	}
