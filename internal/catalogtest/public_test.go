@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/test/golden"
 	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/publicdata"
+	"fairlead.dev/fairlead/test/sweep"
 )
 
 // publicPackages calls use with each package of the public catalog.
@@ -85,6 +86,7 @@ func publicBundles(t *testing.T) map[string]*bundle.Bundle {
 // TestPublicFindings checks every upgrade of the public catalog between bundles whose content is there, and demands the findings that were judged to be true,
 // and no other. testdata has the upgrades, with rule and object.
 func TestPublicFindings(t *testing.T) {
+	sweep.Nightly(t, "TestSeededFaults")
 	bundles := publicBundles(t)
 	all := &catalog.Catalog{}
 	publicPackages(t, func(_ string, c *catalog.Catalog) {

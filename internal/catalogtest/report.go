@@ -1,10 +1,12 @@
 package catalogtest
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +35,32 @@ func (r *Report) Write(w io.Writer, format string) error {
 	}
 	if err := write(r, w); err != nil {
 		return fmt.Errorf("write the report of the catalog test as %s: %w", format, err)
+	}
+	return nil
+}
+
+// FormatOf is the format of a file by how its name ends: .xml is JUnit, .sarif or .sarif.json SARIF, .json JSON, .md Markdown, .txt text.
+func FormatOf(file string) (string, error) {
+	for _, known := range []struct{ ending, format string }{{".xml", JUnit}, {".sarif", SARIF}, {".sarif.json", SARIF}, {".json", JSON}, {".md", Markdown}, {".txt", Text}} {
+		if strings.HasSuffix(file, known.ending) {
+			return known.format, nil
+		}
+	}
+	return "", fmt.Errorf("write the report to %s: its name does not say in which format; let it end in .xml (JUnit), .sarif, .json, .md or .txt", file)
+}
+
+// Save writes the report to a file, in the format that its name says.
+func (r *Report) Save(file string) error {
+	format, err := FormatOf(file)
+	if err != nil {
+		return err
+	}
+	var content bytes.Buffer
+	if err := r.Write(&content, format); err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, content.Bytes(), 0o644); err != nil { // others read it: it has nothing that the catalog does not
+		return fmt.Errorf("write the report of the catalog test: %w", err)
 	}
 	return nil
 }
