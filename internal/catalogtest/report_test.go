@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -232,5 +233,22 @@ func TestRulesAreExplained(t *testing.T) {
 	}
 	if len(seen) != 17 {
 		t.Errorf("%d rules", len(seen))
+	}
+}
+
+// TestPageHasTheRules: docs/catalog-test.md says what the reports say.
+func TestPageHasTheRules(t *testing.T) {
+	page := string(must.Value(os.ReadFile(filepath.Join("..", "..", "docs", "catalog-test.md")))(t))
+	var want strings.Builder
+	for _, h := range Rules() {
+		fmt.Fprintf(&want, "| `%s` | %s | %s |\n", h.Rule, h.Meaning, h.Remedy)
+	}
+	_, table, _ := strings.Cut(page, "| rule | what is wrong | what the author does |\n|---|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	must.Equal(t, "the table of rules", table+"\n", want.String())
+	for _, format := range Formats() {
+		if !strings.Contains(page, "| `"+format+"` | ") {
+			t.Errorf("the page does not have the format %s", format)
+		}
 	}
 }
