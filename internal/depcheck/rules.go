@@ -6,8 +6,9 @@ const module = "fairlead.dev/fairlead/"
 // maxInternal is how many packages there are under internal at most. The last ones are internal/schedule: when upgrades may begin is one pure rule for
 // both APIs and for commands, and belongs to none of them; and internal/rollout/claims: whose the objects are that an InstallPlan meets is one rule for the
 // controller and for what tells of a plan before it is made; and internal/console, which shows and changes what internal/ops has; and
-// internal/devcluster/realnode, which changes the machine and knows nothing of clusters, as devcluster does the other way round.
-const maxInternal = 49
+// internal/devcluster/realnode, which changes the machine and knows nothing of clusters, as devcluster does the other way round; and
+// internal/catalogtest, which proves the upgrades of a catalog on a cluster: it puts together what commands do and belongs to none of them.
+const maxInternal = 50
 
 // maxMethods is how many methods a type has at most.
 const maxMethods = 25
@@ -78,6 +79,7 @@ var rules = []rule{
 	{pkg: "internal/devcluster/realnode", client: true}, // the machine, and nothing of the control plane
 	{pkg: "internal/ops/preview", may: append(libraries, "api/operators", "bundle", "internal/content/bundleio", "api", "internal/kubeconfig", "internal/messages"), client: true},
 	{pkg: "internal/console", may: []string{"api", "catalog/safetext", "docs", "internal/kubeconfig", "internal/messages", "internal/ops"}, client: true}, // no rule that decides
+	{pkg: "internal/catalogtest", may: []string{anything}, client: true},
 	{pkg: "internal/demo", may: []string{anything}, client: true},
 	{pkg: "internal/cli", may: []string{anything}, client: true},
 	{pkg: "examples", may: []string{"examples"}, client: true},
