@@ -211,7 +211,7 @@ func (w *world) waiting() (name string) {
 	w.Helper()
 	started++
 	name = fmt.Sprintf("operator-%d.v1", started)
-	w.Make(fixture.Operator(w.Namespace, name))
+	w.Make(fixture.Operator(w.Namespace, name, fixture.Deployments(fmt.Sprintf("manager-%d", started))))
 	return name
 }
 
