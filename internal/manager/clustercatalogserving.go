@@ -34,7 +34,6 @@ const contentWait = 20 * time.Second
 
 // catalogHTTP is the HTTP server of the contents of ClusterCatalogs. It runs in every manager: a Service leads to any of them.
 type catalogHTTP struct {
-	everyManager
 	clustercatalog.Serving
 	listener net.Listener
 	serving  *dynamiccertificates.DynamicServingCertificateController // nil without TLS
@@ -69,17 +68,18 @@ func openCatalogHTTP(o Options, known *catalogstore.Set, own metrics.Certificate
 }
 
 // addTo makes the manager run the server, and be ready once it has read what clients expect.
-func (s *catalogHTTP) addTo(mgr manager.Manager) error {
+func (s *catalogHTTP) addTo(mgr manager.Manager, servers *services, probes *health) {
 	if s == nil {
-		return nil
+		return
 	}
 	s.reader = mgr.GetClient()
-	return errors.Join(mgr.Add(s), mgr.AddReadyzCheck("catalogs", func(*http.Request) error {
+	servers.Add(s)
+	probes.ready["catalogs"] = func(*http.Request) error {
 		if !s.health.Serving() {
 			return errors.New("the contents of ClusterCatalogs are still being read")
 		}
 		return nil
-	}))
+	}
 }
 
 // Start serves until the context ends.

@@ -40,7 +40,6 @@ const (
 
 // consoleServer serves the web console. It runs in every manager. Sessions are in the memory of one: the Service leads a client to the same one.
 type consoleServer struct {
-	everyManager
 	listener net.Listener
 	serving  *dynamiccertificates.DynamicServingCertificateController
 	pair     metrics.Certificate
@@ -85,12 +84,12 @@ func openConsole(ctx context.Context, o Options, s stores, own metrics.Certifica
 }
 
 // addTo makes the manager run the server.
-func (v *consoleServer) addTo(mgr manager.Manager) error {
+func (v *consoleServer) addTo(mgr manager.Manager, servers *services) {
 	if v == nil {
-		return nil
+		return
 	}
 	v.mgr = mgr
-	return mgr.Add(v)
+	servers.Add(v)
 }
 
 // Start serves until the context ends.

@@ -1,7 +1,6 @@
 package manager
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +24,6 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -33,9 +31,6 @@ import (
 
 // DefaultGlobalNamespace holds the catalogs that every namespace can see.
 const DefaultGlobalNamespace = "olm"
-
-// leaderElectionID names the lease that lets only one manager of a cluster work at a time.
-const leaderElectionID = "fairlead-manager"
 
 // shutdownTimeout is how long work under way may go on after the manager was told to stop: longer than its parts may take one after the
 // other, and shorter than the 30 s after which a kubelet kills.
@@ -107,7 +102,9 @@ type Options struct {
 	// LeaderElection makes the manager wait for a lease in LeaderNamespace.
 	LeaderElection  bool
 	LeaderNamespace string
-	Log             logr.Logger
+	// Drain is how long the servers take requests after the manager was told to stop: 0 is podDrain in a pod, and not at all elsewhere.
+	Drain time.Duration
+	Log   logr.Logger
 	// Clock tells the time; the real one when nil. Resync is how often everything that is watched is checked again although nothing
 	// changed; 0 is what the library thinks best, some hours.
 	Clock  clock.WithTicker
@@ -152,7 +149,12 @@ func Run(ctx context.Context, o Options) error {
 	if s.console, err = openConsole(ctx, o, s, own); err != nil {
 		return err
 	}
-	mgr, err := newManager(o)
+	turn := newLease(leaseFence)
+	mgr, err := newManager(o, turn)
+	if err != nil {
+		return err
+	}
+	probes, err := openHealth(ctx, o.HealthAddress)
 	if err != nil {
 		return err
 	}
@@ -170,7 +172,8 @@ func Run(ctx context.Context, o Options) error {
 	if err := addControllers(mgr, o, s, o.Clock); err != nil {
 		return err
 	}
-	if err := addServices(mgr, o, s); err != nil {
+	servers := newServices(o.drainTime())
+	if err := addServices(mgr, o, s, servers, probes); err != nil {
 		return err
 	}
 	if keeper != nil {
@@ -184,17 +187,42 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	if telemetry != nil {
-		if err := mgr.Add(telemetry); err != nil {
-			return err
-		}
+		servers.Add(telemetry)
 	}
-	if err := mgr.Start(ctx); err != nil {
-		return withUnfinished(ctx, o.Log, fmt.Errorf("run the controllers: %w", err))
-	}
-	return nil
+	return start(ctx, mgr, o, turn, servers, probes)
 }
 
-func newManager(o Options) (manager.Manager, error) {
+// start runs the manager until the context ends. Then the controllers end and the lease is given back at once, and the servers a little later.
+func start(ctx context.Context, mgr manager.Manager, o Options, turn *lease, servers *services, probes *health) error {
+	defer probes.serve()()
+	var told atomic.Pointer[time.Time]
+	leave := func() {
+		now := time.Now()
+		told.Store(&now)
+		probes.leaving.Store(true)
+	}
+	defer context.AfterFunc(ctx, leave)()
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(running) }()
+	select {
+	case <-turn.lost:
+		servers.end()
+		return fmt.Errorf("run the controllers: %w; this one ends, and is to be started again; find out why the API server did not answer for %s", errLeaseLost, leaseFence)
+	case err := <-ended:
+		if err != nil {
+			err = fmt.Errorf("run the controllers: %w", err)
+		}
+		began := time.Now()
+		if at := told.Load(); at != nil {
+			began = *at
+		}
+		return withUnfinished(ctx, o.Log, errors.Join(err, servers.drained(ctx, began)))
+	}
+}
+
+func newManager(o Options, turn *lease) (manager.Manager, error) {
 	scheme, err := kubeconfig.Scheme()
 	if err != nil {
 		return nil, err
@@ -202,21 +230,24 @@ func newManager(o Options) (manager.Manager, error) {
 	timeout := shutdownTimeout
 	skip := true
 	options := ctrl.Options{
-		Scheme:                        scheme,
-		Logger:                        o.Log,
-		Metrics:                       metricsserver.Options{BindAddress: noAddress},
-		HealthProbeBindAddress:        cmp.Or(o.HealthAddress, noAddress),
-		LeaderElection:                o.LeaderElection,
-		LeaderElectionID:              leaderElectionID,
-		LeaderElectionNamespace:       o.LeaderNamespace,
-		LeaderElectionReleaseOnCancel: true,
-		GracefulShutdownTimeout:       &timeout,
-		Cache:                         cacheOptions(o.cached()),
+		Scheme:                  scheme,
+		Logger:                  o.Log,
+		Metrics:                 metricsserver.Options{BindAddress: noAddress},
+		HealthProbeBindAddress:  noAddress,
+		GracefulShutdownTimeout: &timeout,
+		Cache:                   cacheOptions(o.cached()),
 		// Several managers in one process, as in tests, would otherwise clash over the names of their controllers.
 		Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
 	}
 	if o.Resync > 0 {
 		options.Cache.SyncPeriod = &o.Resync
+	}
+	var namespace string
+	if o.LeaderElection {
+		if namespace, err = leaseNamespace(o.LeaderNamespace); err != nil {
+			return nil, err
+		}
+		turn.elect(&options)
 	}
 	config := unlimited(o.Config)
 	config.WarningHandlerWithContext = rollout.WarningHandler{}
@@ -224,20 +255,25 @@ func newManager(o Options) (manager.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up the manager: %w", err)
 	}
+	if o.LeaderElection {
+		if err := turn.connect(mgr, config, namespace); err != nil {
+			return nil, err
+		}
+	}
 	return mgr, nil
 }
 
 // addServices adds what runs beside the controllers.
-func addServices(mgr manager.Manager, o Options, s stores) error {
+func addServices(mgr manager.Manager, o Options, s stores, servers *services, probes *health) error {
 	r := &readiness{mgr: mgr, tell: o.Ready}
+	probes.ready["caches"] = r.check
+	s.serving.addTo(mgr, servers)
+	s.http.addTo(mgr, servers, probes)
+	s.console.addTo(mgr, servers)
 	return errors.Join(
-		mgr.AddHealthzCheck("ping", healthz.Ping),
-		mgr.AddReadyzCheck("caches", r.check),
+		addPackageServer(mgr, o, s, servers),
+		mgr.Add(servers),
 		mgr.Add(r),
-		s.serving.addTo(mgr),
-		s.http.addTo(mgr),
-		s.console.addTo(mgr),
-		addPackageServer(mgr, o, s),
 		mgr.Add(collector{stores: s, records: filepath.Join(o.StoreDir, recordsDir), reader: mgr.GetClient(), clusterWide: o.clusterWide(), maxBytes: o.StoreBytes, log: o.Log}),
 	)
 }

@@ -32,7 +32,6 @@ const (
 // packages runs the package server, in every manager and not only in the one that leads: packages are to be read while that one is replaced.
 // It is never why a manager ends: operators are installed without it, too.
 type packages struct {
-	everyManager
 	PackageServer
 	mgr      manager.Manager
 	contents packageserver.Contents
@@ -44,7 +43,7 @@ type packages struct {
 }
 
 // addPackageServer makes the manager serve packages, when it is to.
-func addPackageServer(mgr manager.Manager, o Options, s stores) error {
+func addPackageServer(mgr manager.Manager, o Options, s stores, servers *services) error {
 	p, err := o.PackageServer.settle(o.GlobalNamespace)
 	if err != nil {
 		return err
@@ -63,7 +62,8 @@ func addPackageServer(mgr manager.Manager, o Options, s stores) error {
 	for _, set := range []*catalogstore.Set{all.Leading, all.Standby} {
 		set.OnChange(func(catalog.Ref) { r.changed.happened() })
 	}
-	return mgr.Add(r)
+	servers.all = append(servers.all, service{Runnable: r, leaves: true})
+	return nil
 }
 
 // clear is for a manager that does not serve packages: one before it that did, and was killed, has left what keeps namespaces from being

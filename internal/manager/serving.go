@@ -42,7 +42,6 @@ const stopCalls = 5 * time.Second
 
 // serving are the gRPC servers of all catalogs: one for those that all namespaces see, and one for each other namespace.
 type serving struct {
-	everyManager
 	*catalogsource.Serving
 	listener net.Listener
 	private  *ports
@@ -128,16 +127,16 @@ func advertise(wanted, pod string, listening netip.AddrPort) (netip.AddrPort, er
 }
 
 // addTo makes the manager run the server.
-func (s *serving) addTo(mgr manager.Manager) error {
+func (s *serving) addTo(mgr manager.Manager, servers *services) {
 	if s == nil {
-		return nil
+		return
 	}
 	s.reader, s.elected = mgr.GetClient(), mgr.Elected()
 	s.peers.reader = mgr.GetAPIReader()
 	if s.Pod != "" {
 		s.private.policies = &portPolicies{namespace: os.Getenv(podNamespaceVariable), client: mgr.GetClient(), reader: mgr.GetAPIReader()}
 	}
-	return mgr.Add(s)
+	servers.Add(s)
 }
 
 // Start serves until the context ends.

@@ -238,6 +238,31 @@ func TestAlertsV1(t *testing.T) {
 	}
 }
 
+// TestAlertOnPolls: for a catalog of either API whose registry is not asked with success for more than three times its interval and a quarter of an hour.
+func TestAlertOnPolls(t *testing.T) {
+	const failing = "CatalogPollsFailing"
+	minutes := func(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
+	// The interval is ten minutes, and the last poll when time begins to pass.
+	for name, test := range map[string]struct {
+		spans []span
+		want  map[string][2]time.Duration
+	}{
+		"a CatalogSource, for a while":      {[]span{{"polled-v0", minutes(45)}}, nil},
+		"a CatalogSource, for long":         {[]span{{"polled-v0", minutes(60)}, {"polled-again", minutes(20)}}, map[string][2]time.Duration{failing: {minutes(45.5), minutes(59.5)}}},
+		"a ClusterCatalog, for a while":     {[]span{{"polled-v1", minutes(45)}}, nil},
+		"a ClusterCatalog, for long":        {[]span{{"polled-v1", minutes(60)}, {"polled-again", minutes(20)}}, map[string][2]time.Duration{failing: {minutes(45.5), minutes(59.5)}}},
+		"one that is not polled any more":   {[]span{{"polled-v0", minutes(50)}, {"secure", minutes(20)}}, map[string][2]time.Duration{failing: {minutes(45.5), minutes(49.5)}}},
+		"while the manager is not there":    {[]span{{"polled-v0", minutes(40)}, {away, minutes(60)}}, nil},
+		"one with an interval of two hours": {[]span{{"polled-seldom", minutes(300)}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := play(t, test.spans); !maps.Equal(got, test.want) {
+				t.Errorf("fired: %v\nwant:  %v", got, test.want)
+			}
+		})
+	}
+}
+
 // TestSecurityAlerts: for admission policies that are not in force, and images that the signature policy refuses.
 func TestSecurityAlerts(t *testing.T) {
 	const missing, refused = "AdmissionPolicyMissing", "ImagesRefusedBySignaturePolicy"

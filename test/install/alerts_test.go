@@ -56,7 +56,7 @@ func TestAlertsAreThoseOfTheAPI(t *testing.T) {
 	}
 	want := map[string]string{"CsvAbnormalFailedOver2Min": "2m warning", "CsvAbnormalOver30Min": "30m warning", "InstallPlanStepAppliedWithWarnings": " warning",
 		"ClusterExtensionNotInstalledOver15Min": "15m warning", "ClusterExtensionUnavailableOver15Min": "15m warning", "ClusterExtensionStuckOver30Min": "30m warning",
-		"ClusterObjectSetUnavailableOver30Min": "30m warning", "ClusterCatalogNotServingOver15Min": "15m warning",
+		"ClusterObjectSetUnavailableOver30Min": "30m warning", "ClusterCatalogNotServingOver15Min": "15m warning", "CatalogPollsFailing": " warning",
 		"AdmissionPolicyMissing": "5m critical", "ImagesRefusedBySignaturePolicy": " warning"}
 	must.Equal(t, "result", got, want)
 }

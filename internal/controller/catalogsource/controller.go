@@ -48,6 +48,7 @@ type Controller struct {
 	waiting    chan struct{} // has room for those who wait that long
 	cluster    *reconcile.ClusterVersion[*version.Version]
 	metrics    *metrics.CatalogSources
+	polls      *metrics.Polls
 	memory     memory
 	loads      loads
 	// verifications are those of images that are to be run.
@@ -138,6 +139,7 @@ func (c *Controller) forget(ref catalog.Ref) {
 		_ = os.Remove(c.records.path(ref)) // when it stays it is of no consequence: a new object of that name is asked for something else, or the same
 	}
 	c.metrics.Gone(ref.Namespace, ref.Name)
+	c.polls.Gone(ref.Namespace, ref.Name)
 }
 
 // next asks to be called again when the catalog, or its Service, is next to be reconciled. A load that is under way says itself when it is
@@ -173,6 +175,21 @@ func (c *Controller) report(ctx context.Context, source *v1alpha1.CatalogSource,
 	next := status(w.Latest(source), r, c.clock.Now())
 	state := next.GRPCConnectionState
 	c.metrics.Seen(source.Namespace, source.Name, state != nil && state.LastObservedState == connectivity.Ready.String())
+	c.countPoll(source, r.known)
 	_, err := w.Write(ctx, source, next)
 	return err
+}
+
+// countPoll tells when the registry of a catalog that is polled was last asked with success.
+func (c *Controller) countPoll(source *v1alpha1.CatalogSource, known content) {
+	interval, _ := pollInterval(source)
+	if !pollsImage(source) || known.invalid != nil {
+		c.polls.Gone(source.Namespace, source.Name)
+		return
+	}
+	var last time.Time
+	if known.problem == nil {
+		last = known.asked
+	}
+	c.polls.Polled(source.Namespace, source.Name, last, c.clock.Now(), interval)
 }

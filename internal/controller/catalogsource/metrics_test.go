@@ -2,15 +2,51 @@ package catalogsource
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/metrics"
 	"fairlead.dev/fairlead/test/must"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/common/expfmt"
 )
+
+// TestPollsThatSucceedAreCounted, and one that fails leaves the time of the last that did not.
+func TestPollsThatSucceedAreCounted(t *testing.T) {
+	w := newWorld(t, source(grpc(time.Hour)))
+	w.c.polls = metrics.NewPolls(v1alpha1.CatalogSourceKind, true)
+	const series = "fairlead_catalogsource_last_poll_timestamp_seconds"
+	expect := func(when string, want time.Time) {
+		t.Helper()
+		text := fmt.Sprintf("%s{name=\"cat\",namespace=\"olm\"} %v\n", series, float64(want.Unix()))
+		got := must.Value(testutil.CollectAndFormat(w.c.polls, expfmt.TypeTextPlain, series))(t)
+		must.Contain(t, when, string(got), text)
+	}
+	began := w.Clock.Now()
+	w.registry.err = errors.New("down")
+	w.reconcile()
+	w.Clock.Step(time.Minute)
+	w.reconcile()
+	expect("it has failed since the start", began)
+	w.registry.err = nil
+	w.Clock.Step(time.Minute)
+	w.reconcile()
+	w.reconcile()
+	succeeded := w.Clock.Now()
+	expect("it has succeeded", succeeded)
+	w.registry.err = errors.New("down again")
+	w.Clock.Step(2 * time.Hour)
+	w.reconcile()
+	w.reconcile()
+	expect("it fails again", succeeded)
+	w.update(func(s *v1alpha1.CatalogSource) { s.Spec.UpdateStrategy = nil })
+	w.reconcile()
+	must.Equal(t, "series of a catalog that is not polled any more", testutil.CollectAndCount(w.c.polls), 0)
+}
 
 // TestMetricsFollowTheCatalog: ready, not ready, gone.
 func TestMetricsFollowTheCatalog(t *testing.T) {

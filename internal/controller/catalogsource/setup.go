@@ -66,6 +66,10 @@ func Setup(mgr manager.Manager, o Options) error {
 	if err != nil {
 		return err
 	}
+	polls, err := metrics.Register(ctrlmetrics.Registry, metrics.NewPolls(v1alpha1.CatalogSourceKind, true))
+	if err != nil {
+		return err
+	}
 	server, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("make a client that asks the cluster for its version: %w", err)
@@ -98,6 +102,7 @@ func Setup(mgr manager.Manager, o Options) error {
 			engine: &rollout.Engine{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), FieldManager: string(fieldOwner)}},
 		cluster:  clusterVersion(server, o.Clock),
 		metrics:  counted,
+		polls:    polls,
 		records:  records{dir: o.Records, indexes: o.Indexes, verifier: o.Store},
 		catalogs: o.Catalogs,
 		clock:    o.Clock,

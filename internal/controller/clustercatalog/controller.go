@@ -35,6 +35,7 @@ type Controller struct {
 	leads       func() bool                              // whether this manager writes to the cluster
 	remove      func(ctx context.Context, digest string) // gives the room of content back that no one serves any more
 	conditions  *metrics.Conditions
+	polls       *metrics.Polls
 
 	memory  memory
 	reads   reads
@@ -47,6 +48,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		c.drop(ctx, key.Name)
 		c.written.Forget(key)
 		c.conditions.Gone(key.Name)
+		c.polls.Gone("", key.Name)
 		return ctrl.Result{}, nil
 	}}.Reconcile(ctx, request)
 }
@@ -195,6 +197,20 @@ func (c *Controller) giveBack(ctx context.Context, name, digest string) {
 	c.remove(ctx, digest)
 }
 
+// countPoll tells when the registry of a catalog that is polled was last asked with success.
+func (c *Controller) countPoll(object *olmv1.ClusterCatalog, known content) {
+	interval, polls := pollInterval(object)
+	if !polls || object.Spec.AvailabilityMode == olmv1.AvailabilityModeUnavailable {
+		c.polls.Gone("", object.Name)
+		return
+	}
+	var last time.Time
+	if known.problem == nil && known.reached {
+		last = known.looked
+	}
+	c.polls.Polled("", object.Name, last, c.clock.Now(), interval)
+}
+
 // write writes the metadata and the status of a catalog. Only the manager that leads does, and counts what the status says. An attempt that has ended
 // has the catalog reconciled again, perhaps before the cache shows what was written then.
 func (c *Controller) write(ctx context.Context, object *olmv1.ClusterCatalog, r report) error {
@@ -215,6 +231,7 @@ func (c *Controller) write(ctx context.Context, object *olmv1.ClusterCatalog, r 
 		conditions = append(conditions, metrics.Condition{Type: one.Type, Status: string(one.Status), Reason: one.Reason})
 	}
 	c.conditions.Seen(object.Name, conditions...)
+	c.countPoll(object, r.known)
 	_, err := w.Write(ctx, object, next)
 	return err
 }

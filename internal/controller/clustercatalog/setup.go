@@ -53,6 +53,10 @@ func Setup(mgr manager.Manager, o Options) error {
 	if err != nil {
 		return err
 	}
+	polls, err := metrics.Register(ctrlmetrics.Registry, metrics.NewPolls(olmv1.ClusterCatalogKind, false))
+	if err != nil {
+		return err
+	}
 	q := &queue{client: mgr.GetClient(), elected: mgr.Elected()}
 	c := &Controller{
 		client:      mgr.GetClient(),
@@ -66,6 +70,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		leads:       q.leads,
 		remove:      o.remove,
 		conditions:  conditions,
+		polls:       polls,
 		reads:       reads{finished: q.add, slots: make(chan struct{}, maxReads)},
 	}
 	q.follow = func(ctx context.Context) { c.credentials.follow(ctx, metadataOnly, func() { q.news.Tell(q.all) }) }

@@ -75,7 +75,7 @@ type Controller struct {
 func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	return reconcile.Typed[*v1alpha1.InstallPlan]{Client: c.client, Owner: client.FieldOwner(fieldOwner), Step: c.step,
 		Deleting: func(_ context.Context, plan *v1alpha1.InstallPlan) (ctrl.Result, error) {
-			c.Metrics.Seen(plan.Namespace, plan.Name)
+			c.Metrics.Seen(plan.Namespace, plan.Name, time.Time{})
 			return ctrl.Result{}, nil
 		},
 		Gone: func(_ context.Context, key types.NamespacedName) (ctrl.Result, error) {
@@ -86,10 +86,18 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}}.Reconcile(ctx, request)
 }
 
+// waitsSince is when a plan was made that waits for approval; zero for another one.
+func waitsSince(plan *v1alpha1.InstallPlan) time.Time {
+	if plan.Status.Phase != v1alpha1.InstallPlanPhaseRequiresApproval || plan.Spec.Approved {
+		return time.Time{}
+	}
+	return plan.CreationTimestamp.Time
+}
+
 // step makes a pass over a plan.
 func (c *Controller) step(ctx context.Context, plan *v1alpha1.InstallPlan) (ctrl.Result, error) {
 	key := client.ObjectKeyFromObject(plan)
-	c.Metrics.Seen(plan.Namespace, plan.Name)
+	c.Metrics.Seen(plan.Namespace, plan.Name, waitsSince(plan))
 	if c.written.Stale(plan) { // the event of the last write follows
 		return ctrl.Result{}, nil
 	}
