@@ -87,7 +87,7 @@ for it is listed before anything is done. A machine is the node of one cluster a
 func writeStarted(w io.Writer, status devcluster.Status) error {
 	pods := "Its pods are simulated: they become ready, but nothing runs in them."
 	if status.RealNode {
-		pods = "Its pods run on this machine. They pull what was pushed to the registry as " + status.Registry + "/NAME:TAG."
+		pods = "Its pods run on this machine. They pull what was pushed to the registry as " + status.Registry + "/NAME:TAG; programs in them reach it at " + status.PodRegistry + "."
 	}
 	_, err := fmt.Fprintf(w, `Cluster %s is ready after %.1f s, with %s of memory.
   API server  %s

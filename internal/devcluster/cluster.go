@@ -3,6 +3,7 @@ package devcluster
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"sync"
@@ -34,6 +35,7 @@ type Cluster struct {
 	client   kubernetes.Interface
 	routes   *routeTable
 	leases   *leases
+	registry *http.Server
 	servers  []io.Closer // what the supervisor itself serves
 	node     *realnode.Node
 

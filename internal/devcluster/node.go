@@ -82,7 +82,7 @@ func (c *Cluster) prepareNode() error {
 
 // attachNode takes the machine, and lets pods reach the API server, which listens on loopback.
 func (c *Cluster) attachNode() (err error) {
-	c.realNode.Registry = c.Registry
+	c.realNode.Registry, c.realNode.PodRegistry = c.Registry, c.registryForPods()
 	if c.node, err = realnode.Attach(*c.realNode); err != nil {
 		return err
 	}
@@ -97,7 +97,21 @@ func (c *Cluster) attachNode() (err error) {
 		return err
 	}
 	c.servers = append(c.servers, dns)
+	registry, err := serveRegistryToPods(c.registry, c.registryForPods())
+	if err != nil {
+		return err
+	}
+	c.servers = append(c.servers, registry)
 	return c.spawn(Containerd, append([]string{"containerd"}, c.realNode.ContainerdArgs()...))
+}
+
+// registryForPods is where pods pull from the cluster's registry; empty where pods are simulated.
+func (c *Cluster) registryForPods() string {
+	if !c.opts.RealNode {
+		return ""
+	}
+	_, port, _ := net.SplitHostPort(c.Registry)
+	return net.JoinHostPort(realnode.Address, port)
 }
 
 // startRealNode returns when the node is ready for pods.

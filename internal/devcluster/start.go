@@ -248,7 +248,7 @@ func (c *Cluster) serve() error {
 		return err
 	}
 	c.servers = append(c.servers, registry)
-	c.Registry = address.String()
+	c.registry, c.Registry = registry, address.String()
 
 	egress, err := listenUnix(c.socket("egress"))
 	if err != nil {

@@ -7,16 +7,18 @@ import (
 
 // Status is what a running cluster says of itself.
 type Status struct {
-	Name       string    `json:"name"`
-	Running    bool      `json:"running"`
-	DataDir    string    `json:"dataDir"`
-	Kubeconfig string    `json:"kubeconfig"`
-	APIServer  string    `json:"apiServer,omitempty"`
-	Registry   string    `json:"registry,omitempty"`
-	Nodes      int       `json:"nodes,omitempty"`
-	RealNode   bool      `json:"realNode,omitempty"`
-	PID        int       `json:"pid,omitempty"`
-	Started    time.Time `json:"started,omitzero"`
+	Name       string `json:"name"`
+	Running    bool   `json:"running"`
+	DataDir    string `json:"dataDir"`
+	Kubeconfig string `json:"kubeconfig"`
+	APIServer  string `json:"apiServer,omitempty"`
+	Registry   string `json:"registry,omitempty"`
+	// PodRegistry is where pods of a real node pull from the same registry.
+	PodRegistry string    `json:"podRegistry,omitempty"`
+	Nodes       int       `json:"nodes,omitempty"`
+	RealNode    bool      `json:"realNode,omitempty"`
+	PID         int       `json:"pid,omitempty"`
+	Started     time.Time `json:"started,omitzero"`
 	// StartSeconds is the time from the start to the first available Deployment; 0 while the cluster starts.
 	StartSeconds float64 `json:"startSeconds,omitempty"`
 	// MemoryBytes is what supervisor and components take together.
@@ -44,6 +46,7 @@ func (c *Cluster) Status() Status {
 		Kubeconfig:  c.KubeconfigPath,
 		APIServer:   c.apiURL(),
 		Registry:    c.Registry,
+		PodRegistry: c.registryForPods(),
 		Nodes:       c.opts.Nodes,
 		RealNode:    c.opts.RealNode,
 		PID:         os.Getpid(),

@@ -1,10 +1,8 @@
 package realnode
 
 import (
-	"archive/tar"
 	"bytes"
 	"encoding/json"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,18 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/empty"
-	"github.com/google/go-containerregistry/pkg/v1/mutate"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
-	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/internal/devcluster/realnode"
+	"fairlead.dev/fairlead/test/harness"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -36,7 +31,11 @@ type world struct {
 	status       devcluster.Status
 	config       *rest.Config
 	client       kubernetes.Interface
-	image        string
+	// image is the name of the program of the pods, and made the image.
+	image string
+	made  v1.Image
+	// Client knows the project's APIs.
+	client.Client
 }
 
 func newWorld(t *testing.T) *world {
@@ -67,6 +66,31 @@ func (w *world) run(command string, args ...string) string {
 	return out.String()
 }
 
+// step is a part of a story, which is reported by itself.
+func (w *world) step(name string, do func(*world)) {
+	w.Run(name, func(t *testing.T) {
+		part := *w
+		part.T = t
+		do(&part)
+	})
+}
+
+// fairlead runs a command against the cluster, and returns all that it says.
+func (w *world) fairlead(args ...string) (text string, err error) {
+	cmd := exec.CommandContext(w.Context(), w.program, args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.status.Kubeconfig)
+	output, err := cmd.CombinedOutput()
+	return string(output), err
+}
+
+// does runs a command that has to succeed.
+func (w *world) does(args ...string) string {
+	w.Helper()
+	text, err := w.fairlead(args...)
+	must.NoErrorf(w, err, "fairlead %v: %s", args, text)
+	return text
+}
+
 func (w *world) start() {
 	w.Helper()
 	began := time.Now()
@@ -75,32 +99,6 @@ func (w *world) start() {
 	w.config = must.Value(clientcmd.BuildConfigFromFlags("", w.status.Kubeconfig))(w)
 	w.config.QPS = -1
 	w.client = must.Value(kubernetes.NewForConfig(w.config))(w)
+	w.Client = harness.ClientOf(w, w.config)
 	w.Logf("the cluster with a real node is ready after %s, with %d MiB", time.Since(began).Round(100*time.Millisecond), w.status.MemoryBytes>>20)
-}
-
-// pushImage builds the program of the pods and pushes it to the cluster's registry.
-func (w *world) pushImage() {
-	w.Helper()
-	file := filepath.Join(w.TempDir(), "program")
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file, "./program")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if output, err := build.CombinedOutput(); err != nil {
-		w.Fatalf("build the program of the pods: %v\n%s", err, output)
-	}
-	content := must.Value(os.ReadFile(file))(w)
-	var archive bytes.Buffer
-	t := tar.NewWriter(&archive)
-	must.NoError(w, t.WriteHeader(&tar.Header{Name: "program", Mode: 0o755, Size: int64(len(content))}))
-	must.Value(t.Write(content))(w)
-	must.NoError(w, t.Close())
-	layer := must.Value(tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(archive.Bytes())), nil }))(w)
-	image := must.Value(mutate.AppendLayers(empty.Image, layer))(w)
-	image = must.Value(mutate.ConfigFile(image, func() *v1.ConfigFile {
-		config := must.Value(image.ConfigFile())(w).DeepCopy()
-		config.OS, config.Architecture = "linux", runtime.GOARCH
-		config.Config = v1.Config{Entrypoint: []string{"/program"}, User: "65532"}
-		return config
-	}()))(w)
-	w.image = w.status.Registry + "/test/program:1"
-	must.NoError(w, remote.Write(must.Value(name.ParseReference(w.image))(w), image))
 }

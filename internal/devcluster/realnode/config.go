@@ -30,6 +30,8 @@ type Config struct {
 	Socket string
 	// Registry is the host:port of the cluster's image registry on loopback.
 	Registry string
+	// PodRegistry is the host:port of the same registry for pods.
+	PodRegistry string
 	// CA is the file of the authority that signed the API server's client certificate; ServingCert and ServingKey are kubelet's own.
 	CA, ServingCert, ServingKey string
 	// KubeletKubeconfig and ProxyKubeconfig are how both reach the API server.
@@ -67,11 +69,13 @@ type object = map[string]any
 // writeFiles writes the configuration of everything that runs on the node.
 func (c Config) writeFiles() error {
 	for name, content := range map[string]any{
-		"kubelet.json":              c.kubelet(),
-		"kube-proxy.json":           c.proxy(),
-		"cni/10-fairlead.conflist":  c.podNetwork(),
-		"containerd.toml":           c.containerd(),
-		c.registryHosts(c.Registry): registryHost("server = \"http://"+c.Registry+"\"\n", c.Registry),
+		"kubelet.json":             c.kubelet(),
+		"kube-proxy.json":          c.proxy(),
+		"cni/10-fairlead.conflist": c.podNetwork(),
+		"containerd.toml":          c.containerd(),
+		// An image is the same by both addresses.
+		c.registryHosts(c.Registry):    registryHost("server = \"http://"+c.Registry+"\"\n", c.Registry),
+		c.registryHosts(c.PodRegistry): registryHost("server = \"http://"+c.PodRegistry+"\"\n", c.PodRegistry),
 		// Before any other registry, the cluster's is asked.
 		filepath.Join("registries", "_default", "hosts.toml"): registryHost("", c.Registry),
 	} {

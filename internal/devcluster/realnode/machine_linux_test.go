@@ -87,7 +87,7 @@ func TestShims(t *testing.T) {
 }
 
 func TestConfigurationFiles(t *testing.T) {
-	c := Config{Dir: t.TempDir(), Socket: "/d/cri.sock", Registry: "127.0.0.1:5000", CA: "/d/ca.crt"}
+	c := Config{Dir: t.TempDir(), Socket: "/d/cri.sock", Registry: "127.0.0.1:5000", PodRegistry: "10.129.0.1:5000", CA: "/d/ca.crt"}
 	must.NoError(t, c.writeFiles())
 	read := func(name string) string { return string(must.Value(os.ReadFile(filepath.Join(c.Dir, name)))(t)) }
 	for _, name := range []string{"kubelet.json", "kube-proxy.json", "cni/10-fairlead.conflist"} {
@@ -98,6 +98,8 @@ func TestConfigurationFiles(t *testing.T) {
 	must.Contain(t, "containerd's configuration", read("containerd.toml"), `address = "/d/cri.sock"`, `root = "`+c.Dir+`/containerd"`, PauseImage)
 	must.Equal(t, "how the cluster's registry is reached", read("registries/127.0.0.1_5000_/hosts.toml"),
 		"server = \"http://127.0.0.1:5000\"\n[host.\"http://127.0.0.1:5000\"]\n  capabilities = [\"pull\", \"resolve\"]\n")
+	must.Equal(t, "how it is reached by the address that pods use", read("registries/10.129.0.1_5000_/hosts.toml"),
+		"server = \"http://10.129.0.1:5000\"\n[host.\"http://10.129.0.1:5000\"]\n  capabilities = [\"pull\", \"resolve\"]\n")
 	must.Equal(t, "how others are", read("registries/_default/hosts.toml"), "[host.\"http://127.0.0.1:5000\"]\n  capabilities = [\"pull\", \"resolve\"]\n")
 }
 
