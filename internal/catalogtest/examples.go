@@ -1,0 +1,241 @@
+package catalogtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/fairlead/bundle"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+)
+
+// examplesAnnotation is where a ClusterServiceVersion has an example of each of its custom resources.
+const examplesAnnotation = "alm-examples"
+
+// resource is a custom resource that the test has made.
+type resource struct {
+	schema.GroupVersionResource
+	definition string // the name of the CustomResourceDefinition
+	kind       string
+	namespace  string
+	name       string
+	spec       any // as the API server took it
+}
+
+func (c *resource) String() string {
+	return object{schema.GroupVersionKind{Group: c.Group, Version: c.Version, Kind: c.kind}, c.namespace, c.name}.String()
+}
+
+// api is where the custom resource is read in a version.
+func (c *resource) api(d dynamic.Interface, version string) dynamic.ResourceInterface {
+	at := c.GroupVersionResource
+	at.Version = version
+	if c.namespace == "" {
+		return d.Resource(at)
+	}
+	return d.Resource(at).Namespace(c.namespace)
+}
+
+// examplesOf are the examples of a bundle. An annotation that is no list of objects has none.
+func examplesOf(b *bundle.Bundle) []*unstructured.Unstructured {
+	var all []*unstructured.Unstructured
+	var texts []json.RawMessage
+	_ = json.Unmarshal([]byte(b.CSV.Annotations[examplesAnnotation]), &texts) // bundle validate reports it
+	for _, text := range texts {
+		if u := (&unstructured.Unstructured{}); u.UnmarshalJSON(text) == nil {
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// exemplify makes the examples of a bundle that are not there yet. What the API server refuses is a finding.
+func (w *walker) exemplify(ctx context.Context, b *bundle.Bundle) ([]Finding, error) {
+	var findings []Finding
+	served := definitionsIn(b)
+	for i, u := range examplesOf(b) {
+		gvk := u.GroupVersionKind()
+		at := slices.IndexFunc(served, func(d *apiextensionsv1.CustomResourceDefinition) bool {
+			return d.Spec.Group == gvk.Group && d.Spec.Names.Kind == gvk.Kind && slices.Contains(servedVersions(d), gvk.Version)
+		})
+		if at < 0 {
+			continue // of another operator
+		}
+		made := w.resourceOf(served[at], u, i)
+		if slices.ContainsFunc(w.resources, func(c *resource) bool { return c.definition == made.definition && c.name == made.name }) {
+			continue
+		}
+		u.SetNamespace(made.namespace)
+		u.SetName(made.name)
+		u.SetGenerateName("")
+		unstructured.RemoveNestedField(u.Object, "status")
+		created, err := w.createExample(ctx, made, u)
+		switch {
+		case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
+			findings = append(findings, Finding{Rule: ExampleRefused, Object: made.String(), Message: fmt.Sprintf("the API server refuses the example in annotation %s: %v", examplesAnnotation, err), Remedy: help(ExampleRefused).Remedy})
+		case err != nil:
+			return findings, fmt.Errorf("create the example %s: %w", made, err)
+		default:
+			made.spec = created.Object["spec"]
+			w.resources = append(w.resources, made)
+		}
+	}
+	return findings, nil
+}
+
+// resourceOf is the place of an example.
+func (w *walker) resourceOf(d *apiextensionsv1.CustomResourceDefinition, u *unstructured.Unstructured, i int) *resource {
+	gvk := u.GroupVersionKind()
+	made := &resource{GroupVersionResource: schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: d.Spec.Names.Plural}, definition: d.Name, kind: gvk.Kind, name: u.GetName()}
+	if d.Spec.Scope == apiextensionsv1.NamespaceScoped {
+		made.namespace = w.watched
+	}
+	if made.name == "" {
+		made.name = fmt.Sprintf("example-%d", i+1)
+	}
+	return made
+}
+
+// createExample creates an example. An API that was registered a moment ago may not be served yet.
+func (w *walker) createExample(ctx context.Context, made *resource, u *unstructured.Unstructured) (created *unstructured.Unstructured, err error) {
+	err = w.shortly(ctx, func() (again bool, err error) {
+		created, err = made.api(w.dynamic, made.Version).Create(ctx, u, metav1.CreateOptions{FieldManager: string(fieldOwner)})
+		return apierrors.IsNotFound(err) || apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err), err
+	})
+	return created, err
+}
+
+// intact finds what became of the custom resources: each has to be there, to be read in every version that is served, and to have what it had.
+func (w *walker) intact(ctx context.Context, after string) ([]Finding, error) {
+	var findings []Finding
+	for _, c := range w.resources {
+		d, err := w.definition(ctx, c.definition)
+		if err != nil {
+			return findings, err
+		}
+		if d == nil {
+			findings = append(findings, Finding{Rule: CustomResourceLost, Object: c.String(), Message: fmt.Sprintf("%s: CustomResourceDefinition %s is gone, and this with it", after, c.definition), Remedy: help(CustomResourceLost).Remedy})
+			continue
+		}
+		for _, version := range servedVersions(d) {
+			found, err := w.judge(ctx, c, version, after)
+			if err != nil {
+				return findings, err
+			}
+			findings = append(findings, found...)
+		}
+	}
+	return findings, nil
+}
+
+// judge reads a custom resource in a version.
+func (w *walker) judge(ctx context.Context, c *resource, version, after string) ([]Finding, error) {
+	var live *unstructured.Unstructured
+	err := w.shortly(ctx, func() (again bool, err error) {
+		live, err = c.api(w.dynamic, version).Get(ctx, c.name, metav1.GetOptions{})
+		return err != nil && !isMissing(err), err
+	})
+	finding := func(rule Rule, format string, args ...any) []Finding {
+		return []Finding{{Rule: rule, Object: c.String(), Message: after + ": " + fmt.Sprintf(format, args...), Remedy: help(rule).Remedy}}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case isMissing(err):
+		return finding(CustomResourceLost, "it is gone"), nil
+	case err != nil:
+		return finding(CustomResourceUnreadable, "it cannot be read as %s: %v", version, err), nil
+	}
+	if version != c.Version {
+		return nil, nil // what it is there is for the conversion to say
+	}
+	if lost := lostFields("spec", c.spec, live.Object["spec"]); len(lost) > 0 {
+		return finding(CustomResourceChanged, "%s", strings.Join(lost[:min(len(lost), 5)], "; ")), nil
+	}
+	return nil, nil
+}
+
+// isMissing tells an object that is not there from a resource that is not served, or not yet.
+func isMissing(err error) bool {
+	status := apierrors.APIStatus(nil)
+	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Name != ""
+}
+
+// lostFields are the fields that a value has no more, or in another way. What was added, as defaults are, does not count.
+func lostFields(path string, was, is any) []string {
+	switch before := was.(type) {
+	case map[string]any:
+		after, ok := is.(map[string]any)
+		if !ok {
+			if len(before) == 0 && is == nil {
+				return nil
+			}
+			return []string{path + " is gone"}
+		}
+		var lost []string
+		for name, value := range before {
+			now, there := after[name]
+			if !there && value != nil {
+				lost = append(lost, path+"."+name+" is gone")
+			} else if there {
+				lost = append(lost, lostFields(path+"."+name, value, now)...)
+			}
+		}
+		slices.Sort(lost)
+		return lost
+	case []any:
+		after, ok := is.([]any)
+		if !ok || len(after) < len(before) {
+			return []string{fmt.Sprintf("%s had %d items", path, len(before))}
+		}
+		var lost []string
+		for i := range before {
+			lost = append(lost, lostFields(fmt.Sprintf("%s[%d]", path, i), before[i], after[i])...)
+		}
+		return lost
+	}
+	if !equality.Semantic.DeepEqual(was, is) {
+		return []string{fmt.Sprintf("%s was %v and is %v", path, was, is)}
+	}
+	return nil
+}
+
+// servedVersions are the versions in which objects can be read.
+func servedVersions(d *apiextensionsv1.CustomResourceDefinition) []string {
+	var served []string
+	for _, v := range d.Spec.Versions {
+		if v.Served {
+			served = append(served, v.Name)
+		}
+	}
+	return served
+}
+
+// forget deletes the custom resources of the walk, while the operator still runs and can do what their finalizers stand for.
+func (w *walker) forget(ctx context.Context) error {
+	for _, c := range w.resources {
+		d, err := w.definition(ctx, c.definition)
+		if err != nil {
+			return err
+		}
+		if d == nil || len(servedVersions(d)) == 0 {
+			continue
+		}
+		err = c.api(w.dynamic, servedVersions(d)[0]).Delete(ctx, c.name, metav1.DeleteOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("delete the example %s: %w", c, err)
+		}
+	}
+	w.resources = nil
+	return nil
+}
