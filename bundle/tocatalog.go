@@ -74,6 +74,17 @@ func sortProperties(properties []catalog.Property) {
 	})
 }
 
+// Images are the references to all images that the ClusterServiceVersion names, sorted.
+func (b *Bundle) Images() []string {
+	var all []string
+	for _, related := range b.relatedImages("") {
+		if related.Image != "" {
+			all = append(all, related.Image)
+		}
+	}
+	return slices.Compact(all)
+}
+
 // relatedImages are the images that the ClusterServiceVersion lists, that of the bundle and those of its containers,
 // by image. The list of the author is kept as it is; others are added if they are missing there.
 func (b *Bundle) relatedImages(bundleImage string) []catalog.RelatedImage {

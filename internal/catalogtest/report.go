@@ -1,10 +1,12 @@
 package catalogtest
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +39,32 @@ func (r *Report) Write(w io.Writer, format string) error {
 	return nil
 }
 
+// FormatOf is the format of a file by how its name ends: .xml is JUnit, .sarif or .sarif.json SARIF, .json JSON, .md Markdown, .txt text.
+func FormatOf(file string) (string, error) {
+	for _, known := range []struct{ ending, format string }{{".xml", JUnit}, {".sarif", SARIF}, {".sarif.json", SARIF}, {".json", JSON}, {".md", Markdown}, {".txt", Text}} {
+		if strings.HasSuffix(file, known.ending) {
+			return known.format, nil
+		}
+	}
+	return "", fmt.Errorf("write the report to %s: its name does not say in which format; let it end in .xml (JUnit), .sarif, .json, .md or .txt", file)
+}
+
+// Save writes the report to a file, in the format that its name says.
+func (r *Report) Save(file string) error {
+	format, err := FormatOf(file)
+	if err != nil {
+		return err
+	}
+	var content bytes.Buffer
+	if err := r.Write(&content, format); err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, content.Bytes(), 0o644); err != nil { // others read it: it has nothing that the catalog does not
+		return fmt.Errorf("write the report of the catalog test: %w", err)
+	}
+	return nil
+}
+
 // Summary counts what was seen. An edge that several walks took counts once under each API.
 type Summary struct {
 	Packages      int `json:"packages"`
@@ -64,6 +92,7 @@ func (s *Summary) add(results []Result) {
 		switch {
 		case result.Skipped != "":
 			s.Skipped++
+		case result.Edge.To == "": // a channel
 		case result.Edge.From == "":
 			s.Installations++
 		default:
@@ -106,13 +135,16 @@ func (s *suite) summary() Summary {
 // was skipped counts only where it always was.
 func (r *Report) suites() []suite {
 	type key struct {
-		api           API
-		pkg, from, to string
+		api                    API
+		pkg, from, to, channel string
 	}
 	place := map[key]int{}
 	var merged []Result
 	for _, result := range r.Results {
-		k := key{result.API, result.Edge.Package, result.Edge.From, result.Edge.To}
+		k := key{api: result.API, pkg: result.Edge.Package, from: result.Edge.From, to: result.Edge.To}
+		if k.to == "" {
+			k.channel = strings.Join(result.Edge.Channels, " ")
+		}
 		i, known := place[k]
 		if !known {
 			place[k] = len(merged)
@@ -154,6 +186,9 @@ func distinct(findings []Finding) []Finding {
 
 // String is the edge in one line.
 func (e Edge) String() string {
+	if e.To == "" {
+		return "channel " + safetext.OneLine(strings.Join(e.Channels, ", "))
+	}
 	if e.From == "" {
 		return "install " + safetext.OneLine(e.To)
 	}

@@ -6,6 +6,9 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -84,6 +87,20 @@ func TestReportInEveryFormat(t *testing.T) {
 type refusing struct{ err error }
 
 func (r refusing) Write([]byte) (int, error) { return 0, r.err }
+
+func TestSave(t *testing.T) {
+	for file, format := range map[string]string{"a.xml": JUnit, "a.sarif": SARIF, "a.sarif.json": SARIF, "a.json": JSON, "a.md": Markdown, "a.txt": Text} {
+		file = filepath.Join(t.TempDir(), file)
+		must.NoError(t, sample().Save(file))
+		must.Equal(t, file, string(must.Value(os.ReadFile(file))(t)), written(t, sample(), format))
+	}
+	if err := sample().Save("report.html"); err == nil || !strings.Contains(err.Error(), "write the report to report.html: its name does not say in which format; let it end in .xml") {
+		t.Error(err)
+	}
+	if err := sample().Save(filepath.Join(t.TempDir(), "none", "a.md")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
 
 func TestSummary(t *testing.T) {
 	must.Equal(t, "summary", sample().Summary(), Summary{Packages: 2, Upgrades: 2, Installations: 3, Failed: 1, Findings: 2, Skipped: 2})

@@ -14,7 +14,7 @@ const (
 	V1 API = "v1"
 )
 
-// Edge is an upgrade from a bundle to another, or an installation where From is empty.
+// Edge is an upgrade from a bundle to another, or an installation where From is empty; where To is empty as well, it stands for the channel itself.
 type Edge struct {
 	Package     string   `json:"package"`
 	From        string   `json:"from,omitempty"` // the name of a bundle
