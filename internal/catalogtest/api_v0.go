@@ -82,7 +82,9 @@ func (s *subscription) stands(ctx context.Context, to string) (state, error) {
 }
 
 // brought are the objects that a bundle brings here.
-func (s *subscription) brought(b *bundle.Bundle) (map[object]bool, error) { return broughtV0(b, s.namespace) }
+func (s *subscription) brought(b *bundle.Bundle) (map[object]bool, error) {
+	return broughtV0(b, s.namespace)
+}
 
 // remove uninstalls the operator with its CustomResourceDefinitions, and what it needed.
 func (s *subscription) remove(ctx context.Context) error {

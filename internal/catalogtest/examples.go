@@ -29,7 +29,8 @@ type resource struct {
 	kind       string
 	namespace  string
 	name       string
-	spec       any // as the API server took it
+	spec       any                              // as the API server took it
+	schema     *apiextensionsv1.JSONSchemaProps // of the spec, by which it did; nil where there is none
 }
 
 func (c *resource) String() string {
@@ -60,7 +61,7 @@ func examplesOf(b *bundle.Bundle) []*unstructured.Unstructured {
 }
 
 // exemplify makes the examples of a bundle that are not there yet. What the API server refuses is a finding.
-func (w *walker) exemplify(ctx context.Context, b *bundle.Bundle) ([]Finding, error) {
+func (w *trial) exemplify(ctx context.Context, b *bundle.Bundle) ([]Finding, error) {
 	var findings []Finding
 	served := definitionsIn(b)
 	for i, u := range examplesOf(b) {
@@ -86,7 +87,7 @@ func (w *walker) exemplify(ctx context.Context, b *bundle.Bundle) ([]Finding, er
 		case err != nil:
 			return findings, fmt.Errorf("create the example %s: %w", made, err)
 		default:
-			made.spec = created.Object["spec"]
+			made.spec, made.schema = created.Object["spec"], specSchema(served[at], gvk.Version)
 			w.resources = append(w.resources, made)
 		}
 	}
@@ -94,7 +95,7 @@ func (w *walker) exemplify(ctx context.Context, b *bundle.Bundle) ([]Finding, er
 }
 
 // resourceOf is the place of an example.
-func (w *walker) resourceOf(d *apiextensionsv1.CustomResourceDefinition, u *unstructured.Unstructured, i int) *resource {
+func (w *trial) resourceOf(d *apiextensionsv1.CustomResourceDefinition, u *unstructured.Unstructured, i int) *resource {
 	gvk := u.GroupVersionKind()
 	made := &resource{GroupVersionResource: schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: d.Spec.Names.Plural}, definition: d.Name, kind: gvk.Kind, name: u.GetName()}
 	if d.Spec.Scope == apiextensionsv1.NamespaceScoped {
@@ -107,7 +108,7 @@ func (w *walker) resourceOf(d *apiextensionsv1.CustomResourceDefinition, u *unst
 }
 
 // createExample creates an example. An API that was registered a moment ago may not be served yet.
-func (w *walker) createExample(ctx context.Context, made *resource, u *unstructured.Unstructured) (created *unstructured.Unstructured, err error) {
+func (w *trial) createExample(ctx context.Context, made *resource, u *unstructured.Unstructured) (created *unstructured.Unstructured, err error) {
 	err = w.shortly(ctx, func() (again bool, err error) {
 		created, err = made.api(w.dynamic, made.Version).Create(ctx, u, metav1.CreateOptions{FieldManager: string(fieldOwner)})
 		return apierrors.IsNotFound(err) || apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err), err
@@ -116,7 +117,7 @@ func (w *walker) createExample(ctx context.Context, made *resource, u *unstructu
 }
 
 // intact finds what became of the custom resources: each has to be there, to be read in every version that is served, and to have what it had.
-func (w *walker) intact(ctx context.Context, after string) ([]Finding, error) {
+func (w *trial) intact(ctx context.Context, after string) ([]Finding, error) {
 	var findings []Finding
 	for _, c := range w.resources {
 		d, err := w.definition(ctx, c.definition)
@@ -139,7 +140,7 @@ func (w *walker) intact(ctx context.Context, after string) ([]Finding, error) {
 }
 
 // judge reads a custom resource in a version.
-func (w *walker) judge(ctx context.Context, c *resource, version, after string) ([]Finding, error) {
+func (w *trial) judge(ctx context.Context, c *resource, version, after string) ([]Finding, error) {
 	var live *unstructured.Unstructured
 	err := w.shortly(ctx, func() (again bool, err error) {
 		live, err = c.api(w.dynamic, version).Get(ctx, c.name, metav1.GetOptions{})
@@ -159,7 +160,7 @@ func (w *walker) judge(ctx context.Context, c *resource, version, after string) 
 	if version != c.Version {
 		return nil, nil // what it is there is for the conversion to say
 	}
-	if lost := lostFields("spec", c.spec, live.Object["spec"]); len(lost) > 0 {
+	if lost := changedFields("spec", c.spec, live.Object["spec"], c.schema); len(lost) > 0 {
 		return finding(CustomResourceChanged, "%s", strings.Join(lost[:min(len(lost), 5)], "; ")), nil
 	}
 	return nil, nil
@@ -171,43 +172,77 @@ func isMissing(err error) bool {
 	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Name != ""
 }
 
-// lostFields are the fields that a value has no more, or in another way. What was added, as defaults are, does not count.
-func lostFields(path string, was, is any) []string {
+// specSchema is the schema of the spec in a version.
+func specSchema(d *apiextensionsv1.CustomResourceDefinition, version string) *apiextensionsv1.JSONSchemaProps {
+	for _, v := range d.Spec.Versions {
+		if v.Name == version && v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
+			spec := v.Schema.OpenAPIV3Schema.Properties["spec"]
+			return &spec
+		}
+	}
+	return nil
+}
+
+// changedFields are the fields of which a value has another one, or none, and those that it got although the schema by which it was written had them already:
+// their defaults came later. Defaults of fields that are new do not count.
+func changedFields(path string, was, is any, schema *apiextensionsv1.JSONSchemaProps) []string {
 	switch before := was.(type) {
 	case map[string]any:
-		after, ok := is.(map[string]any)
-		if !ok {
-			if len(before) == 0 && is == nil {
-				return nil
-			}
-			return []string{path + " is gone"}
-		}
-		var lost []string
-		for name, value := range before {
-			now, there := after[name]
-			if !there && value != nil {
-				lost = append(lost, path+"."+name+" is gone")
-			} else if there {
-				lost = append(lost, lostFields(path+"."+name, value, now)...)
-			}
-		}
-		slices.Sort(lost)
-		return lost
+		return changedMembers(path, before, is, schema)
 	case []any:
 		after, ok := is.([]any)
-		if !ok || len(after) < len(before) {
+		if !ok || len(after) != len(before) {
 			return []string{fmt.Sprintf("%s had %d items", path, len(before))}
 		}
-		var lost []string
-		for i := range before {
-			lost = append(lost, lostFields(fmt.Sprintf("%s[%d]", path, i), before[i], after[i])...)
+		var items *apiextensionsv1.JSONSchemaProps
+		if schema != nil && schema.Items != nil {
+			items = schema.Items.Schema
 		}
-		return lost
+		var changed []string
+		for i := range before {
+			changed = append(changed, changedFields(fmt.Sprintf("%s[%d]", path, i), before[i], after[i], items)...)
+		}
+		return changed
 	}
 	if !equality.Semantic.DeepEqual(was, is) {
 		return []string{fmt.Sprintf("%s was %v and is %v", path, was, is)}
 	}
 	return nil
+}
+
+// changedMembers is changedFields for an object.
+func changedMembers(path string, before map[string]any, is any, schema *apiextensionsv1.JSONSchemaProps) []string {
+	after, ok := is.(map[string]any)
+	if !ok {
+		if len(before) == 0 && is == nil {
+			return nil
+		}
+		return []string{path + " is gone"}
+	}
+	member := func(name string) *apiextensionsv1.JSONSchemaProps {
+		if schema != nil {
+			if s, known := schema.Properties[name]; known {
+				return &s
+			}
+		}
+		return nil
+	}
+	var changed []string
+	for name, value := range before {
+		now, there := after[name]
+		if !there && value != nil {
+			changed = append(changed, path+"."+name+" is gone")
+		} else if there {
+			changed = append(changed, changedFields(path+"."+name, value, now, member(name))...)
+		}
+	}
+	for name, value := range after {
+		if _, there := before[name]; !there && member(name) != nil {
+			changed = append(changed, fmt.Sprintf("%s.%s was not set and is %v", path, name, value))
+		}
+	}
+	slices.Sort(changed)
+	return changed
 }
 
 // servedVersions are the versions in which objects can be read.
@@ -222,7 +257,7 @@ func servedVersions(d *apiextensionsv1.CustomResourceDefinition) []string {
 }
 
 // forget deletes the custom resources of the walk, while the operator still runs and can do what their finalizers stand for.
-func (w *walker) forget(ctx context.Context) error {
+func (w *trial) forget(ctx context.Context) error {
 	for _, c := range w.resources {
 		d, err := w.definition(ctx, c.definition)
 		if err != nil {

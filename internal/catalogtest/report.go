@@ -105,6 +105,13 @@ func (s *Summary) add(results []Result) {
 	}
 }
 
+// Failed tells whether there is a finding that is more than advice.
+func (r *Report) Failed() bool {
+	return slices.ContainsFunc(r.Results, func(result Result) bool {
+		return slices.ContainsFunc(result.Findings, func(f Finding) bool { return !help(f.Rule).Advice })
+	})
+}
+
 // String is the summary in a few words.
 func (s Summary) String() string {
 	text := fmt.Sprintf("%s and %s of %s", safetext.Count(s.Upgrades, "upgrade"), safetext.Count(s.Installations, "installation"), safetext.Count(s.Packages, "package"))
