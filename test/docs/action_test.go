@@ -115,12 +115,12 @@ func TestActionRunsTheTest(t *testing.T) {
 	reports := []string{"--report", "catalog-test/report.xml", "--report", "catalog-test/report.sarif", "--report", "catalog-test/report.json", "--report", "catalog-test/report.md"}
 	arguments, output, summary := runAction(t, "0", map[string]string{"catalog": "./catalog"})
 	must.Equal(t, "arguments", arguments, slices.Concat([]string{"catalog", "test", "--catalog", "./catalog"}, reports, []string{"--"}))
-	must.Equal(t, "output", output, "exit-code=0\n")
+	must.Equal(t, "output", output, "exit-code=0\nreported=true\n")
 	must.Equal(t, "summary", summary, "report catalog-test/report.md\n")
 
 	hostile := "$(touch pwned); echo"
 	arguments, output, _ = runAction(t, "3", map[string]string{"catalog": hostile, "packages": "a --api " + hostile, "bundles": "my bundles", "api": "v1", "parallel": "2", "check-images": "true"})
 	must.Equal(t, "arguments", arguments, slices.Concat([]string{"catalog", "test", "--catalog", hostile, "--bundles", "my bundles", "--api", "v1", "--parallel", "2", "--check-images"}, reports,
 		[]string{"--", "a", "--api", "$(touch", "pwned);", "echo"}))
-	must.Equal(t, "output", output, "exit-code=3\n")
+	must.Equal(t, "output", output, "exit-code=3\nreported=true\n")
 }
