@@ -9,6 +9,7 @@ import (
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/bundle"
+	"fairlead.dev/fairlead/internal/manager"
 	"fairlead.dev/fairlead/internal/ops"
 	"fairlead.dev/fairlead/internal/reconcile"
 
@@ -49,20 +50,25 @@ func (s *subscription) take(ctx context.Context, e Edge) error {
 
 // ask creates the Subscription, and the catalog and the OperatorGroup that it needs.
 func (s *subscription) ask(ctx context.Context, channel string) error {
+	from := s.namespace
+	if s.Cluster.Own {
+		from = manager.DefaultGlobalNamespace
+	}
 	for _, o := range []client.Object{
 		&operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "catalog-test"}, Spec: operatorsv1.OperatorGroupSpec{TargetNamespaces: s.targets}},
 		&v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.pkg}, Spec: &v1alpha1.SubscriptionSpec{
-			CatalogSource: s.catalog, CatalogSourceNamespace: s.namespace, Package: s.pkg, Channel: channel, InstallPlanApproval: v1alpha1.ApprovalAutomatic,
+			CatalogSource: s.catalog, CatalogSourceNamespace: from, Package: s.pkg, Channel: channel, InstallPlanApproval: v1alpha1.ApprovalAutomatic,
 		}},
 	} {
 		if err := s.create(ctx, o); err != nil {
 			return err
 		}
 	}
-	if _, _, err := ops.AddCatalog(ctx, s.client, ops.CatalogOptions{Namespace: s.namespace, Name: s.catalog, Image: s.image}); err != nil {
-		return err
+	if s.Cluster.Own {
+		return nil
 	}
-	return nil
+	_, _, err := ops.AddCatalog(ctx, s.client, ops.CatalogOptions{Namespace: s.namespace, Name: s.catalog, Image: s.image})
+	return err
 }
 
 // stands is how far the Subscription is on its way to a ClusterServiceVersion.

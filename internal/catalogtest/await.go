@@ -70,7 +70,7 @@ func (r *run) vanish(ctx context.Context, objects []object) ([]object, error) {
 	for deadline := time.Now().Add(shortly); ; {
 		var left []object
 		for _, o := range objects {
-			there, err := r.exists(ctx, o)
+			there, err := r.stays(ctx, o)
 			if err != nil {
 				return nil, fmt.Errorf("look whether %s is gone: %w", o, err)
 			}

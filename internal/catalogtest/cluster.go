@@ -30,7 +30,7 @@ func Start(ctx context.Context, o devcluster.Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{Cluster: Cluster{Config: cluster.RESTConfig(), Registry: cluster.Registry}, cluster: cluster}
+	h := &Host{Cluster: Cluster{Config: cluster.RESTConfig(), Registry: cluster.Registry, Own: true}, cluster: cluster}
 	if !o.RealNode {
 		h.Route = cluster.Route
 	}

@@ -155,7 +155,7 @@ type walker struct {
 	taken []int
 }
 
-// follow goes on to where the arc begins, within the group, and takes it.
+// follow walks to where the arc begins, within the group, and takes it.
 func (w *walker) follow(i int) {
 	w.taken = append(append(w.taken, w.way(w.at, w.arcs[i].from)...), i)
 	w.at = w.arcs[i].to

@@ -60,8 +60,8 @@ func examplesOf(b *bundle.Bundle) []*unstructured.Unstructured {
 	return all
 }
 
-// exemplify makes the examples of a bundle that are not there yet. What the API server refuses is a finding.
-func (w *trial) exemplify(ctx context.Context, b *bundle.Bundle) ([]Finding, error) {
+// exemplify makes the examples of a bundle that are not there yet, or only has the API server judge them. What that refuses is a finding.
+func (w *trial) exemplify(ctx context.Context, b *bundle.Bundle, dryRun bool) ([]Finding, error) {
 	var findings []Finding
 	served := definitionsIn(b)
 	for i, u := range examplesOf(b) {
@@ -80,13 +80,13 @@ func (w *trial) exemplify(ctx context.Context, b *bundle.Bundle) ([]Finding, err
 		u.SetName(made.name)
 		u.SetGenerateName("")
 		unstructured.RemoveNestedField(u.Object, "status")
-		created, err := w.createExample(ctx, made, u)
+		created, err := w.createExample(ctx, made, u, dryRun)
 		switch {
 		case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 			findings = append(findings, Finding{Rule: ExampleRefused, Object: made.String(), Message: fmt.Sprintf("the API server refuses the example in annotation %s: %v", examplesAnnotation, err), Remedy: help(ExampleRefused).Remedy})
 		case err != nil:
 			return findings, fmt.Errorf("create the example %s: %w", made, err)
-		default:
+		case !dryRun:
 			made.spec, made.schema = created.Object["spec"], specSchema(served[at], gvk.Version)
 			w.resources = append(w.resources, made)
 		}
@@ -108,9 +108,13 @@ func (w *trial) resourceOf(d *apiextensionsv1.CustomResourceDefinition, u *unstr
 }
 
 // createExample creates an example. An API that was registered a moment ago may not be served yet.
-func (w *trial) createExample(ctx context.Context, made *resource, u *unstructured.Unstructured) (created *unstructured.Unstructured, err error) {
+func (w *trial) createExample(ctx context.Context, made *resource, u *unstructured.Unstructured, dryRun bool) (created *unstructured.Unstructured, err error) {
+	o := metav1.CreateOptions{FieldManager: string(fieldOwner)}
+	if dryRun {
+		o.DryRun = []string{metav1.DryRunAll}
+	}
 	err = w.shortly(ctx, func() (again bool, err error) {
-		created, err = made.api(w.dynamic, made.Version).Create(ctx, u, metav1.CreateOptions{FieldManager: string(fieldOwner)})
+		created, err = made.api(w.dynamic, made.Version).Create(ctx, u, o)
 		return apierrors.IsNotFound(err) || apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err), err
 	})
 	return created, err

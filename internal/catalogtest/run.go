@@ -25,6 +25,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -65,6 +66,8 @@ type Cluster struct {
 	// Registry is host:port, with a path where there is one, to which the test pushes what is installed, and Push how.
 	Registry string
 	Push     image.PushOptions
+	// Own says that the cluster is for the test alone.
+	Own bool
 	// Route lets the calls for a Service end at a server of this process, where pods are simulated; nil where they run.
 	Route func(service, server string) (remove func(), err error)
 }
@@ -209,7 +212,7 @@ func (r *run) connect(ctx context.Context) error {
 	return r.create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: manager.DefaultGlobalNamespace}})
 }
 
-// publish pushes what is installed, and makes the ClusterCatalog of it. Subscriptions have a CatalogSource each, in their namespaces.
+// publish pushes what is installed, and makes the catalogs of it. On a cluster of others each Subscription has a CatalogSource in its namespace, which no other one sees.
 func (r *run) publish(ctx context.Context) error {
 	if len(r.edges) == 0 {
 		return nil
@@ -220,8 +223,16 @@ func (r *run) publish(ctx context.Context) error {
 	}
 	r.catalog = "catalog-test-" + strings.ToLower(rand.Text()[:6])
 	r.image, err = publishCatalog(ctx, r.Cluster.Registry, r.catalog, r.Cluster.Push, published(r.Catalog, r.contents, images, r.needed, r.edges))
-	if err != nil || !slices.Contains(r.APIs, V1) {
+	if err != nil {
 		return err
+	}
+	if r.Cluster.Own {
+		if _, _, err := ops.AddCatalog(ctx, r.client, ops.CatalogOptions{Namespace: manager.DefaultGlobalNamespace, Name: r.catalog, Image: r.image}); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains(r.APIs, V1) {
+		return nil
 	}
 	// Of a low priority: no other extension of the cluster is to choose from it.
 	if _, _, err := ops.AddCatalog(ctx, r.client, ops.CatalogOptions{Name: r.catalog, Image: r.image, Priority: lowPriority}); err != nil {
@@ -272,17 +283,30 @@ func (r *run) create(ctx context.Context, o client.Object) error {
 	return nil
 }
 
-// exists tells whether an object is there. One of a kind that the cluster does not serve is not.
-func (r *run) exists(ctx context.Context, o object) (bool, error) {
+// stays tells whether an object is there and nothing is about to remove it. One of a kind that the cluster does not serve is not there; one whose owners are all
+// gone is left to the garbage collector, which may hear of their kind half a minute after it was registered.
+func (r *run) stays(ctx context.Context, o object) (bool, error) {
 	m := o.metadata()
-	err := r.client.Get(ctx, client.ObjectKeyFromObject(m), m)
-	switch {
-	case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
-		return false, nil
-	case err != nil:
-		return false, err
+	there, err := r.has(ctx, m)
+	if err != nil || !there || len(m.OwnerReferences) == 0 {
+		return there, err
 	}
-	return true, nil
+	for _, owner := range m.OwnerReferences {
+		live := object{schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind), o.namespace, owner.Name}.metadata()
+		if there, err := r.has(ctx, live); err != nil || there && live.UID == owner.UID {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// has reads an object, and tells whether it is there.
+func (r *run) has(ctx context.Context, m *metav1.PartialObjectMetadata) (bool, error) {
+	err := r.client.Get(ctx, client.ObjectKeyFromObject(m), m)
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // uninstall removes an operator as fairlead uninstall does, with those of its CustomResourceDefinitions that it would keep for the sake of custom resources.
@@ -303,11 +327,31 @@ func (r *run) uninstall(ctx context.Context, o ops.UninstallOptions, find func(c
 	}
 	waiting, cancel := context.WithTimeout(ctx, r.Patience+shortly)
 	defer cancel()
-	if err := removal.Run(waiting, r.client, func(string) {}); err != nil {
-		if waiting.Err() != nil && ctx.Err() == nil {
-			return &stuckError{err.Error()}
-		}
-		return err
+	removed := make(chan error, 1)
+	go func() { removed <- removal.Run(waiting, r.client, func(string) {}) }()
+	var goes []object
+	for _, ref := range removal.Goes {
+		goes = append(goes, object{schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind), ref.Namespace, ref.Name})
 	}
-	return nil
+	for {
+		select {
+		case err := <-removed:
+			if err != nil && waiting.Err() != nil && ctx.Err() == nil {
+				return &stuckError{err.Error()}
+			}
+			return err
+		case <-time.After(pollInterval):
+		}
+		for len(goes) > 0 {
+			if there, err := r.stays(ctx, goes[0]); err != nil || there {
+				break
+			}
+			goes = goes[1:]
+		}
+		if len(goes) == 0 { // the rest is for the garbage collector
+			cancel()
+			<-removed
+			return nil
+		}
+	}
 }

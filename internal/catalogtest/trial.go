@@ -196,7 +196,7 @@ func (w *trial) again(ctx context.Context, e Edge) error {
 		return err
 	}
 	w.installed = e.To
-	_, err := w.exemplify(ctx, w.contents.bundle(e.Package, e.To))
+	_, err := w.exemplify(ctx, w.contents.bundle(e.Package, e.To), false)
 	return err
 }
 
@@ -265,12 +265,17 @@ func (w *trial) assert(ctx context.Context, e Edge, from, to *bundle.Bundle, las
 			return findings, err
 		}
 	}
-	refused, err := w.exemplify(ctx, to)
-	if findings = append(findings, refused...); err != nil || from == nil || w.api != V1 {
+	goesBack := from != nil && w.api == V1
+	refused, err := w.exemplify(ctx, to, goesBack) // what the version before does not know would be in the way back
+	if findings = append(findings, refused...); err != nil || !goesBack {
 		return findings, err
 	}
 	back, err := w.andBack(ctx, e, last)
-	return append(findings, back...), err
+	findings = append(findings, back...)
+	if err == nil && w.installed == e.To {
+		_, err = w.exemplify(ctx, to, false)
+	}
+	return findings, err
 }
 
 // note remembers what bundles bring, to be gone at the end.
