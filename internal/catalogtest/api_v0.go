@@ -125,7 +125,7 @@ func (s *subscription) remove(ctx context.Context) error {
 }
 
 // back is not possible: of a Subscription there is no way back.
-func (s *subscription) back(context.Context, Edge) error { return nil }
+func (s *subscription) back(context.Context, Edge, func(context.Context) error) error { return nil }
 
 // unique are the texts, each once.
 func unique(texts []string) []string {

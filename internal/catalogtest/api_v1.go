@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// extension is an operator that a ClusterExtension installs. Its namespace has its name.
-type extension struct {
+// clusterExtension is an operator that a ClusterExtension installs. Its namespace has its name.
+type clusterExtension struct {
 	*run
 	pkg       string
 	namespace string
@@ -26,7 +26,7 @@ type extension struct {
 }
 
 // take makes an edge happen, and waits until the operator runs.
-func (x *extension) take(ctx context.Context, e Edge) error {
+func (x *clusterExtension) take(ctx context.Context, e Edge) error {
 	wanted := []string{x.edges.of(hopOf(e))}
 	if e.From == "" {
 		_, err := ops.InstallExtension(ctx, x.client, ops.ExtensionOptions{Name: x.namespace, Package: x.pkg, Namespace: x.namespace, Channels: wanted,
@@ -41,7 +41,7 @@ func (x *extension) take(ctx context.Context, e Edge) error {
 }
 
 // until waits until a bundle is installed and works.
-func (x *extension) until(ctx context.Context, name string) error {
+func (x *clusterExtension) until(ctx context.Context, name string) error {
 	return x.await(ctx, func(ctx context.Context) (state, error) {
 		e := &olmv1.ClusterExtension{}
 		if err := x.client.Get(ctx, client.ObjectKey{Name: x.namespace}, e); err != nil {
@@ -59,17 +59,19 @@ func (x *extension) until(ctx context.Context, name string) error {
 	})
 }
 
-// back returns to the revision before an upgrade, as fairlead rollback does, and waits until what it had is installed again.
-func (x *extension) back(ctx context.Context, e Edge) error {
-	history, err := ops.ReadHistory(ctx, x.client, x.namespace)
-	if err != nil {
+// back returns to the revision before an upgrade, as fairlead rollback does, and waits until what it had is installed again. Custom resources that were written for
+// that revision can only lose what the upgrade has added to them, such as defaults of new fields: where nothing else is in the way, they are put out of it.
+func (x *clusterExtension) back(ctx context.Context, e Edge, forget func(context.Context) error) error {
+	judged, err := x.judgeBack(ctx)
+	if err == nil && len(judged.Blocked) > 0 && !slices.ContainsFunc(judged.Blocked, func(why string) bool { return !strings.Contains(why, losesFields) }) {
+		if err = forget(ctx); err == nil {
+			judged, err = x.judgeBack(ctx)
+		}
+	}
+	switch {
+	case err != nil:
 		return err
-	}
-	judged, err := history.Judge(ctx, x.client, 0)
-	if err != nil {
-		return &stuckError{err.Error()}
-	}
-	if len(judged.Blocked) > 0 {
+	case len(judged.Blocked) > 0:
 		return &stuckError{strings.Join(judged.Blocked, "; ")}
 	}
 	if err := judged.Apply(ctx, x.client); err != nil {
@@ -78,8 +80,24 @@ func (x *extension) back(ctx context.Context, e Edge) error {
 	return x.until(ctx, e.From)
 }
 
+// losesFields is in what package crd says of custom resources that have fields which an earlier definition does not know.
+const losesFields = "would lose fields"
+
+// judgeBack finds out whether the way back is open.
+func (x *clusterExtension) judgeBack(ctx context.Context) (*ops.Rollback, error) {
+	history, err := ops.ReadHistory(ctx, x.client, x.namespace)
+	if err != nil {
+		return nil, err
+	}
+	judged, err := history.Judge(ctx, x.client, 0)
+	if err != nil {
+		return nil, &stuckError{err.Error()}
+	}
+	return judged, nil
+}
+
 // brought are the objects that a bundle brings here.
-func (x *extension) brought(b *bundle.Bundle) (map[object]bool, error) {
+func (x *clusterExtension) brought(b *bundle.Bundle) (map[object]bool, error) {
 	var config []byte
 	if len(x.targets) > 0 {
 		var err error
@@ -91,7 +109,7 @@ func (x *extension) brought(b *bundle.Bundle) (map[object]bool, error) {
 }
 
 // remove uninstalls the operator with its CustomResourceDefinitions, and what it needed.
-func (x *extension) remove(ctx context.Context) error {
+func (x *clusterExtension) remove(ctx context.Context) error {
 	err := x.client.Get(ctx, client.ObjectKey{Name: x.namespace}, &olmv1.ClusterExtension{})
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -103,7 +121,7 @@ func (x *extension) remove(ctx context.Context) error {
 }
 
 // dependencies waits until what was installed for the needs of the extension is gone: the manager removes it when nothing needs it any more.
-func (x *extension) dependencies(ctx context.Context) error {
+func (x *clusterExtension) dependencies(ctx context.Context) error {
 	return x.await(ctx, func(ctx context.Context) (state, error) {
 		var list olmv1.ClusterExtensionList
 		if err := x.client.List(ctx, &list, client.HasLabels{ops.DependencyLabel}); err != nil {

@@ -82,7 +82,7 @@ func (w *trial) exemplify(ctx context.Context, b *bundle.Bundle, dryRun bool) ([
 		unstructured.RemoveNestedField(u.Object, "status")
 		created, err := w.createExample(ctx, made, u, dryRun)
 		switch {
-		case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
+		case err != nil && ctx.Err() == nil:
 			findings = append(findings, Finding{Rule: ExampleRefused, Object: made.String(), Message: fmt.Sprintf("the API server refuses the example in annotation %s: %v", examplesAnnotation, err), Remedy: help(ExampleRefused).Remedy})
 		case err != nil:
 			return findings, fmt.Errorf("create the example %s: %w", made, err)
@@ -107,14 +107,20 @@ func (w *trial) resourceOf(d *apiextensionsv1.CustomResourceDefinition, u *unstr
 	return made
 }
 
-// createExample creates an example. An API that was registered a moment ago may not be served yet.
+// createExample creates an example. An API that was registered a moment ago may not be served yet. It is applied, because the API server keeps who creates
+// an object of a new definition waiting for two seconds; only fields that the definition does not have are left out of what is created, and refused here.
 func (w *trial) createExample(ctx context.Context, made *resource, u *unstructured.Unstructured, dryRun bool) (created *unstructured.Unstructured, err error) {
-	o := metav1.CreateOptions{FieldManager: string(fieldOwner)}
+	apply := metav1.ApplyOptions{FieldManager: string(fieldOwner), Force: true}
+	create := metav1.CreateOptions{FieldManager: string(fieldOwner)}
 	if dryRun {
-		o.DryRun = []string{metav1.DryRunAll}
+		apply.DryRun, create.DryRun = []string{metav1.DryRunAll}, []string{metav1.DryRunAll}
 	}
+	api := made.api(w.dynamic, made.Version)
 	err = w.shortly(ctx, func() (again bool, err error) {
-		created, err = made.api(w.dynamic, made.Version).Create(ctx, u, o)
+		created, err = api.Apply(ctx, made.name, u, apply)
+		if err != nil && strings.Contains(err.Error(), "typed patch object") {
+			created, err = api.Create(ctx, u, create)
+		}
 		return apierrors.IsNotFound(err) || apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err), err
 	})
 	return created, err

@@ -333,6 +333,11 @@ func (r *run) uninstall(ctx context.Context, o ops.UninstallOptions, find func(c
 	for _, ref := range removal.Goes {
 		goes = append(goes, object{schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind), ref.Namespace, ref.Name})
 	}
+	for _, d := range removal.CRDs {
+		if d.Goes {
+			goes = append(goes, object{schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}, "", d.Name})
+		}
+	}
 	for {
 		select {
 		case err := <-removed:
@@ -343,7 +348,11 @@ func (r *run) uninstall(ctx context.Context, o ops.UninstallOptions, find func(c
 		case <-time.After(pollInterval):
 		}
 		for len(goes) > 0 {
-			if there, err := r.stays(ctx, goes[0]); err != nil || there {
+			there, err := r.stays(ctx, goes[0])
+			if err != nil {
+				return fmt.Errorf("look whether %s is gone: %w", goes[0], err)
+			}
+			if there {
 				break
 			}
 			goes = goes[1:]

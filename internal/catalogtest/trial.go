@@ -22,8 +22,8 @@ import (
 type operator interface {
 	// take makes an edge happen, and returns when the operator runs. A *stuckError is what is wrong with the edge.
 	take(ctx context.Context, e Edge) error
-	// back undoes an upgrade, where the API has that.
-	back(ctx context.Context, e Edge) error
+	// back undoes an upgrade, where the API has that. forget deletes the custom resources.
+	back(ctx context.Context, e Edge, forget func(context.Context) error) error
 	// brought are the objects of a bundle.
 	brought(b *bundle.Bundle) (map[object]bool, error)
 	// remove uninstalls it.
@@ -78,7 +78,7 @@ func (r *run) take(ctx context.Context, p planned) (err error) {
 	targets := r.targets(p.walk, namespace)
 	w := &trial{run: r, api: p.api, namespace: namespace, watched: namespace, all: map[object]bool{}}
 	if w.operator = (&subscription{run: r, pkg: p.walk.Package, namespace: namespace, targets: targets}); p.api == V1 {
-		w.operator = &extension{run: r, pkg: p.walk.Package, namespace: namespace, targets: targets}
+		w.operator = &clusterExtension{run: r, pkg: p.walk.Package, namespace: namespace, targets: targets}
 	}
 	namespaces := []string{namespace}
 	if len(targets) > 0 && targets[0] != namespace {
@@ -315,7 +315,7 @@ func (w *trial) orphans(ctx context.Context, from, to *bundle.Bundle) ([]Finding
 
 // andBack goes back to the bundle before, and, unless the walk ends here, forward again.
 func (w *trial) andBack(ctx context.Context, e Edge, last bool) ([]Finding, error) {
-	err := w.operator.back(ctx, e)
+	err := w.operator.back(ctx, e, w.forget)
 	finding := func(err error) []Finding {
 		w.installed = ""
 		return []Finding{{Rule: RollbackFailed, Object: "ClusterServiceVersion.operators.coreos.com " + e.From, Message: fmt.Sprintf("back from %s: %v", e.To, err), Remedy: help(RollbackFailed).Remedy}}
@@ -328,6 +328,9 @@ func (w *trial) andBack(ctx context.Context, e Edge, last bool) ([]Finding, erro
 	}
 	w.installed = e.From
 	findings, err := w.intact(ctx, "after the way back")
+	if err == nil && !last {
+		_, err = w.exemplify(ctx, w.contents.bundle(e.Package, e.From), false) // those that were put out of the way
+	}
 	if err != nil || last {
 		return findings, err
 	}
