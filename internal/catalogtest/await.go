@@ -29,8 +29,8 @@ type state struct {
 	reason string
 }
 
-// await returns when look finds that all is done, and a *stuckError when that does not come: when nothing more happens, when the same reason has lasted for the
-// patience of the test, or when its time is up. What only looks final for a moment, while the manager hears of a change, is waited for as well.
+// await returns when look finds that all is done, and a *stuckError when that does not come: when nothing more happens, when the same reason has lasted too
+// long, or when the time is up. What only looks final for a moment, while the manager hears of a change, is waited for as well.
 func (r *run) await(ctx context.Context, look func(context.Context) (state, error)) error {
 	var last state
 	since, finals := time.Now(), 0
@@ -48,7 +48,7 @@ func (r *run) await(ctx context.Context, look func(context.Context) (state, erro
 		case now.final:
 			finals++
 		}
-		if lasted := time.Since(since); finals >= finalPolls || lasted > r.Patience || time.Now().After(deadline) {
+		if lasted := time.Since(since); finals >= finalPolls || lasted > r.Standstill || time.Now().After(deadline) {
 			return &stuckError{messages.Clean(last.reason)}
 		}
 		select {

@@ -62,13 +62,13 @@ func tested(t *testing.T, o Options) *Report {
 		t.Skip("needs the embedded cluster")
 	}
 	o.Cluster = must.Value(shared())(t).Cluster
-	report := must.Value(Run(t.Context(), o))(t)
-	for _, r := range report.Results {
+	o.Seen = func(r Result) {
 		t.Logf("%s %s %s %.2fs %s", r.API, r.Edge.Package, r.Edge, r.Took.Seconds(), r.Skipped)
 		for _, f := range r.Findings {
 			t.Logf("    %s: %s", f.Rule, f)
 		}
 	}
+	report := must.Value(Run(t.Context(), o))(t)
 	if tried := tries(report); tried > 0 {
 		t.Logf("%d edges in %.1fs: %.2fs an edge", tried, report.Took.Seconds(), report.Took.Seconds()/float64(tried))
 	}

@@ -50,12 +50,13 @@ type Options struct {
 	// Images finds images that do not exist; nil asks no registry.
 	Images *ImageChecker
 
-	// Cluster is where the operators are installed.
+	// Cluster is where the operators are installed. Reach, when set, finds it once it is known what is tested.
 	Cluster Cluster
+	Reach   func(context.Context) (Cluster, error)
 	// Parallel is how many packages are tested at a time; 4 when zero.
 	Parallel int
-	// Timeout bounds each wait, and Patience is how long the same reason may last. Zero is 2 minutes, and 10 s where pods are simulated.
-	Timeout, Patience time.Duration
+	// Timeout bounds each wait, and Standstill is how long the same reason may last. Zero is 2 minutes, and 10 s where pods are simulated.
+	Timeout, Standstill time.Duration
 	// Seen, when set, is called with each result as it comes.
 	Seen func(Result)
 }
@@ -101,14 +102,7 @@ type planned struct {
 // Run tests the packages. What is wrong with them is in the report; an error is that the test could not be made.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	r := &run{Options: o, report: &Report{Catalog: o.Name, Root: o.Root, Began: time.Now()}, plans: map[string][]planned{}, edges: channels{}}
-	if r.Timeout == 0 {
-		r.Timeout = 2 * time.Minute
-	}
-	if r.Patience == 0 {
-		if r.Patience = r.Timeout; o.Cluster.Route != nil {
-			r.Patience = 10 * time.Second
-		}
-	}
+	r.Timeout = cmp.Or(r.Timeout, 2*time.Minute)
 	if len(r.APIs) == 0 {
 		r.APIs = []API{V0, V1}
 	}
@@ -168,7 +162,7 @@ func (r *run) plan(context.Context) error {
 				r.plans[pkg] = append(r.plans[pkg], planned{api, w})
 				for i, e := range w.Edges {
 					r.edges.of(hopOf(e))
-					if i > 0 { // where an upgrade fails the walk goes on with the installation of what it leads to
+					if i > 0 { // where an upgrade fails the walk continues with an installation
 						r.edges.of(hop{pkg, "", e.To})
 						r.edges.of(hop{pkg, "", e.From})
 					}
@@ -196,12 +190,23 @@ func (r *run) unreadable(pkg string, api API) []Result {
 
 // connect makes the clients of the cluster.
 func (r *run) connect(ctx context.Context) error {
+	if r.Reach != nil {
+		var err error
+		if r.Cluster, err = r.Reach(ctx); err != nil {
+			return err
+		}
+	}
+	if r.Standstill == 0 {
+		if r.Standstill = r.Timeout; r.Cluster.Route != nil {
+			r.Standstill = 10 * time.Second
+		}
+	}
 	scheme, err := kubeconfig.Scheme()
 	if err != nil {
 		return err
 	}
 	config := rest.CopyConfig(r.Cluster.Config)
-	config.QPS = -1
+	config.QPS, config.WarningHandler = -1, rest.NoWarnings{} // what the API server warns of is not about the upgrade
 	if r.client, err = client.New(config, client.Options{Scheme: scheme}); err == nil {
 		r.dynamic, err = dynamic.NewForConfig(config)
 	}
@@ -325,7 +330,7 @@ func (r *run) uninstall(ctx context.Context, o ops.UninstallOptions, find func(c
 			removal = all
 		}
 	}
-	waiting, cancel := context.WithTimeout(ctx, r.Patience+shortly)
+	waiting, cancel := context.WithTimeout(ctx, r.Standstill+shortly)
 	defer cancel()
 	removed := make(chan error, 1)
 	go func() { removed <- removal.Run(waiting, r.client, func(string) {}) }()
@@ -342,7 +347,7 @@ func (r *run) uninstall(ctx context.Context, o ops.UninstallOptions, find func(c
 		select {
 		case err := <-removed:
 			if err != nil && waiting.Err() != nil && ctx.Err() == nil {
-				return &stuckError{err.Error()}
+				return &stuckError{fmt.Sprintf("%s is still there (%v)", goes[0], err)}
 			}
 			return err
 		case <-time.After(pollInterval):

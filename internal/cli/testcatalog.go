@@ -25,7 +25,7 @@ import (
 )
 
 const catalogTestHelp = `Walk the upgrade graph of packages on a cluster, under both APIs, and say of every edge what is wrong with it: install a version, create the custom
-resources of its annotation alm-examples, upgrade, look what became of all of it, uninstall. Every edge is taken at least once, in as few walks as there can be.
+resources of its annotation alm-examples, upgrade, compare, uninstall. Every edge is taken at least once, in as few walks as there can be.
 No PACKAGE is all packages of the catalog.
 
 After an upgrade the operator has to run; its custom resources have to be there, to be read in every version that is served, and to have what they had; what
@@ -40,8 +40,8 @@ a manager runs; --registry says where that gets the catalog of the test from.
 The bundles are read from the images that the catalog names, or from --bundles DIR, laid out as DIR/<package>/<version>/{manifests,metadata}: what a catalog has
 and the directory does not is skipped.
 
-Exit code 0: nothing is wrong. 1: there are findings, or the test could not be made, which is an error message. 2: wrong usage. What may be meant, such as a permission
-that a patch release adds, is reported and does not count.`
+Exit code 0: nothing is wrong. 3: there are findings. 1: the test could not be made. 2: wrong usage. What may be meant, such as a permission that a patch release adds, is
+reported and does not count.`
 
 // catalogTest is `fairlead catalog test`: what its flags say.
 type catalogTest struct {
@@ -135,11 +135,26 @@ func (t *catalogTest) run(ctx context.Context) (err error) {
 	if err := t.read(ctx, r); err != nil {
 		return err
 	}
-	stop, err := t.reach(ctx, printer)
-	if err != nil {
-		return err
+	var host *catalogtest.Host
+	t.options.Reach = func(ctx context.Context) (catalogtest.Cluster, error) {
+		if t.other {
+			config, err := t.cluster.Config()
+			return catalogtest.Cluster{Config: config, Registry: t.registry}, err
+		}
+		printer.Doing("starting a Kubernetes control plane")
+		var err error
+		if host, err = catalogtest.Start(ctx, t.host); err != nil {
+			printer.Clear()
+			return catalogtest.Cluster{}, err
+		}
+		printer.Done("a Kubernetes control plane and a manager run")
+		return host.Cluster, nil
 	}
-	defer func() { err = errors.Join(err, stop()) }()
+	defer func() {
+		if host != nil {
+			err = errors.Join(err, host.Stop())
+		}
+	}()
 	t.options.Seen = func(result catalogtest.Result) { showResult(printer, result) }
 	report, err := catalogtest.Run(ctx, t.options)
 	if err != nil {
@@ -178,24 +193,6 @@ func (t *catalogTest) read(ctx context.Context, r *bundleio.Renderer) error {
 	return nil
 }
 
-// reach connects to the cluster, or starts one.
-func (t *catalogTest) reach(ctx context.Context, printer *command.ProgressPrinter) (stop func() error, err error) {
-	if t.other {
-		config, err := t.cluster.Config()
-		t.options.Cluster = catalogtest.Cluster{Config: config, Registry: t.registry}
-		return func() error { return nil }, err
-	}
-	printer.Doing("starting a Kubernetes control plane")
-	host, err := catalogtest.Start(ctx, t.host)
-	if err != nil {
-		printer.Clear()
-		return nil, err
-	}
-	printer.Done("a Kubernetes control plane and a manager run")
-	t.options.Cluster = host.Cluster
-	return host.Stop, nil
-}
-
 // showResult prints an edge as soon as it was seen.
 func showResult(printer *command.ProgressPrinter, r catalogtest.Result) {
 	what := fmt.Sprintf("%s %s %s", r.API, safetext.OneLine(r.Edge.Package), r.Edge)
@@ -223,7 +220,7 @@ func (t *catalogTest) write(report *catalogtest.Report) error {
 		return err
 	}
 	if report.Failed() {
-		return command.ExitError{Code: command.ExitFailed}
+		return command.ExitError{Code: command.ExitNo}
 	}
 	return nil
 }
