@@ -40,8 +40,8 @@ a manager runs; --registry says where that gets the catalog of the test from.
 The bundles are read from the images that the catalog names, or from --bundles DIR, laid out as DIR/<package>/<version>/{manifests,metadata}: what a catalog has
 and the directory does not is skipped.
 
-Exit code 0: nothing is wrong. 3: there are findings. 1: the test could not be made. 2: wrong usage. What may be meant, such as a permission that a patch release adds, is
-reported and does not count.`
+Exit code 0: nothing is wrong. 3: there are findings. 1: the test could not be made. 2: wrong usage. What may be meant, such as a permission
+that a patch release adds, is reported and does not count.`
 
 // catalogTest is `fairlead catalog test`: what its flags say.
 type catalogTest struct {

@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"fairlead.dev/fairlead/internal/cli"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -123,4 +125,23 @@ func TestActionRunsTheTest(t *testing.T) {
 	must.Equal(t, "arguments", arguments, slices.Concat([]string{"catalog", "test", "--catalog", hostile, "--bundles", "my bundles", "--api", "v1", "--parallel", "2", "--check-images"}, reports,
 		[]string{"--", "a", "--api", "$(touch", "pwned);", "echo"}))
 	must.Equal(t, "output", output, "exit-code=3\nreported=true\n")
+}
+
+// TestCommandHasTheFlags: the action, and the page that it is described on, name flags that the command has.
+func TestCommandHasTheFlags(t *testing.T) {
+	var help bytes.Buffer
+	if code := cli.Run(t.Context(), []string{"catalog", "test", "--help"}, strings.NewReader(""), &help, &help); code != 0 {
+		t.Fatalf("exit code %d: %s", code, help.String())
+	}
+	arguments, _, _ := runAction(t, "0", map[string]string{"catalog": "c", "packages": "a", "bundles": "b", "api": "v1", "parallel": "2", "check-images": "true"})
+	page := string(must.Value(os.ReadFile(filepath.Join(root, "docs", "catalog-test.md")))(t))
+	flags := regexp.MustCompile("`?(--[a-z][a-z-]*)").FindAllStringSubmatch(strings.Join(arguments, " ")+page, -1)
+	if len(flags) < 15 {
+		t.Fatalf("found only %v", flags)
+	}
+	for _, flag := range flags {
+		if !regexp.MustCompile(`(^|\s)` + flag[1] + `\s`).MatchString(help.String()) {
+			t.Errorf("fairlead catalog test has no flag %s", flag[1])
+		}
+	}
 }
