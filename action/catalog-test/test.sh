@@ -14,4 +14,5 @@ read -r -a packages <<<"$PACKAGES"
 code=0
 "${FAIRLEAD:-$RUNNER_TEMP/fairlead}" catalog test "${arguments[@]}" -- ${packages[@]+"${packages[@]}"} || code=$?
 echo "exit-code=$code" >>"$GITHUB_OUTPUT"
+if [ -f "$REPORTS/report.sarif" ]; then echo "reported=true" >>"$GITHUB_OUTPUT"; fi
 if [ -f "$REPORTS/report.md" ]; then cat "$REPORTS/report.md" >>"$GITHUB_STEP_SUMMARY"; fi

@@ -98,11 +98,20 @@ func (s *Summary) add(results []Result) {
 		default:
 			s.Upgrades++
 		}
-		if len(result.Findings) > 0 {
+		s.Findings += len(result.Findings)
+		if result.failed() {
 			s.Failed++
-			s.Findings += len(result.Findings)
 		}
 	}
+}
+
+// Failed tells whether there is a finding that is more than advice.
+func (r *Report) Failed() bool {
+	return slices.ContainsFunc(r.Results, Result.failed)
+}
+
+func (r Result) failed() bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return !help(f.Rule).Advice })
 }
 
 // String is the summary in a few words.
@@ -114,7 +123,7 @@ func (s Summary) String() string {
 	if s.Findings == 0 {
 		return text + ": nothing is wrong"
 	}
-	return text + fmt.Sprintf(": %s in %d of them", safetext.Count(s.Findings, "finding"), s.Failed)
+	return text + fmt.Sprintf(": %s, %d failed", safetext.Count(s.Findings, "finding"), s.Failed)
 }
 
 // suite is what was seen of a package under an API.
@@ -210,8 +219,11 @@ func (r *Report) text(w io.Writer) error {
 	for _, suite := range r.suites() {
 		sum := suite.summary()
 		mark := "✓"
-		if sum.Failed > 0 {
+		switch {
+		case sum.Failed > 0:
 			mark = "✗"
+		case sum.Findings > 0:
+			mark = "!"
 		}
 		fmt.Fprintf(&b, "%s %s (%s): %s, %s", mark, safetext.OneLine(suite.Package), suite.API, safetext.Count(sum.Upgrades, "upgrade"), safetext.Count(sum.Installations, "installation"))
 		if sum.Skipped > 0 {
@@ -220,8 +232,10 @@ func (r *Report) text(w io.Writer) error {
 		fmt.Fprintf(&b, ", %s\n", seconds(suite.Took))
 		for _, result := range suite.Results {
 			switch {
-			case len(result.Findings) > 0:
+			case result.failed():
 				fmt.Fprintf(&b, "  ✗ %s\n", result.Edge)
+			case len(result.Findings) > 0:
+				fmt.Fprintf(&b, "  ! %s\n", result.Edge)
 			case result.Skipped != "":
 				fmt.Fprintf(&b, "  - %s was not tried: %s\n", result.Edge, safetext.OneLine(result.Skipped))
 			}

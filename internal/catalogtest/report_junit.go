@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,7 @@ type (
 		Time      string        `xml:"time,attr"`
 		Failure   *junitFailure `xml:"failure"`
 		Skipped   *junitSkipped `xml:"skipped"`
+		Output    string        `xml:"system-out,omitempty"`
 	}
 	junitFailure struct {
 		Type    string `xml:"type,attr"`
@@ -50,7 +52,7 @@ type (
 	}
 )
 
-// junit has a suite for each package under each API and a case for each edge. Of a case, readers show one failure: it has the text of all findings.
+// junit has a suite for each package under each API and a case for each edge. Of a case, readers show one failure: it has the text of all findings. Advice alone is no failure.
 func (r *Report) junit(w io.Writer) error {
 	all := junitSuites{Name: "fairlead catalog test " + safetext.OneLine(r.Catalog), Time: bare(r.Took)}
 	for _, s := range r.suites() {
@@ -87,11 +89,16 @@ func (r *Report) junitCase(result Result) junitCase {
 			lines = append(lines, "  "+safetext.OneLine(f.Remedy))
 		}
 	}
-	if len(lines) > 0 {
-		c.Failure = &junitFailure{Type: string(result.Findings[0].Rule), Message: result.Findings[0].String(), Text: strings.Join(lines, "\n")}
-		if more := len(result.Findings) - 1; more > 0 {
-			c.Failure.Message += fmt.Sprintf(" (and %d more)", more)
-		}
+	text := strings.Join(lines, "\n")
+	i := slices.IndexFunc(result.Findings, func(f Finding) bool { return !help(f.Rule).Advice })
+	if i < 0 {
+		c.Output = text
+		return c
+	}
+	first := result.Findings[i]
+	c.Failure = &junitFailure{Type: string(first.Rule), Message: first.String(), Text: text}
+	if more := len(result.Findings) - 1; more > 0 {
+		c.Failure.Message += fmt.Sprintf(" (and %d more)", more)
 	}
 	return c
 }

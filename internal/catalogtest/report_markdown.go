@@ -16,11 +16,7 @@ const maxMarkdown = 60_000
 func (r *Report) markdown(w io.Writer) error {
 	var b strings.Builder
 	sum := r.Summary()
-	mark := "✅"
-	if sum.Failed > 0 {
-		mark = "❌"
-	}
-	fmt.Fprintf(&b, "### %s Catalog test\n\n%s: %s, in %s.\n\n", mark, plain(r.Catalog), sum, seconds(r.Took))
+	fmt.Fprintf(&b, "### %s Catalog test\n\n%s: %s, in %s.\n\n", sum.emoji(), plain(r.Catalog), sum, seconds(r.Took))
 	suites := r.suites()
 	b.WriteString("| | Package | API | Upgrades | Installations | Skipped | Failed | Time |\n|---|---|---|--:|--:|--:|--:|--:|\n")
 	cut := 0
@@ -30,11 +26,7 @@ func (r *Report) markdown(w io.Writer) error {
 			continue
 		}
 		sum := s.summary()
-		mark := "✅"
-		if sum.Failed > 0 {
-			mark = "❌"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %d | %d | %s |\n", mark, plain(s.Package), s.API, sum.Upgrades, sum.Installations, sum.Skipped, sum.Failed, seconds(s.Took))
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %d | %d | %s |\n", sum.emoji(), plain(s.Package), s.API, sum.Upgrades, sum.Installations, sum.Skipped, sum.Failed, seconds(s.Took))
 	}
 	if cut > 0 {
 		fmt.Fprintf(&b, "\n%d more rows do not fit here; the other formats have them.\n", cut)
@@ -53,6 +45,17 @@ func (r *Report) markdown(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// emoji is what a reader sees first.
+func (s Summary) emoji() string {
+	switch {
+	case s.Failed > 0:
+		return "❌"
+	case s.Findings > 0:
+		return "⚠️"
+	}
+	return "✅"
 }
 
 // details are folded; a suite with nothing to say has none.

@@ -105,8 +105,27 @@ func TestSave(t *testing.T) {
 
 func TestSummary(t *testing.T) {
 	must.Equal(t, "summary", sample().Summary(), Summary{Packages: 2, Upgrades: 2, Installations: 3, Failed: 1, Findings: 2, Skipped: 2})
-	must.Equal(t, "in words", sample().Summary().String(), "2 upgrades and 3 installations of 2 packages, 2 skipped: 2 findings in 1 of them")
+	must.Equal(t, "in words", sample().Summary().String(), "2 upgrades and 3 installations of 2 packages, 2 skipped: 2 findings, 1 failed")
 	must.Equal(t, "of nothing", (&Report{}).Summary().String(), "0 upgrades and 0 installations of 0 packages: nothing is wrong")
+}
+
+// TestAdviceFailsNothing: an edge with advice alone is no failure in any format.
+func TestAdviceFailsNothing(t *testing.T) {
+	advice := Finding{Rule: PermissionGrown, Message: "asks for more", Remedy: "release a minor version"}
+	r := &Report{Results: []Result{{API: V0, Edge: Edge{Package: "p", From: "p.v1.0.0", To: "p.v1.0.1"}, Findings: []Finding{advice}}}}
+	must.Equal(t, "summary", r.Summary(), Summary{Packages: 1, Upgrades: 1, Findings: 1})
+	for format, want := range map[string]string{Text: "! p (v0)", JUnit: "<system-out>permission-grown: asks for more&#xA;  release a minor version</system-out>", SARIF: `"level": "warning"`, Markdown: "| ⚠️ | p |"} {
+		if text := written(t, r, format); !strings.Contains(text, want) || strings.Contains(text, "<failure") || strings.Contains(text, "✗") {
+			t.Errorf("%s: %s", format, text)
+		}
+	}
+	if r.Failed() {
+		t.Error("advice fails the run")
+	}
+	r.Results[0].Findings = append(r.Results[0].Findings, Finding{Rule: UpgradeFailed, Message: "no"})
+	if text := written(t, r, JUnit); !r.Failed() || !strings.Contains(text, `<failure type="upgrade-failed" message="no (and 1 more)">permission-grown`) {
+		t.Error(text)
+	}
 }
 
 func TestJSONIsReadBack(t *testing.T) {
@@ -226,12 +245,12 @@ func TestRulesAreExplained(t *testing.T) {
 		seen[h.Rule] = true
 	}
 	for _, r := range []Rule{InstallFailed, UpgradeFailed, NoContent, CustomResourceLost, CustomResourceChanged, CustomResourceUnreadable, StoredVersionDropped, SchemaNarrowed, DependencyMissing,
-		TwoHeads, ImmutableSelector, WebhookCertificate, ImageMissing, PermissionGrown, Orphaned, RollbackFailed, UninstallLeft} {
+		TwoHeads, ImmutableSelector, WebhookCertificate, ImageMissing, PermissionGrown, Orphaned, RollbackFailed, ExampleRefused, UninstallLeft} {
 		if !seen[r] {
 			t.Errorf("%s is not explained", r)
 		}
 	}
-	if len(seen) != 17 {
+	if len(seen) != 18 {
 		t.Errorf("%d rules", len(seen))
 	}
 }

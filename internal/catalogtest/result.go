@@ -76,6 +76,8 @@ const (
 	Orphaned Rule = "orphaned"
 	// RollbackFailed: the way back to the revision before is closed.
 	RollbackFailed Rule = "rollback-failed"
+	// ExampleRefused: the API server does not take an example of the bundle.
+	ExampleRefused Rule = "example-refused"
 	// UninstallLeft: an object is left after the operator is uninstalled.
 	UninstallLeft Rule = "uninstall-left"
 )

@@ -44,6 +44,8 @@ func Rules() []RuleHelp {
 			"keep the object in the bundle, or let the operator delete what it made", false},
 		{RollbackFailed, "the way back is closed", "the revision before cannot be installed in the place of this one",
 			"keep the CustomResourceDefinitions compatible in both directions, as schema-narrowed and stored-version-dropped say", false},
+		{ExampleRefused, "an example is refused", "the API server does not take an example of annotation alm-examples, which consoles offer to users to begin with",
+			"correct the example, and check it with fairlead bundle validate", true},
 		{UninstallLeft, "the removal leaves objects", "an object of the bundle is left after the operator is uninstalled",
 			"let the bundle bring the object, so that it is removed with it, or let the operator own what it makes", false},
 	}

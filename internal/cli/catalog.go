@@ -22,13 +22,13 @@ import (
 // packages, channels or bundles what a catalog has.
 func newCatalogCommand(s command.Streams) *cobra.Command {
 	cmd := authoring.NewCatalog(s)
-	cmd.Short = "Write, check, compare and serve file-based catalogs; add, list and remove those of a cluster"
+	cmd.Short = "Write, check, test, compare and serve file-based catalogs; add, list and remove those of a cluster"
 	for _, below := range cmd.Commands() {
 		if below.Name() == "list" {
 			listClusterCatalogs(s, below)
 		}
 	}
-	cmd.AddCommand(newCatalogAddCommand(s), newCatalogRemoveCommand(s))
+	cmd.AddCommand(newCatalogAddCommand(s), newCatalogRemoveCommand(s), newCatalogTestCommand(s))
 	return cmd
 }
 

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 // and cosign.key, which is encrypted with the password "pw", are private keys, and signing.pub is the public key of both.
 func TestScripts(t *testing.T) {
 	examples := script.Examples(t)
-	for _, dir := range []string{"resolve", "search", "sign", "system"} {
+	for _, dir := range []string{"catalogtest", "resolve", "search", "sign", "system"} {
 		t.Run(dir, func(t *testing.T) {
 			script.Run(t, testscript.Params{
 				Dir:  filepath.Join("testdata", dir),

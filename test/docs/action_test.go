@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"fairlead.dev/fairlead/internal/cli"
 	"fairlead.dev/fairlead/test/must"
 )
 
@@ -115,12 +117,31 @@ func TestActionRunsTheTest(t *testing.T) {
 	reports := []string{"--report", "catalog-test/report.xml", "--report", "catalog-test/report.sarif", "--report", "catalog-test/report.json", "--report", "catalog-test/report.md"}
 	arguments, output, summary := runAction(t, "0", map[string]string{"catalog": "./catalog"})
 	must.Equal(t, "arguments", arguments, slices.Concat([]string{"catalog", "test", "--catalog", "./catalog"}, reports, []string{"--"}))
-	must.Equal(t, "output", output, "exit-code=0\n")
+	must.Equal(t, "output", output, "exit-code=0\nreported=true\n")
 	must.Equal(t, "summary", summary, "report catalog-test/report.md\n")
 
 	hostile := "$(touch pwned); echo"
 	arguments, output, _ = runAction(t, "3", map[string]string{"catalog": hostile, "packages": "a --api " + hostile, "bundles": "my bundles", "api": "v1", "parallel": "2", "check-images": "true"})
 	must.Equal(t, "arguments", arguments, slices.Concat([]string{"catalog", "test", "--catalog", hostile, "--bundles", "my bundles", "--api", "v1", "--parallel", "2", "--check-images"}, reports,
 		[]string{"--", "a", "--api", "$(touch", "pwned);", "echo"}))
-	must.Equal(t, "output", output, "exit-code=3\n")
+	must.Equal(t, "output", output, "exit-code=3\nreported=true\n")
+}
+
+// TestCommandHasTheFlags: the action, and the page that it is described on, name flags that the command has.
+func TestCommandHasTheFlags(t *testing.T) {
+	var help bytes.Buffer
+	if code := cli.Run(t.Context(), []string{"catalog", "test", "--help"}, strings.NewReader(""), &help, &help); code != 0 {
+		t.Fatalf("exit code %d: %s", code, help.String())
+	}
+	arguments, _, _ := runAction(t, "0", map[string]string{"catalog": "c", "packages": "a", "bundles": "b", "api": "v1", "parallel": "2", "check-images": "true"})
+	page := string(must.Value(os.ReadFile(filepath.Join(root, "docs", "catalog-test.md")))(t))
+	flags := regexp.MustCompile("`?(--[a-z][a-z-]*)").FindAllStringSubmatch(strings.Join(arguments, " ")+page, -1)
+	if len(flags) < 15 {
+		t.Fatalf("found only %v", flags)
+	}
+	for _, flag := range flags {
+		if !regexp.MustCompile(`(^|\s)` + flag[1] + `\s`).MatchString(help.String()) {
+			t.Errorf("fairlead catalog test has no flag %s", flag[1])
+		}
+	}
 }
