@@ -313,7 +313,7 @@ func (w *trial) orphans(ctx context.Context, from, to *bundle.Bundle) ([]Finding
 	return findings, err
 }
 
-// andBack goes back to the bundle before, and, unless the walk ends here, forward again.
+// andBack returns to the bundle before, and, unless the walk ends here, forward again.
 func (w *trial) andBack(ctx context.Context, e Edge, last bool) ([]Finding, error) {
 	err := w.operator.back(ctx, e, w.forget)
 	finding := func(err error) []Finding {
