@@ -55,8 +55,22 @@ func IsBack(from, to version.VersionRelease) bool { return Released(to).Compare(
 
 // Released is a version as it is ordered among those of a package: without a release, build metadata is one, where it can be.
 func Released(v version.VersionRelease) version.VersionRelease {
-	if len(v.Release) > 0 {
+	if isReleased(&v) {
 		return v
 	}
 	return version.FromBuild(v.Version)
+}
+
+// ReleasedVersion is the version of the bundle as Released has it: mostly the one that the index has, which is not copied, as there are thousands.
+func (b *BundleInfo) ReleasedVersion() *version.VersionRelease {
+	if isReleased(&b.Version) {
+		return &b.Version
+	}
+	order := version.FromBuild(b.Version.Version)
+	return &order
+}
+
+// isReleased reports whether a version is ordered as it is.
+func isReleased(v *version.VersionRelease) bool {
+	return len(v.Release) > 0 || len(v.Version.Build) == 0
 }

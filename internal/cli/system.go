@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/fairlead/internal/cli/command"
@@ -104,15 +105,9 @@ func newSystemInstallCommand(s command.Streams) *cobra.Command {
 				}
 				return f.print(objects)
 			}
-			c, _, err := f.kubeconfig.Connect()
-			if err != nil {
-				return err
-			}
-			change, err := ops.InstallSystem(cmd.Context(), c, f.options)
-			if err != nil {
-				return refusal(err)
-			}
-			return f.run(cmd.Context(), change, "installed")
+			return f.change(cmd.Context(), "installed", func(ctx context.Context, c client.Client) (*ops.SystemChange, error) {
+				return ops.InstallSystem(ctx, c, f.options)
+			})
 		},
 	}
 	f.add(cmd)
@@ -141,11 +136,7 @@ func newSystemUpgradeCommand(s command.Streams) *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
-			c, _, err := f.kubeconfig.Connect()
-			if err != nil {
-				return err
-			}
-			change, err := ops.UpgradeSystem(cmd.Context(), c, f.options.Namespace, f.allowDowngrade, func(o *ops.SystemOptions) {
+			changed := func(o *ops.SystemOptions) {
 				o.Image, o.Version = f.options.Image, f.options.Version
 				for flag, set := range map[string]func(){
 					"replicas": func() { o.Replicas = f.options.Replicas }, "console": func() { o.Console = f.options.Console },
@@ -155,15 +146,10 @@ func newSystemUpgradeCommand(s command.Streams) *cobra.Command {
 						set()
 					}
 				}
+			}
+			return f.change(cmd.Context(), "upgraded", func(ctx context.Context, c client.Client) (*ops.SystemChange, error) {
+				return ops.UpgradeSystem(ctx, c, f.options.Namespace, f.allowDowngrade, changed)
 			})
-			if err != nil {
-				return refusal(err)
-			}
-			if f.dryRun {
-				f.tell(command.Progress(f.Err), change)
-				return f.print(change.Objects)
-			}
-			return f.run(cmd.Context(), change, "upgraded")
 		},
 	}
 	f.add(cmd)
@@ -172,6 +158,23 @@ func newSystemUpgradeCommand(s command.Streams) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&f.allowDowngrade, "allow-downgrade", false, "go to an older version, and lose what it does not have")
 	return cmd
+}
+
+// change decides on what is to be changed of the cluster of the kubeconfig, and does so, or prints it.
+func (f *systemFlags) change(ctx context.Context, done string, decide func(context.Context, client.Client) (*ops.SystemChange, error)) error {
+	c, _, err := f.kubeconfig.Connect()
+	if err != nil {
+		return err
+	}
+	change, err := decide(ctx, c)
+	if err != nil {
+		return refusal(err)
+	}
+	if f.dryRun {
+		f.tell(command.Progress(f.Err), change)
+		return f.print(change.Objects)
+	}
+	return f.run(ctx, change, done)
 }
 
 // refusal gives an error of a command its exit code, and adds what to do about a cluster that does not answer.

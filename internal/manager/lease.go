@@ -23,11 +23,11 @@ import (
 const leaderElectionID = "fairlead-manager"
 
 // The times of the lease. Two things are wanted of them: a leader that was killed is replaced within 20 s, and one that cannot write for 10 s, because
-// etcd stalls, goes on leading.
+// etcd stalls, continues leading.
 //
 //   - The leader renews every leaseRetry. When writes stall right before that, its last renewal is 0.8 s old; the stall makes that 10.8 s, and the request
 //     that was lost in it another 2 s (leaseRequest), before the next one succeeds: 12.8 s, within leaseRenewal and leaseFence.
-//   - Whoever waits asks every leaseRetry to 2.2 times that, as the library spreads it. It sees the last renewal up to 1.8 s late, counts leaseDuration from
+//   - One that waits asks every leaseRetry to 2.2 times that, as the library spreads it. It sees the last renewal up to 1.8 s late, counts leaseDuration from
 //     there by its own clock, and asks again up to 1.8 s later: 18.6 s after the kill at most, and leads a moment after, because its caches are filled.
 //   - leaseFence after it sent its last renewal the leader ends, so it acts no more when another one may begin to, which is leaseDuration after that at the
 //     earliest: no wall clock matters, and 1 s is left for clocks that run at different speeds. The library would end a little earlier or later,

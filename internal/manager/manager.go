@@ -271,7 +271,7 @@ func addServices(mgr manager.Manager, o Options, s stores, servers *services, pr
 	s.http.addTo(mgr, servers, probes)
 	s.console.addTo(mgr, servers)
 	return errors.Join(
-		addPackageServer(mgr, o, s, servers),
+		addPackageServer(mgr, o, s, servers, probes),
 		mgr.Add(servers),
 		mgr.Add(r),
 		mgr.Add(collector{stores: s, records: filepath.Join(o.StoreDir, recordsDir), reader: mgr.GetClient(), clusterWide: o.clusterWide(), maxBytes: o.StoreBytes, log: o.Log}),

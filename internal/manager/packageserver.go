@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
+	"sync/atomic"
 	"time"
 
 	operatorsv1 "fairlead.dev/fairlead/api/operators/v1"
@@ -29,6 +31,10 @@ const (
 	maxPackageRetry = time.Minute
 )
 
+// packagesExpected is how long a manager is not ready because it does not serve packages. It does not wait for longer: operators are installed without
+// them, too.
+const packagesExpected = time.Minute
+
 // packages runs the package server, in every manager and not only in the one that leads: packages are to be read while that one is replaced.
 // It is never why a manager ends: operators are installed without it, too.
 type packages struct {
@@ -40,10 +46,11 @@ type packages struct {
 	tls      *platform.Source
 	log      logr.Logger
 	changed  changes
+	served   atomic.Bool // API servers were led here once, or it has been tried for packagesExpected
 }
 
 // addPackageServer makes the manager serve packages, when it is to.
-func addPackageServer(mgr manager.Manager, o Options, s stores, servers *services) error {
+func addPackageServer(mgr manager.Manager, o Options, s stores, servers *services, probes *health) error {
 	p, err := o.PackageServer.settle(o.GlobalNamespace)
 	if err != nil {
 		return err
@@ -63,6 +70,12 @@ func addPackageServer(mgr manager.Manager, o Options, s stores, servers *service
 		set.OnChange(func(catalog.Ref) { r.changed.happened() })
 	}
 	servers.all = append(servers.all, service{Runnable: r, leaves: true})
+	probes.ready["packages"] = func(*http.Request) error {
+		if !r.served.Load() {
+			return errors.New("packages are not served yet")
+		}
+		return nil
+	}
 	return nil
 }
 
@@ -93,11 +106,12 @@ func (p *packages) registration(at, reached netip.AddrPort) packageserver.Regist
 		pod.Name = os.Getenv(podNameVariable)
 	}
 	return packageserver.RegistrationOptions{REST: p.mgr.GetConfig(), Namespace: p.Namespace, Home: home, Address: at, Reached: reached,
-		Pod: pod, Clock: clock.RealClock{}, Log: p.log}
+		Pod: pod, Clock: clock.RealClock{}, Registered: func() { p.served.Store(true) }, Log: p.log}
 }
 
 // Start serves until the context ends, and tries again what fails.
 func (p *packages) Start(ctx context.Context) error {
+	defer time.AfterFunc(packagesExpected, func() { p.served.Store(true) }).Stop()
 	// Notice what is said of catalogs, and who sees them.
 	for _, kind := range []client.Object{&v1alpha1.CatalogSource{}, &operatorsv1.OperatorGroup{}} {
 		informer, err := p.mgr.GetCache().GetInformer(ctx, kind)

@@ -34,6 +34,8 @@ type services struct {
 	everyManager
 	drain time.Duration
 	all   []service
+	// giveWay has clients led elsewhere during the drain, after the controllers have ended; nil for none.
+	giveWay func(context.Context)
 
 	running sync.WaitGroup
 	failed  chan error
@@ -82,8 +84,11 @@ func (s *services) Start(ctx context.Context) error {
 // drained ends all, after the drain when the context has ended and none has failed, and waits until they have completed what was under way.
 func (s *services) drained(ctx context.Context, told time.Time) error {
 	defer s.end()
-	if ctx.Err() != nil {
-		time.Sleep(s.drain - time.Since(told))
+	if left := s.drain - time.Since(told); ctx.Err() != nil && left > 0 {
+		if s.giveWay != nil {
+			s.running.Go(func() { s.giveWay(s.serving) })
+		}
+		time.Sleep(left)
 	}
 	s.end()
 	ended := make(chan struct{})

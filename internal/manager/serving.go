@@ -137,6 +137,30 @@ func (s *serving) addTo(mgr manager.Manager, servers *services) {
 		s.private.policies = &portPolicies{namespace: os.Getenv(podNamespaceVariable), client: mgr.GetClient(), reader: mgr.GetAPIReader()}
 	}
 	servers.Add(s)
+	servers.giveWay = func(ctx context.Context) { s.giveWay(ctx, mgr.GetAPIReader(), mgr.GetClient()) }
+}
+
+// giveWayEvery is how often it is looked for another manager that serves a catalog.
+const giveWayEvery = 250 * time.Millisecond
+
+// giveWay has the clients of catalogs led to the manager that leads next, as soon as it serves them, until the context ends.
+func (s *serving) giveWay(ctx context.Context, reader client.Reader, writer client.Writer) {
+	ticker := time.NewTicker(giveWayEvery)
+	defer ticker.Stop()
+	for {
+		alone, err := s.GiveWay(ctx, reader, writer)
+		if err == nil && alone == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			if err != nil && !errors.Is(err, context.Canceled) {
+				s.log.Warn("clients of catalogs may be led to this manager for a while after it has ended", "error", err)
+			}
+			return
+		case <-ticker.C:
+		}
+	}
 }
 
 // Start serves until the context ends.

@@ -48,7 +48,9 @@ type RegistrationOptions struct {
 	Life time.Duration
 	// Delay is how long API servers trust a certificate before it is served; serving.APIServerDelay when zero.
 	Delay time.Duration
-	Log   logr.Logger
+	// Registered is called whenever what leads to this process was found, or made, to be there; nil for no one.
+	Registered func()
+	Log        logr.Logger
 }
 
 // Pod names a pod.
@@ -107,7 +109,9 @@ func (r *Registration) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		next, err := r.reconcile(ctx)
 		if err == nil {
-			retry, last = minRetry, ""
+			if retry, last = minRetry, ""; r.options.Registered != nil {
+				r.options.Registered()
+			}
 		} else {
 			next, retry = r.options.Clock.Now().Add(retry), min(2*retry, maxRetry)
 		}

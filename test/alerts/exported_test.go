@@ -32,6 +32,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
@@ -89,12 +90,21 @@ func scrapeOfManager(t *testing.T) model.Vector {
 	return samples
 }
 
+// polled publishes a catalog, and returns the tag under which there may be newer ones.
+func polled(w *harness.World) string {
+	w.Helper()
+	p := bundleio.Publisher{Registry: devcluster.Registry() + "/" + w.Namespace}
+	fixture.Samples(w, p, "catalog", fixture.Greeters("1.0.0"))
+	return p.Registry + "/catalog:latest"
+}
+
 // play0 has an operator of the v0 API that works, one that waits for approval, and one that may not be.
 func play0(w *harness.World) {
 	w.Helper()
-	ref, _ := fixture.Samples(w, bundleio.Publisher{Registry: devcluster.Registry() + "/" + w.Namespace}, "catalog", fixture.Greeters("1.0.0"))
+	ref := polled(w)
 	w.Make(&operatorsv1.OperatorGroup{ObjectMeta: w.Named("group")}, fixture.Operator(w.Namespace, "works.v1", fixture.Modes("OwnNamespace", "AllNamespaces")),
-		&v1alpha1.CatalogSource{ObjectMeta: w.Named("catalog"), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: ref}},
+		&v1alpha1.CatalogSource{ObjectMeta: w.Named("catalog"), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: ref,
+			UpdateStrategy: &v1alpha1.UpdateStrategy{RegistryPoll: &v1alpha1.RegistryPoll{Interval: &metav1.Duration{Duration: time.Hour}, RawInterval: "1h"}}}},
 		&v1alpha1.Subscription{ObjectMeta: w.Named("sub"), Spec: &v1alpha1.SubscriptionSpec{Package: "greeter-operator", CatalogSource: "catalog", CatalogSourceNamespace: w.Namespace,
 			InstallPlanApproval: v1alpha1.ApprovalManual}})
 	w.Succeeds("works.v1")
@@ -106,9 +116,9 @@ func play0(w *harness.World) {
 // play1 installs an operator by the v1 API, asks for another one that there is not, and reads the catalog.
 func play1(w *harness.World) {
 	w.Helper()
-	ref, _ := fixture.Samples(w, bundleio.Publisher{Registry: devcluster.Registry() + "/" + w.Namespace}, "catalog", fixture.Greeters("1.0.0"))
+	ref := polled(w)
 	catalog := &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace},
-		Spec: olmv1.ClusterCatalogSpec{Source: olmv1.CatalogSource{Type: olmv1.CatalogSourceTypeImage, Image: &olmv1.ImageSource{Ref: ref}}}}
+		Spec: olmv1.ClusterCatalogSpec{Source: olmv1.CatalogSource{Type: olmv1.CatalogSourceTypeImage, Image: &olmv1.ImageSource{Ref: ref, PollIntervalMinutes: ptr.To(60)}}}}
 	extension := func(name, pkg string) *olmv1.ClusterExtension {
 		return &olmv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: olmv1.ClusterExtensionSpec{Namespace: w.Namespace,
 			Source: olmv1.SourceConfig{SourceType: olmv1.SourceTypeCatalog, Catalog: &olmv1.CatalogFilter{PackageName: pkg}}}}

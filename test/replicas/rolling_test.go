@@ -15,16 +15,21 @@ import (
 
 	olmv1 "fairlead.dev/fairlead/api/olm/v1"
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
+	"fairlead.dev/fairlead/api/registry"
 	"fairlead.dev/fairlead/internal/content/bundleio"
 	"fairlead.dev/fairlead/internal/devcluster"
 	"fairlead.dev/fairlead/test/fixture"
 	"fairlead.dev/fairlead/test/must"
 	"fairlead.dev/fairlead/test/sweep"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // lag is how long a Service leads to a replica that is not ready any more.
@@ -42,6 +47,9 @@ func (b *balancer) follow(ctx context.Context, replicas func() []*replica) {
 	for ctx.Err() == nil {
 		var ready []string
 		for _, r := range replicas() {
+			if !r.alive() {
+				continue
+			}
 			if _, err := get(ctx, probe, "http://"+r.at+":8081/readyz"); err == nil {
 				ready = append(ready, r.at)
 			}
@@ -92,12 +100,82 @@ func (a *asking) run(ctx context.Context) {
 	}
 }
 
+// endpoints are where the Service of the CatalogSource leads to, as a node knows it, which learns a moment later.
+type endpoints struct {
+	mu   sync.Mutex
+	lead []string
+}
+
+// follow keeps the endpoints up to date until the test ends.
+func (e *endpoints) follow(ctx context.Context, w *world) {
+	for ctx.Err() == nil {
+		var slices discoveryv1.EndpointSliceList
+		err := w.List(ctx, &slices, client.InNamespace(home), client.MatchingLabels{discoveryv1.LabelServiceName: w.Namespace})
+		var lead []string
+		for _, s := range slices.Items {
+			lead = append(lead, s.Endpoints[0].Addresses[0])
+		}
+		if err == nil {
+			time.AfterFunc(lag, func() {
+				e.mu.Lock()
+				defer e.mu.Unlock()
+				e.lead = lead
+			})
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// offers asks for the packages of the CatalogSource over gRPC, by a connection of its own.
+func (e *endpoints) offers(ctx context.Context, w *world, replicas []*replica) error {
+	e.mu.Lock()
+	lead := e.lead
+	e.mu.Unlock()
+	if len(lead) == 0 {
+		return errors.New("the Service of the CatalogSource leads to no one")
+	}
+	ip, at := lead[rand.IntN(len(lead))], ""
+	for _, r := range replicas {
+		if r.ip == ip {
+			at = r.at
+		}
+	}
+	conn, err := grpc.NewClient("passthrough:///"+w.Namespace+"."+home+".svc:50051", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			if at == "" {
+				return nil, fmt.Errorf("nothing is at %s any more", ip)
+			}
+			return new(net.Dialer).DialContext(ctx, "tcp", at+":50051")
+		}))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	stream, err := registry.NewRegistryClient(conn).ListPackages(ctx, &registry.ListPackageRequest{})
+	if err != nil {
+		return err
+	}
+	name, err := stream.Recv()
+	if err == nil && name.GetName() != "greeter-operator" {
+		err = fmt.Errorf("it offers %q", name.GetName())
+	}
+	return err
+}
+
 // catalogs makes a catalog of each API, which every replica has when it returns.
 func (w *world) catalogs() {
 	w.Helper()
-	ref, _ := fixture.Samples(w, bundleio.Publisher{Registry: devcluster.Registry() + "/" + w.Namespace}, "catalog", fixture.Greeters("1.0.0"))
+	p := bundleio.Publisher{Registry: devcluster.Registry() + "/" + w.Namespace}
+	_, published := fixture.Samples(w, p, "catalog", fixture.Greeters("1.0.0"))
+	content := must.Value(bundleio.Linear(published))(w)
+	for i, b := range published {
+		content.Bundles[i] = must.Value(b.Bundle.ToCatalog(b.Image))(w) // with its manifests, of which PackageManifests are made
+	}
+	ref := p.Registry + "/catalog@" + must.Value(p.Catalog(w.Context(), content, "catalog:latest"))(w)
 	v1 := &olmv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}, Spec: olmv1.ClusterCatalogSpec{Source: olmv1.CatalogSource{Type: olmv1.CatalogSourceTypeImage, Image: &olmv1.ImageSource{Ref: ref}}}}
-	w.Make(&v1alpha1.CatalogSource{ObjectMeta: w.Named("catalog"), Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: ref}}, v1)
+	v0 := &v1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: w.Namespace}, Spec: v1alpha1.CatalogSourceSpec{SourceType: v1alpha1.SourceTypeGrpc, Image: ref}}
+	w.Make(v0, v1)
+	w.RemoveLater(v0)
 	w.RemoveLater(v1)
 }
 
@@ -162,18 +240,15 @@ func TestARollingRestartLosesNoRequest(t *testing.T) {
 	w.replica()
 	w.catalogs()
 	w.replica()
-	var mu sync.Mutex
-	current := func() []*replica {
-		mu.Lock()
-		defer mu.Unlock()
-		return append([]*replica(nil), w.replicas...)
-	}
 	service := &balancer{}
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer stop()
-	running.Go(func() { service.follow(ctx, current) })
+	running.Go(func() { service.follow(ctx, w.all) })
+
+	slices := &endpoints{}
+	running.Go(func() { slices.follow(ctx, w) })
 
 	lasting := &http.Client{Transport: &http.Transport{DialContext: service.dial}}
 	single := &http.Client{Transport: &http.Transport{DialContext: service.dial, DisableKeepAlives: true}}
@@ -182,6 +257,7 @@ func TestARollingRestartLosesNoRequest(t *testing.T) {
 		{what: "PackageManifests through the API server", ask: func(ctx context.Context) error { return w.packages(ctx, api) }},
 		{what: "the content of a ClusterCatalog, each time by a new connection", ask: func(ctx context.Context) error { return w.content(ctx, single, "catalogs") }},
 		{what: "the content of a ClusterCatalog, by lasting connections", ask: func(ctx context.Context) error { return w.content(ctx, lasting, "catalogs") }},
+		{what: "the packages of a CatalogSource over gRPC, each time by a new connection", ask: func(ctx context.Context) error { return slices.offers(ctx, w, w.all()) }},
 	}
 	for _, a := range askers {
 		w.Eventually(a.what, func() error { return a.ask(t.Context()) })
@@ -189,14 +265,9 @@ func TestARollingRestartLosesNoRequest(t *testing.T) {
 	}
 	began := time.Now()
 	for range sweep.Of(1, 2, 6) {
-		for _, old := range current()[:2] {
-			mu.Lock()
+		for _, old := range w.all()[len(w.all())-2:] {
 			w.replica() // the new one first, as Deployments do
-			mu.Unlock()
 			w.stop(old)
-			mu.Lock()
-			w.replicas = w.replicas[1:]
-			mu.Unlock()
 		}
 	}
 	took := time.Since(began)

@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -38,7 +40,15 @@ const (
 // world is a test, its cluster, and the replicas that it has started.
 type world struct {
 	harness.World
+	mu       sync.Mutex
 	replicas []*replica
+}
+
+// all are the replicas that were started so far, those too that have ended.
+func (w *world) all() []*replica {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.replicas)
 }
 
 func newWorld(t *testing.T) *world {
@@ -89,7 +99,9 @@ func (w *world) replica() *replica {
 		_ = log.Close()
 		close(r.ended)
 	}()
+	w.mu.Lock()
 	w.replicas = append(w.replicas, r)
+	w.mu.Unlock()
 	w.Cleanup(func() {
 		if r.alive() {
 			w.stop(r)

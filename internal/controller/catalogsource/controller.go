@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/connectivity"
@@ -180,10 +181,10 @@ func (c *Controller) report(ctx context.Context, source *v1alpha1.CatalogSource,
 	return err
 }
 
-// countPoll tells when the registry of a catalog that is polled was last asked with success.
+// countPoll tells when the registry of a catalog that is polled was last asked with success. Behind a digest there is nothing to ask for.
 func (c *Controller) countPoll(source *v1alpha1.CatalogSource, known content) {
 	interval, _ := pollInterval(source)
-	if !pollsImage(source) || known.invalid != nil {
+	if !pollsImage(source) || known.invalid != nil || strings.Contains(source.Spec.Image, "@") {
 		c.polls.Gone(source.Namespace, source.Name)
 		return
 	}

@@ -43,7 +43,12 @@ func TestPollsThatSucceedAreCounted(t *testing.T) {
 	w.reconcile()
 	w.reconcile()
 	expect("it fails again", succeeded)
-	w.update(func(s *v1alpha1.CatalogSource) { s.Spec.UpdateStrategy = nil })
+	w.update(func(s *v1alpha1.CatalogSource) {
+		s.Spec.Image = "registry.example.com/cat@sha256:" + strings.Repeat("0", 64)
+	})
+	w.reconcile()
+	must.Equal(t, "series of a catalog behind a digest", testutil.CollectAndCount(w.c.polls), 0)
+	w.update(func(s *v1alpha1.CatalogSource) { s.Spec = grpc(0) })
 	w.reconcile()
 	must.Equal(t, "series of a catalog that is not polled any more", testutil.CollectAndCount(w.c.polls), 0)
 }

@@ -10,7 +10,6 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/internal/rollout/serving"
@@ -131,33 +130,12 @@ func TestTrustThatCannotBeSpread(t *testing.T) {
 // TestThreeYearsWithoutAFailedRequest skips the clock in steps. At every write, whoever the API server would ask is believed: the pods may
 // show the certificate of the Secret, or still the one of the step before.
 func TestThreeYearsWithoutAFailedRequest(t *testing.T) {
-	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
-	k.c.limits.certificate = serving.DefaultLife
-	k.serve(schema.GroupVersionKind{Group: "things.example.com", Version: "v1", Kind: "Thing"})
-	k.serve(schema.GroupVersionKind{Group: "things.example.com", Version: "v1", Kind: "Other"})
-	k.create(newCSV("op.v1", withWebhooks, withAPIService, withoutAccounts))
-	k.pass("op.v1")
-	k.rollOut()
-	k.answer("True")
-	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-
+	k := askedInAllWays(t, serving.DefaultLife)
 	shown, _ := k.servingCertificate()
 	renewals, checked := 0, 0
 	check := func(string) error {
 		mounted, _ := k.servingCertificate()
-		trusted := k.authorities()
-		s := &apiregistrationv1.APIService{}
-		k.get("", apiService, s)
-		trusted["api"] = s.Spec.CABundle
-		if len(trusted) != 4 {
-			t.Fatalf("registered are %v", trusted)
-		}
-		for name, ca := range trusted {
-			for _, served := range []serving.Certificate{shown, mounted} {
-				checked++
-				must.NoErrorf(t, k.believes(ca, served, "manager-service.operators.svc"), "%s: %s", k.clock.Now(), name)
-			}
-		}
+		checked += k.believed(shown, mounted)
 		return nil
 	}
 	k.api.After = check

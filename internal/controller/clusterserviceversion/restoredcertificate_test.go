@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
-
 	"fairlead.dev/fairlead/bundle"
 	"fairlead.dev/fairlead/internal/rollout/serving"
 	"fairlead.dev/fairlead/test/must"
@@ -15,37 +12,18 @@ import (
 // TestRestoredCertificate: a backup puts another valid certificate into the Secret, of which no client has heard. At every write from then on, all clients
 // believe the pods that run, which show the one from before, and those that the rollout makes, which show the one of the Secret.
 func TestRestoredCertificate(t *testing.T) {
-	k := newCluster(t, newGroup(""), newCRD("things.example.com", "v1"))
-	k.serve(schema.GroupVersionKind{Group: "things.example.com", Version: "v1", Kind: "Thing"})
-	k.serve(schema.GroupVersionKind{Group: "things.example.com", Version: "v1", Kind: "Other"})
-	k.create(newCSV("op.v1", withWebhooks, withAPIService, withoutAccounts))
-	k.pass("op.v1")
-	k.rollOut()
-	k.answer("True")
-	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
+	k := askedInAllWays(t, 0)
 	shown, secret := k.servingCertificate()
 	ran := k.deployment("manager").Spec.Template.Annotations["olmcahash"]
 
 	foreign := must.Value(serving.Issue(serving.Request{Hosts: bundle.ServingHosts("manager", ns), Now: k.clock.Now()}))(t)
 	secret.Data["tls.crt"], secret.Data["tls.key"], secret.Data["olmCAKey"] = foreign.Certificate, foreign.Key, foreign.CABundle
 	must.NoError(t, k.client.Update(t.Context(), secret))
-	believed := func(certificates ...serving.Certificate) {
-		trusted := k.authorities()
-		s := &apiregistrationv1.APIService{}
-		k.get("", apiService, s)
-		trusted["api"] = s.Spec.CABundle
-		must.Equal(t, "clients", len(trusted), 4)
-		for name, ca := range trusted {
-			for _, served := range certificates {
-				must.NoErrorf(t, k.believes(ca, served, "manager-service.operators.svc"), "client %s", name)
-			}
-		}
-	}
 	rolledOut := false
 	k.api.After = func(string) error {
 		if k.deployment("manager").Spec.Template.Annotations["olmcahash"] != ran { // its pods show what the Secret holds
 			rolledOut = true
-			believed(shown, foreign)
+			k.believed(shown, foreign)
 		}
 		return nil
 	}
@@ -56,7 +34,7 @@ func TestRestoredCertificate(t *testing.T) {
 	}
 	k.rollOut()
 	expect(t, k.pass("op.v1"), toSucceeded, "InstallSucceeded", "")
-	believed(shown, foreign)
+	k.believed(shown, foreign)
 	if mounted, _ := k.servingCertificate(); !bytes.Equal(mounted.Certificate, foreign.Certificate) || !bytes.HasPrefix(mounted.CABundle, foreign.CABundle) {
 		t.Error("the certificate that was restored is not kept")
 	}

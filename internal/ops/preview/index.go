@@ -9,7 +9,6 @@ import (
 
 	"fairlead.dev/fairlead/api/operators/v1alpha1"
 	"fairlead.dev/fairlead/catalog"
-	"fairlead.dev/fairlead/version"
 )
 
 // description is what a ClusterServiceVersion says for people, in a manifest or in olm.csv.metadata.
@@ -54,7 +53,7 @@ func OfIndex(name string, x *catalog.Index, pkg string, at time.Time) (*Package,
 			if v == nil {
 				b := e.Bundle
 				v = &Version{Name: e.Name, Version: b.VersionText, Image: b.Image, Deprecation: b.Deprecation,
-					Support: lifecycle.Support(b.Version, at), order: orderOf(b)}
+					Support: lifecycle.Support(b.Version, at), order: b.ReleasedVersion()}
 				versions[e.Name] = v
 			}
 			if slices.Contains(v.Channels, c.Name) {
@@ -76,15 +75,6 @@ func OfIndex(name string, x *catalog.Index, pkg string, at time.Time) (*Package,
 	}
 	p.arrange(versions)
 	return p, nil
-}
-
-// orderOf is the version of a bundle as it is ordered: mostly the one that the index has, which is not copied, as there are thousands.
-func orderOf(b *catalog.BundleInfo) *version.VersionRelease {
-	if len(b.Version.Release) > 0 || len(b.Version.Version.Build) == 0 {
-		return &b.Version
-	}
-	order := catalog.Released(b.Version)
-	return &order
 }
 
 // describe adopts what the newest version says of itself.
