@@ -41,11 +41,39 @@ func TestOnlyACommitIsReleased(t *testing.T) {
 	}
 }
 
-// TestASigningKeyNeedsAPush is said before anything is built.
-func TestASigningKeyNeedsAPush(t *testing.T) {
+// TestVersionOfACommit is the highest version among its tags, or as Go names a commit.
+func TestVersionOfACommit(t *testing.T) {
+	dir := t.TempDir()
+	run := func(args ...string) {
+		t.Helper()
+		command := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+	}
+	run("init", "--quiet")
+	run("commit", "--quiet", "--allow-empty", "--message", "first")
+	hash, made, err := commit(t.Context(), dir)
+	must.NoError(t, err)
+	o := Options{Source: dir, Commit: hash, Time: made}
+	if got, err := versionOf(t.Context(), o); err != nil || got != "v0.0.0-"+made.UTC().Format("20060102150405")+"-"+hash[:12] {
+		t.Errorf("without a tag: %s, %v", got, err)
+	}
+	for _, tag := range []string{"v1.9.0", "v1.10.0", "latest", "w2"} {
+		run("tag", tag)
+	}
+	if got, err := versionOf(t.Context(), o); err != nil || got != "v1.10.0" {
+		t.Errorf("with tags: %s, %v", got, err)
+	}
+}
+
+// TestWhatIsRefusedAtOnce is said before anything is built.
+func TestWhatIsRefusedAtOnce(t *testing.T) {
 	o := Options{Source: t.TempDir(), Out: filepath.Join(t.TempDir(), "out")}
-	must.Fail(t, "--sign-key without --push", run(t.Context(), o, "", "cosign.key"), "--push")
 	must.Fail(t, "run", run(t.Context(), o, "registry.example.com/manager:v1", filepath.Join(t.TempDir(), "none")), "read the signing key")
+	must.Fail(t, "without --out", run(t.Context(), Options{}, "", ""), "--out")
+	o.Image = "registry.example.com/other:v1"
+	must.Fail(t, "two tags", run(t.Context(), o, "registry.example.com/manager:v1", ""), "leave --image out")
 	if _, err := os.Stat(o.Out); err == nil {
 		t.Error("something was written")
 	}

@@ -39,7 +39,7 @@ func TestPublish(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ref := fmt.Sprintf("%s/%s/manager:v1", host, strings.ReplaceAll(name, " ", "-"))
-			pinned := must.Value(Publish(t.Context(), o.Out, ref, c.key, image.PushOptions{}))(t)
+			pinned := must.Value(Publish(t.Context(), o.Out, made, ref, c.key, image.PushOptions{}))(t)
 			if pinned != strings.TrimSuffix(ref, ":v1")+"@"+made.ImageDigest {
 				t.Errorf("pushed %s, made %s", pinned, made.ImageDigest)
 			}
@@ -51,19 +51,33 @@ func TestPublish(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = store.Verify(t.Context(), ref, image.VerifyOptions{})
-			if (err == nil) != c.verifies {
-				t.Errorf("verified: %v", err)
+			for _, digest := range []string{"", made.Images[0].Digest, made.Images[1].Digest} { // the tag of the index, and each image by its digest
+				named := ref
+				if digest != "" {
+					named = image.Pin(ref, digest)
+				}
+				if _, err = store.Verify(t.Context(), named, image.VerifyOptions{}); (err == nil) != c.verifies {
+					t.Errorf("%s was verified: %v", named, err)
+				}
+			}
+			if platforms := must.Value(unchecked(t).Platforms(t.Context(), ref, image.Auth{}))(t); len(platforms) != 2 {
+				t.Errorf("the pushed image is for %v", platforms)
 			}
 		})
 	}
+}
+
+// unchecked is a store that verifies nothing.
+func unchecked(t *testing.T) *image.Store {
+	t.Helper()
+	return must.Value(image.Open(t.TempDir(), image.Config{}))(t)
 }
 
 // TestPublishRefuses a directory without a release, and a reference that is no tag.
 func TestPublishRefuses(t *testing.T) {
 	o, made := released(t, nil)
 	for ref, out := range map[string]string{"127.0.0.1:1/manager:v1": t.TempDir(), "127.0.0.1:1/manager@" + made.ImageDigest: o.Out, "manager:v1": o.Out} {
-		if pinned, err := Publish(t.Context(), out, ref, nil, image.PushOptions{}); err == nil {
+		if pinned, err := Publish(t.Context(), out, made, ref, nil, image.PushOptions{}); err == nil {
 			t.Errorf("%s from %s was published as %s", ref, out, pinned)
 		}
 	}

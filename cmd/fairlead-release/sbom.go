@@ -63,12 +63,11 @@ const (
 )
 
 // newSBOM lists the modules that are linked into a program, as the program itself records them, and the standard library.
-func newSBOM(info *buildinfo.BuildInfo, name, digest string, made time.Time) sbom {
-	hex := strings.TrimPrefix(digest, "sha256:")
-	program := newPackage(info.Main.Path, "", "Program-"+name)
+func newSBOM(info *buildinfo.BuildInfo, name, platform, version, hex string, made time.Time) sbom {
+	program := newPackage(info.Main.Path, version, "Program-"+name)
 	program.Name, program.PrimaryPurpose, program.Checksums = name, "APPLICATION", []checksum{{"SHA256", hex}}
 	document := sbom{
-		SPDXVersion: "SPDX-2.3", DataLicense: "CC0-1.0", SPDXID: documentID, Name: name,
+		SPDXVersion: "SPDX-2.3", DataLicense: "CC0-1.0", SPDXID: documentID, Name: name + " " + version + " for " + platform,
 		DocumentNamespace: "https://fairlead.dev/spdx/" + name + "/" + hex,
 		CreationInfo:      creation{Created: made.UTC().Format(time.RFC3339), Creators: []string{"Tool: fairlead-release"}},
 		Packages:          []spdxPackage{program},

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"runtime"
@@ -42,11 +41,10 @@ func newVersionCommand(s command.Streams) *cobra.Command {
 	return cmd
 }
 
-// built is what the go command has recorded in the running binary.
+// built is the running program.
 func built() versionInfo {
-	info := versionInfo{Fairlead: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info := versionInfo{Fairlead: command.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if build, ok := debug.ReadBuildInfo(); ok {
-		info.Fairlead = cmp.Or(build.Main.Version, info.Fairlead)
 		for _, dependency := range build.Deps {
 			if dependency.Path == "k8s.io/kubernetes" {
 				info.Kubernetes = dependency.Version

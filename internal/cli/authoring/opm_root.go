@@ -157,11 +157,8 @@ func newOpmVersionCommand(s command.Streams) *cobra.Command {
 		Args:    command.Usage(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			// What the running binary was built from, in the form that scripts pick apart.
-			release, commit, date := "unknown", "unknown", "unknown"
+			commit, date := "unknown", "unknown"
 			if build, ok := debug.ReadBuildInfo(); ok {
-				if build.Main.Version != "" {
-					release = build.Main.Version
-				}
 				for _, setting := range build.Settings {
 					switch setting.Key {
 					case "vcs.revision":
@@ -172,7 +169,7 @@ func newOpmVersionCommand(s command.Streams) *cobra.Command {
 				}
 			}
 			_, err := fmt.Fprintf(s.Out, "Version: version.Version{OpmVersion:%q, GitCommit:%q, BuildDate:%q, GoOs:%q, GoArch:%q}\n",
-				release, commit, date, runtime.GOOS, runtime.GOARCH)
+				command.Version(), commit, date, runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

@@ -32,12 +32,18 @@ type PushOptions struct {
 // same files and labels give the same digest, and content that the registry has
 // already is not sent again. Mirrors do not take part.
 func Push(ctx context.Context, ref string, files fs.FS, labels map[string]string, o PushOptions) (digest string, err error) {
-	return pushed(ctx, ref, o, func() (v1.Image, error) { return build(ctx, files, labels) })
+	return pushed(ctx, ref, o, func() (pushable, error) { return build(ctx, files, labels) })
 }
 
-// PushLayout pushes the only image of an OCI layout on disk under ref, a tag, as Push does.
+// pushable is an image, or an index of images.
+type pushable interface {
+	remote.Taggable
+	Digest() (v1.Hash, error)
+}
+
+// PushLayout pushes the only image of an OCI layout on disk under ref, a tag, as Push does; or the only index, with all images in it.
 func PushLayout(ctx context.Context, ref, dir string, o PushOptions) (digest string, err error) {
-	return pushed(ctx, ref, o, func() (v1.Image, error) {
+	return pushed(ctx, ref, o, func() (pushable, error) {
 		index, err := layout.ImageIndexFromPath(dir)
 		if err != nil {
 			return nil, fmt.Errorf("read the OCI layout %s: %w", dir, err)
@@ -49,11 +55,14 @@ func PushLayout(ctx context.Context, ref, dir string, o PushOptions) (digest str
 		if len(manifest.Manifests) != 1 {
 			return nil, fmt.Errorf("the OCI layout %s has %d images instead of one", dir, len(manifest.Manifests))
 		}
+		if manifest.Manifests[0].MediaType.IsIndex() {
+			return index.ImageIndex(manifest.Manifests[0].Digest)
+		}
 		return index.Image(manifest.Manifests[0].Digest)
 	})
 }
 
-func pushed(ctx context.Context, ref string, o PushOptions, built func() (v1.Image, error)) (digest string, err error) {
+func pushed(ctx context.Context, ref string, o PushOptions, built func() (pushable, error)) (digest string, err error) {
 	named, err := parseReference(ref)
 	if err != nil {
 		return "", complete(err, "push", ref)
@@ -72,7 +81,7 @@ func pushed(ctx context.Context, ref string, o PushOptions, built func() (v1.Ima
 	return digest, nil
 }
 
-func push(ctx context.Context, tagged reference.NamedTagged, o PushOptions, image func() (v1.Image, error)) (string, error) {
+func push(ctx context.Context, tagged reference.NamedTagged, o PushOptions, image func() (pushable, error)) (string, error) {
 	built, err := image()
 	if err != nil {
 		return "", &Error{Kind: InvalidImage, Reason: steady(err.Error()), Advice: "correct the files", Err: err}
@@ -85,7 +94,7 @@ func push(ctx context.Context, tagged reference.NamedTagged, o PushOptions, imag
 	if err != nil {
 		return "", invalidReference("%v", err)
 	}
-	if err := remote.Write(tag, built, options...); err != nil {
+	if err := remote.Push(tag, built, options...); err != nil {
 		return "", err
 	}
 	hash, err := built.Digest()

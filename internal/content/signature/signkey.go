@@ -82,6 +82,9 @@ func newKey(private any) (*Key, error) {
 	return &Key{ID: id, private: signer}, err
 }
 
+// SignBlob signs content as cosign sign-blob does, but for the base64: with ECDSA in DER, over the SHA-256.
+func (k *Key) SignBlob(content []byte) ([]byte, error) { return k.sign(content) }
+
 // sign signs a message as cosign does: over its SHA-256, but for Ed25519. The
 // same message gives the same signature, so that signing again adds nothing to
 // a registry.

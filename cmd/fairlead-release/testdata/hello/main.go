@@ -1,6 +1,11 @@
 // Command hello is what the tests release.
 package main
 
-import "github.com/blang/semver/v4"
+import (
+	"fmt"
+	"os"
 
-func main() { println(semver.MustParse("1.0.0").String()) }
+	"github.com/blang/semver/v4"
+)
+
+func main() { fmt.Println("#", semver.MustParse("1.0.0"), os.Args[1:]) }
