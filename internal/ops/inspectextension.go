@@ -149,6 +149,9 @@ func (e *extensions) revision(set *olmv1.ClusterObjectSet, reported string) Node
 	if n.Reason != "" && strings.Contains(reported, n.Reason) {
 		n.Reason = ""
 	}
+	if progressing != nil && progressing.Reason == olmv1.ReasonRollingOut && available != nil && available.Status == metav1.ConditionFalse && !strings.Contains(reported+n.Reason, available.Message) {
+		n.Reason = strings.TrimPrefix(n.Reason+"\n"+available.Message, "\n") // what it waits for
+	}
 	for i := range e.deployments {
 		if owner := metav1.GetControllerOfNoCopy(&e.deployments[i]); owner != nil && owner.UID == set.UID {
 			n.Children = append(n.Children, deployment(&e.deployments[i]))

@@ -126,6 +126,23 @@ func TestBothAPIsInOneTree(t *testing.T) {
 	}
 }
 
+// TestWhatARolloutWaitsFor is in a condition of the revision: the extension says only that it is rolled out.
+func TestWhatARolloutWaitsFor(t *testing.T) {
+	const why = "Object Deployment.apps/v1 ns/op: image reg/op:v1 cannot be pulled"
+	for name, test := range map[string]struct{ progressing, available, reported, want string }{
+		"said by the condition alone": {"is rolling out", why, "is rolling out", why},
+		"beside another reason":       {"phase 2 of 3", why, "is rolling out", "phase 2 of 3\n" + why},
+		"said already":                {"is rolling out", why, "is rolling out. " + why, ""},
+		"said with the progress":      {"is rolling out: " + why, why, "", "is rolling out: " + why},
+	} {
+		set := &olmv1.ClusterObjectSet{Status: olmv1.ClusterObjectSetStatus{Conditions: []metav1.Condition{
+			{Type: olmv1.TypeProgressing, Status: metav1.ConditionTrue, Reason: olmv1.ReasonRollingOut, Message: test.progressing},
+			{Type: olmv1.TypeAvailable, Status: metav1.ConditionFalse, Reason: "ProbeFailure", Message: test.available},
+		}}}
+		must.Equal(t, name, (&extensions{}).revision(set, test.reported).Reason, test.want)
+	}
+}
+
 // TestAnExtensionThatIsNamed is shown wherever it installs: it belongs to no namespace.
 func TestAnExtensionThatIsNamed(t *testing.T) {
 	scheme := runtime.NewScheme()

@@ -194,7 +194,7 @@ func ended(t *corev1.ContainerStateTerminated) string {
 		text += " (" + t.Reason + ")"
 	}
 	if t.Message != "" {
-		text += ": " + messages.Line(messages.Redact(t.Message), maxLogLine)
+		text += ": " + messages.Line(messages.Redact(messages.LastWords(t.Message)), maxLogLine)
 	}
 	return text
 }
@@ -215,8 +215,8 @@ func (r podReader) lastLine(ctx context.Context, pod *corev1.Pod, s *corev1.Cont
 		}
 		text, err := io.ReadAll(io.LimitReader(in, maxLogRead))
 		_ = in.Close()
-		if line := strings.TrimSpace(string(text)); err == nil && line != "" {
-			return messages.Line(messages.Redact(line[strings.LastIndex(line, "\n")+1:]), maxLogLine), nil
+		if line := messages.LastWords(string(text)); err == nil && line != "" {
+			return messages.Line(messages.Redact(line), maxLogLine), nil
 		}
 	}
 	return "", failed

@@ -87,12 +87,16 @@ func latest(ctx context.Context, reader client.Reader, live client.Object, pods 
 	return slices.DeleteFunc(pods, func(pod corev1.Pod) bool { return pod.Labels[label] != value })
 }
 
-// complaints are the events that complain about a pod, those of most occurrences first.
+// killing is the reason of the event with which the kubelet ends a container, as when its liveness probe fails.
+const killing = "Killing"
+
+// complaints are the events that complain about a pod, or say why one of its containers was ended, those of most occurrences first.
 func complaints(ctx context.Context, reader client.Reader, pod *corev1.Pod) []corev1.Event {
 	var list corev1.EventList
-	if err := reader.List(ctx, &list, client.InNamespace(pod.Namespace), client.MatchingFields{"involvedObject.uid": string(pod.UID), "type": corev1.EventTypeWarning}, client.Limit(maxPodEvents)); err != nil {
+	if err := reader.List(ctx, &list, client.InNamespace(pod.Namespace), client.MatchingFields{"involvedObject.uid": string(pod.UID)}, client.Limit(maxPodEvents)); err != nil {
 		return nil
 	}
+	list.Items = slices.DeleteFunc(list.Items, func(e corev1.Event) bool { return e.Type == corev1.EventTypeNormal && e.Reason != killing })
 	slices.SortStableFunc(list.Items, func(a, b corev1.Event) int {
 		return cmp.Or(cmp.Compare(occurrences(b), occurrences(a)), cmp.Compare(a.Message, b.Message))
 	})
@@ -208,6 +212,16 @@ func probeText(probe *corev1.Probe, of corev1.Container) string {
 	return "of an unknown kind"
 }
 
+// endedForProbe reports whether the kubelet has ended the last run of a container because of a probe. Many programs end in order then, so that their exit code
+// does not say it.
+func endedForProbe(kind string, container string, last *corev1.ContainerStateTerminated, events []corev1.Event) bool {
+	return slices.ContainsFunc(events, func(e corev1.Event) bool {
+		at := e.LastTimestamp
+		return e.Reason == killing && strings.HasPrefix(e.Message, "Container "+container+" failed "+kind+" probe") &&
+			(last.ExitCode == 0 || !at.Before(&last.StartedAt) && !last.FinishedAt.Before(&at))
+	})
+}
+
 // oomKilled is the reason of a container that was ended for its memory.
 const oomKilled = "OOMKilled"
 
@@ -222,7 +236,7 @@ func exited(pod *corev1.Pod, s corev1.ContainerStatus, events func(*corev1.Pod) 
 	if last == nil {
 		return of + " keeps exiting"
 	}
-	spec := specOf(pod, s.Name)
+	spec, known := specOf(pod, s.Name), events(pod)
 	switch killed := last.ExitCode == 137 || last.ExitCode == 143; {
 	case last.Reason == oomKilled:
 		text := fmt.Sprintf("%s is ended again and again for its memory (%s)", of, oomKilled)
@@ -232,15 +246,15 @@ func exited(pod *corev1.Pod, s corev1.ContainerStatus, events func(*corev1.Pod) 
 		return text
 	case last.Reason == "StartError" || last.Reason == "ContainerCannotRun":
 		return fmt.Sprintf("%s cannot start: %s", of, joined(last.Reason, last.Message))
-	case killed && spec.StartupProbe != nil && (spec.LivenessProbe == nil || complains("startup", events(pod)) != ""):
+	case spec.StartupProbe != nil && (killed && (spec.LivenessProbe == nil || complains("startup", known) != "") || endedForProbe("startup", s.Name, last, known)):
 		return fmt.Sprintf("%s is ended again and again: %s", of, probed("startup", spec.StartupProbe, spec, pod, events))
-	case killed && spec.LivenessProbe != nil:
+	case spec.LivenessProbe != nil && (killed || endedForProbe("liveness", s.Name, last, known)):
 		// The kubelet ends a container whose probe fails with the same signals as anything else would.
 		return fmt.Sprintf("%s is ended again and again: %s", of, probed("liveness", spec.LivenessProbe, spec, pod, events))
 	}
 	text := fmt.Sprintf("%s keeps exiting with code %d (%s)", of, last.ExitCode, cmp.Or(last.Reason, "Error"))
-	if lines := strings.Split(strings.TrimSpace(last.Message), "\n"); lines[len(lines)-1] != "" {
-		text += ": " + oneLine(messages.Redact(lines[len(lines)-1]))
+	if line := messages.LastWords(last.Message); line != "" {
+		text += ": " + oneLine(messages.Redact(line))
 	}
 	return text
 }

@@ -66,6 +66,21 @@ func TestPodsCause(t *testing.T) {
 			want: "container c of pod p is ended again and again: its liveness probe (connect to port 9443) does not succeed: dial tcp 10.0.0.1:9443: connect: connection refused"},
 		"startup, before the next run": {status: `{containerStatuses: [` + down + `]}`, events: complaining("Unhealthy", "Startup probe failed: exit status 1"),
 			want: "container c of pod p is ended again and again: its startup probe (command /bin/up --all) does not succeed: exit status 1"},
+		"liveness, of a program that ends in order": {status: ends(`exitCode: 0, reason: Completed`),
+			events: append(complaining("Unhealthy", "Liveness probe failed: HTTP probe failed with statuscode: 503"), complaining("Killing", "Container c failed liveness probe, will be restarted")...),
+			want:   "container c of pod p is ended again and again: its liveness probe (connect to port 9443) does not succeed: HTTP probe failed with statuscode: 503"},
+		"liveness, of a program that ends with an error": {status: ends(`exitCode: 2, reason: Error, startedAt: "2030-01-02T03:04:05Z", finishedAt: "2030-01-02T03:04:09Z"`),
+			events: append(complaining("Unhealthy", "Liveness probe failed: timeout"), killed("2030-01-02T03:04:08Z", "Container c failed liveness probe, will be restarted")),
+			want:   "container c of pod p is ended again and again: its liveness probe (connect to port 9443) does not succeed: timeout"},
+		"liveness of an earlier run": {status: ends(`exitCode: 2, reason: Error, startedAt: "2030-01-02T03:04:05Z", finishedAt: "2030-01-02T03:04:09Z"`),
+			events: append(complaining("Unhealthy", "Liveness probe failed: timeout"), killed("2030-01-02T03:04:02Z", "Container c failed liveness probe, will be restarted")),
+			want:   "container c of pod p keeps exiting with code 2 (Error)"},
+		"liveness of another container": {status: ends(`exitCode: 0, reason: Completed`), events: complaining("Killing", "Container proxy failed liveness probe, will be restarted"),
+			want: "container c of pod p keeps exiting with code 0 (Completed)"},
+		"startup, of a program that ends in order": {status: ends(`exitCode: 0, reason: Completed`), events: complaining("Killing", "Container c failed startup probe, will be restarted"),
+			want: "container c of pod p is ended again and again: its startup probe (command /bin/up --all) does not succeed"},
+		"panic, with where it was": {status: ends(`exitCode: 2, reason: Error, message: "starting\npanic: no settings\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:7 +0x18\n"`),
+			want: "container c of pod p keeps exiting with code 2 (Error): panic: no settings"},
 		"done with its preparations": {status: `{initContainerStatuses: [{name: i, state: {terminated: {exitCode: 0}}}], containerStatuses: [{name: c, state: {waiting: {reason: ErrImageNeverPull, message: absent}}}]}`,
 			want: "container c of pod p: ErrImageNeverPull: absent"},
 	} {
@@ -87,6 +102,15 @@ func complaining(reason string, messages ...string) (all []corev1.Event) {
 		all = append(all, corev1.Event{Reason: reason, Message: m})
 	}
 	return all
+}
+
+// killed is the event with which the kubelet ends a container.
+func killed(at, message string) corev1.Event {
+	moment, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		panic(err) // it is in a test
+	}
+	return corev1.Event{Type: corev1.EventTypeNormal, Reason: killing, Message: message, LastTimestamp: metav1.NewTime(moment)}
 }
 
 // TestCauseOfTheLatestTemplate: pods of an earlier template say nothing, a workload that has only just changed is not asked about, and where pods cannot be listed
@@ -151,12 +175,12 @@ func TestComplaints(t *testing.T) {
 	event := func(message string, count int32) corev1.Event { return corev1.Event{Message: message, Count: count} }
 	series := event("b", 1)
 	series.Series = &corev1.EventSeries{Count: 7}
-	got := complaints(t.Context(), eventful{items: []corev1.Event{event("c", 3), event("a", 3), series}}, &corev1.Pod{})
+	got := complaints(t.Context(), eventful{items: []corev1.Event{event("c", 3), {Type: corev1.EventTypeNormal, Reason: "Pulled", Count: 9}, event("a", 3), series, killed("2030-01-02T03:04:05Z", "k")}}, &corev1.Pod{})
 	var order []string
 	for _, e := range got {
 		order = append(order, e.Message)
 	}
-	must.Equal(t, "order", order, []string{"b", "a", "c"})
+	must.Equal(t, "order", order, []string{"b", "a", "c", "k"})
 	must.Equal(t, "without the right", len(complaints(t.Context(), without[*corev1.EventList]{}, &corev1.Pod{})), 0)
 }
 

@@ -23,6 +23,8 @@ func TestManager(t *testing.T) {
 	w.pushImage()
 	w.installManager()
 	w.step("Pods", (*world).managerPods)
+	w.serveCatalog()
+	w.step("Faults", (*world).faults)
 	w.step("Uninstall", (*world).uninstallManager)
 	w.run("stop")
 	must.Equal(t, "what is on the machine afterwards", w.traces(), before)
@@ -60,7 +62,7 @@ func (w *world) managerPods() {
 		}
 		log := w.log("olm", pod.Name)
 		for line := range strings.Lines(log) {
-			if strings.Contains(line, "level=ERROR") || strings.Contains(line, `"level":"error"`) {
+			if strings.Contains(line, `"level":"ERROR"`) || strings.Contains(line, "level=ERROR") {
 				w.Errorf("pod %s logs an error: %s", pod.Name, line)
 			}
 		}

@@ -83,6 +83,17 @@ func (w *world) fairlead(args ...string) (text string, err error) {
 	return string(output), err
 }
 
+// make creates objects, and remove deletes them.
+func (w *world) make(objects ...client.Object) {
+	w.Helper()
+	harness.Create(w, w.Client, objects...)
+}
+
+func (w *world) remove(objects ...client.Object) {
+	w.Helper()
+	harness.Remove(w, w.Client, objects...)
+}
+
 // does runs a command that has to succeed.
 func (w *world) does(args ...string) string {
 	w.Helper()

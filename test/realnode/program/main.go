@@ -3,16 +3,25 @@
 //	program serve             answers HTTP on port 8080, and with a certificate in CERT and KEY an admission review on port 8443
 //	program fetch URL...      prints what each answers, asking again for up to 20 s
 //	program say WORD          prints it
+//	program exit CODE AFTER   says that its configuration is missing, and ends with an exit code after a time, such as 2s
+//	program panic             panics
+//	program hog               takes memory until it is ended
+//	program busy              serves on port 8080 and answers 503, as one whose database is away; ends in order when it is asked to
+//	program deaf              the same, and does not end when it is asked to
 package main
 
 import (
+	"bytes"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"os/signal"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -30,6 +39,17 @@ func run(args []string) error {
 	switch args[0] {
 	case "serve":
 		return serve()
+	case "exit":
+		return exit(args[1], args[2])
+	case "panic":
+		var settings map[string]string
+		settings["mode"] = "fast"
+	case "hog":
+		for all := [][]byte{}; ; {
+			all = append(all, bytes.Repeat([]byte{1}, 1<<20))
+		}
+	case "busy", "deaf":
+		return busy(args[0] == "deaf")
 	case "say":
 		fmt.Println(strings.Join(args[1:], " "))
 		return nil
@@ -42,6 +62,39 @@ func run(args []string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown command %s", args[0])
+}
+
+func exit(code, after string) error {
+	number, err := strconv.Atoi(code)
+	if err != nil {
+		return err
+	}
+	wait, err := time.ParseDuration(after)
+	if err != nil {
+		return err
+	}
+	fmt.Println("starting")
+	time.Sleep(wait)
+	fmt.Println("cannot read the configuration: /etc/config: no such file")
+	os.Exit(number)
+	return nil
+}
+
+// busy answers probes with a failure.
+func busy(deaf bool) error {
+	ends := make(chan os.Signal, 1)
+	signal.Notify(ends, syscall.SIGTERM)
+	go func() {
+		for range ends {
+			if !deaf {
+				os.Exit(0)
+			}
+		}
+	}()
+	http.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "the database is away", http.StatusServiceUnavailable)
+	})
+	return (&http.Server{Addr: ":8080", ReadHeaderTimeout: time.Minute}).ListenAndServe()
 }
 
 func serve() error {
