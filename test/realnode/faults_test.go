@@ -108,7 +108,7 @@ func (w *world) samples() (all []sample) {
 	for name, f := range w.knownUpgrades() {
 		all = append(all, sample{pkg: name, version: "1.0.0"}, sample{pkg: name, version: "1.1.0", change: []fixture.Change{fixture.Replacing(name + ".v1.0.0"), f.change}})
 	}
-	return all
+	return append(append(all, w.webhookSamples()...), sample{pkg: "plain", version: "1.0.0"})
 }
 
 // faults installs an operator for each fault with both APIs, all at once, and asks both statuses and the command for the cause.
