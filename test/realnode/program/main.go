@@ -49,7 +49,7 @@ func run(args []string) error {
 		return exit(args[1], args[2])
 	case "panic":
 		var settings map[string]string
-		settings["mode"] = "fast"
+		settings["mode"] = "fast" //nolint:staticcheck // it has to panic, as programs do that were not made to
 	case "hog":
 		for all := [][]byte{}; ; {
 			all = append(all, bytes.Repeat([]byte{1}, 1<<20))
