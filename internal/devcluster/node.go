@@ -82,7 +82,7 @@ func (c *Cluster) prepareNode() error {
 
 // attachNode takes the machine, and lets pods reach the API server, which listens on loopback.
 func (c *Cluster) attachNode() (err error) {
-	c.realNode.Registry, c.realNode.PodRegistry = c.Registry, c.registryForPods()
+	c.realNode.Registry, c.realNode.PodRegistry = c.Registry, registryForPods(true, c.Registry)
 	if c.node, err = realnode.Attach(*c.realNode); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (c *Cluster) attachNode() (err error) {
 		return err
 	}
 	c.servers = append(c.servers, dns)
-	registry, err := serveRegistryToPods(c.registry, c.registryForPods())
+	registry, err := serveRegistryToPods(c.registry, c.realNode.PodRegistry)
 	if err != nil {
 		return err
 	}
@@ -105,12 +105,12 @@ func (c *Cluster) attachNode() (err error) {
 	return c.spawn(Containerd, append([]string{"containerd"}, c.realNode.ContainerdArgs()...))
 }
 
-// registryForPods is where pods pull from the cluster's registry; empty where pods are simulated.
-func (c *Cluster) registryForPods() string {
-	if !c.opts.RealNode {
+// registryForPods is where pods pull from a registry of the machine; empty where pods are simulated.
+func registryForPods(real bool, registry string) string {
+	if !real {
 		return ""
 	}
-	_, port, _ := net.SplitHostPort(c.Registry)
+	_, port, _ := net.SplitHostPort(registry)
 	return net.JoinHostPort(realnode.Address, port)
 }
 

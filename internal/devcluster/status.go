@@ -46,7 +46,7 @@ func (c *Cluster) Status() Status {
 		Kubeconfig:  c.KubeconfigPath,
 		APIServer:   c.apiURL(),
 		Registry:    c.Registry,
-		PodRegistry: c.registryForPods(),
+		PodRegistry: registryForPods(c.opts.RealNode, c.Registry),
 		Nodes:       c.opts.Nodes,
 		RealNode:    c.opts.RealNode,
 		PID:         os.Getpid(),

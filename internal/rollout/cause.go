@@ -289,7 +289,9 @@ func podFailure(pod *corev1.Pod, events func(*corev1.Pod) []corev1.Event) string
 			return exited(pod, s, events)
 		case "ImagePullBackOff", "ErrImagePull":
 			return fmt.Sprintf("container %s of pod %s: image %s cannot be pulled%s", s.Name, pod.Name, s.Image, pullFailure(s.State.Waiting.Message))
-		case "ErrImageNeverPull", "InvalidImageName", "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
+		case "RunContainerError":
+			return fmt.Sprintf("container %s of pod %s cannot start: %s", s.Name, pod.Name, joined(reason, s.State.Waiting.Message))
+		case "ErrImageNeverPull", "InvalidImageName", "CreateContainerConfigError", "CreateContainerError":
 			return fmt.Sprintf("container %s of pod %s: %s", s.Name, pod.Name, joined(reason, s.State.Waiting.Message))
 		}
 	}

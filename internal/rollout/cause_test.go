@@ -50,6 +50,8 @@ func TestPodsCause(t *testing.T) {
 		"volumes, without events": {status: container(`state: {waiting: {reason: ContainerCreating}}`)},
 		"no such program": {status: ends(`exitCode: 128, reason: StartError, message: 'exec: "/nope": no such file or directory'`),
 			want: `container c of pod p cannot start: StartError: exec: "/nope": no such file or directory`},
+		"no such program, while it is tried": {status: container(`state: {waiting: {reason: RunContainerError, message: 'exec: "/nope": no such file or directory'}}`),
+			want: `container c of pod p cannot start: RunContainerError: exec: "/nope": no such file or directory`},
 		"exit code": {status: ends(`exitCode: 3, reason: Error`), want: "container c of pod p keeps exiting with code 3 (Error)"},
 		"panic": {status: ends(`exitCode: 2, reason: Error, message: "goroutine 1\nmain.go:3\npanic: token=abcdefgh"`),
 			want: "container c of pod p keeps exiting with code 2 (Error): panic: token=(redacted)"},

@@ -116,12 +116,18 @@ func (w *world) offer(name string, files fs.FS) {
 // subscribe installs a package with the v0 API, in a namespace of its own with an OperatorGroup for it.
 func (w *world) subscribe(namespace *corev1.Namespace, pkg string, own bool) {
 	w.Helper()
+	w.subscribeTo(catalogName, namespace, pkg, own)
+}
+
+// subscribeTo does so from another catalog.
+func (w *world) subscribeTo(catalog string, namespace *corev1.Namespace, pkg string, own bool) {
+	w.Helper()
 	group := &operatorsv1.OperatorGroup{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "group"}}
 	if own {
 		group.Spec.TargetNamespaces = []string{namespace.Name}
 	}
 	w.make(namespace, group, &v1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: pkg},
-		Spec: &v1alpha1.SubscriptionSpec{CatalogSource: catalogName, CatalogSourceNamespace: "olm", Package: pkg, Channel: stable, InstallPlanApproval: v1alpha1.ApprovalAutomatic}})
+		Spec: &v1alpha1.SubscriptionSpec{CatalogSource: catalog, CatalogSourceNamespace: "olm", Package: pkg, Channel: stable, InstallPlanApproval: v1alpha1.ApprovalAutomatic}})
 }
 
 // extend installs a package with the v1 API, in a namespace of its own.

@@ -60,8 +60,8 @@ func (w *world) knownFaults() map[string]fault {
 			p.Volumes = []corev1.Volume{{Name: "settings", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: missing.Name}}}}
 			p.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "settings", MountPath: "/settings"}}
 		}), says: []string{"cannot start: FailedMount", `secret "missing-settings" not found`}},
-		"bad-entry-point": {change: first(func(c *corev1.Container) { c.Command = []string{"/manager"} }),
-			says: []string{"cannot start", `exec: "/manager"`, "no such file or directory"}},
+		"bad-entry-point": {change: first(func(c *corev1.Container) { c.Command = []string{"/operator"} }),
+			says: []string{"cannot start", `exec: "/operator"`, "no such file or directory"}},
 		"exit-3": {change: w.runs("exit", "3", "0s"), loops: true, says: []string{"keeps exiting with code 3 (Error)"},
 			shows: []string{"cannot read the configuration: /etc/config: no such file"}},
 		"exit-3-message": {change: func(csv *v1alpha1.ClusterServiceVersion) {
@@ -108,7 +108,7 @@ func (w *world) samples() (all []sample) {
 	for name, f := range w.knownUpgrades() {
 		all = append(all, sample{pkg: name, version: "1.0.0"}, sample{pkg: name, version: "1.1.0", change: []fixture.Change{fixture.Replacing(name + ".v1.0.0"), f.change}})
 	}
-	return all
+	return append(append(all, w.webhookSamples()...), sample{pkg: "plain", version: "1.0.0"})
 }
 
 // faults installs an operator for each fault with both APIs, all at once, and asks both statuses and the command for the cause.

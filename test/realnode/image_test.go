@@ -30,6 +30,7 @@ func (w *world) pushImage() {
 	t := tar.NewWriter(&archive)
 	must.NoError(w, t.WriteHeader(&tar.Header{Name: "program", Mode: 0o755, Size: int64(len(content))}))
 	must.Value(t.Write(content))(w)
+	must.NoError(w, t.WriteHeader(&tar.Header{Name: "manager", Typeflag: tar.TypeSymlink, Linkname: "program"})) // as most operators are called
 	must.NoError(w, t.Close())
 	layer := must.Value(tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(archive.Bytes())), nil }))(w)
 	image := must.Value(mutate.AppendLayers(empty.Image, layer))(w)

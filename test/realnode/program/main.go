@@ -3,6 +3,8 @@
 //	program serve             answers HTTP on port 8080, and with a certificate in CERT and KEY an admission review on port 8443
 //	program fetch URL...      prints what each answers, asking again for up to 20 s
 //	program say WORD          prints it
+//	manager                   under this name, is the same in the place of an operator that was made with the usual tools, with their port for probes
+//	program operate VERSION   is an operator with webhooks of every kind and an aggregated API
 //	program exit CODE AFTER   says that its configuration is missing, and ends with an exit code after a time, such as 2s
 //	program panic             panics
 //	program hog               takes memory until it is ended
@@ -26,7 +28,11 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	args := os.Args[1:]
+	if os.Args[0] == "/manager" {
+		args = []string{"manager"}
+	}
+	if err := run(args); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -43,13 +49,17 @@ func run(args []string) error {
 		return exit(args[1], args[2])
 	case "panic":
 		var settings map[string]string
-		settings["mode"] = "fast"
+		settings["mode"] = "fast" //nolint:staticcheck // it has to panic, as programs do that were not made to
 	case "hog":
 		for all := [][]byte{}; ; {
 			all = append(all, bytes.Repeat([]byte{1}, 1<<20))
 		}
 	case "busy", "deaf":
 		return busy(args[0] == "deaf")
+	case "manager":
+		return operate("manager", ":8081")
+	case "operate":
+		return operate(args[1], ":8080")
 	case "say":
 		fmt.Println(strings.Join(args[1:], " "))
 		return nil
