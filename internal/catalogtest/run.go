@@ -330,7 +330,7 @@ func (r *run) uninstall(ctx context.Context, o ops.UninstallOptions, find func(c
 			removal = all
 		}
 	}
-	waiting, cancel := context.WithTimeout(ctx, r.Standstill+shortly)
+	waiting, cancel := context.WithTimeout(ctx, r.Standstill+collection)
 	defer cancel()
 	removed := make(chan error, 1)
 	go func() { removed <- removal.Run(waiting, r.client, func(string) {}) }()
@@ -369,3 +369,6 @@ func (r *run) uninstall(ctx context.Context, o ops.UninstallOptions, find func(c
 		}
 	}
 }
+
+// collection is how long the garbage collector may take: of a kind that was registered a moment ago it hears after half a minute.
+const collection = time.Minute
