@@ -79,7 +79,7 @@ func decodeConfig(raw json.RawMessage) (any, error) {
 	if len(raw) > maxConfigBytes {
 		return nil, fmt.Errorf("it has %d bytes, and %d are the most: make it smaller", len(raw), maxConfigBytes)
 	}
-	if text := strings.TrimSpace(string(raw)); text == "" || text == "null" {
+	if text := strings.Trim(string(raw), " \t\r\n"); text == "" || text == "null" {
 		return map[string]any{}, nil
 	}
 	var config any

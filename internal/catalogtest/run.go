@@ -364,7 +364,7 @@ func (r *run) uninstall(ctx context.Context, o ops.UninstallOptions, find func(c
 		}
 		if len(goes) == 0 { // the rest is for the garbage collector
 			cancel()
-			<-removed
+			_ = <-removed // it was cancelled
 			return nil
 		}
 	}

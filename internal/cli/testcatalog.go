@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -216,7 +215,7 @@ func (t *catalogTest) write(report *catalogtest.Report) error {
 	if t.format == catalogtest.Text {
 		fmt.Fprintln(t.Out)
 	}
-	if err := report.Write(io.Writer(t.Out), t.format); err != nil {
+	if err := report.Write(t.Out, t.format); err != nil {
 		return err
 	}
 	if report.Failed() {

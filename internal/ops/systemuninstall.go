@@ -228,6 +228,11 @@ func (r *SystemRemoval) Run(ctx context.Context, done, waiting func(string)) err
 	if !r.DeleteCRDs {
 		return nil
 	}
+	// A manager that is stopped right after its OperatorGroups are deleted may not have come to their ClusterRoles, which nothing else removes.
+	err := r.client.DeleteAllOf(ctx, &rbacv1.ClusterRole{}, client.MatchingLabels{v1alpha1.ManagedLabel: v1alpha1.ManagedLabelValue, v1alpha1.OwnerKindLabel: "OperatorGroup"})
+	if err != nil {
+		return fmt.Errorf("delete the ClusterRoles of OperatorGroups: %w", err)
+	}
 	for _, k := range r.Kinds {
 		if err := client.IgnoreNotFound(r.client.Delete(ctx, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: k.Definition}})); err != nil {
 			return fmt.Errorf("delete CustomResourceDefinition %s: %w", k.Definition, err)
