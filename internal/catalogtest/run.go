@@ -332,8 +332,12 @@ func (r *run) uninstall(ctx context.Context, o ops.UninstallOptions, find func(c
 	}
 	waiting, cancel := context.WithTimeout(ctx, r.Standstill+collection)
 	defer cancel()
-	removed := make(chan error, 1)
-	go func() { removed <- removal.Run(waiting, r.client, func(string) {}) }()
+	var failed error // once removed is closed
+	removed := make(chan struct{})
+	go func() {
+		defer close(removed)
+		failed = removal.Run(waiting, r.client, func(string) {})
+	}()
 	var goes []object
 	for _, ref := range removal.Goes {
 		goes = append(goes, object{schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind), ref.Namespace, ref.Name})
@@ -345,11 +349,11 @@ func (r *run) uninstall(ctx context.Context, o ops.UninstallOptions, find func(c
 	}
 	for {
 		select {
-		case err := <-removed:
-			if err != nil && waiting.Err() != nil && ctx.Err() == nil {
-				return &stuckError{fmt.Sprintf("%s is still there (%v)", goes[0], err)}
+		case <-removed:
+			if failed != nil && waiting.Err() != nil && ctx.Err() == nil {
+				return &stuckError{fmt.Sprintf("%s is still there (%v)", goes[0], failed)}
 			}
-			return err
+			return failed
 		case <-time.After(pollInterval):
 		}
 		for len(goes) > 0 {
@@ -364,7 +368,7 @@ func (r *run) uninstall(ctx context.Context, o ops.UninstallOptions, find func(c
 		}
 		if len(goes) == 0 { // the rest is for the garbage collector
 			cancel()
-			_ = <-removed // it was cancelled
+			<-removed
 			return nil
 		}
 	}
